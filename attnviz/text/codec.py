@@ -1,0 +1,146 @@
+"""Sentences to ids and back, with character offsets, on a `tokenizers` BPE vocabulary. Knows no model.
+
+English is lowercased for encoding only, every Chinese character is a token of its own, and the target's language
+is its first token: `<bos:fr>`, `<bos:zh>`, …
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+
+from attnviz.text.limits import MAX_TOKENIZER_BYTES, TextError, without_surrogates
+from attnviz.text.tokens import Token
+
+PAD, UNK, EOS = "<pad>", "<unk>", "<eos>"
+WORD_START = "\u2581"
+UNSPACED = frozenset({"zh"})  # languages written without spaces between words
+_ALONE = Regex(rf"\p{{Han}}|{WORD_START}?(?:\p{{P}}|\p{{N}}|\p{{Sc}}|\p{{Sm}})")
+_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+
+
+def bos(language: str) -> str:
+    """The name of a language's first token."""
+    return f"<bos:{language}>"
+
+
+def pipeline(*, lowercase: bool, spaced: bool) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
+    """How text is cleaned and cut before BPE: used for building the vocabulary and for encoding alike."""
+    clean = [normalizers.NFC(), *(normalizers.Replace(old, new) for old, new in _QUOTES.items())]
+    clean += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
+    clean += [normalizers.Lowercase()] if lowercase else []
+    space = pre_tokenizers.Metaspace(WORD_START, prepend_scheme="always" if spaced else "never")
+    return normalizers.Sequence(clean), pre_tokenizers.Sequence([space, pre_tokenizers.Split(_ALONE, "isolated")])
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Ids and their tokens, side by side."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[Token, ...]
+
+
+class TextCodec:
+    """One vocabulary, read three ways: as English source, as spaced target, as unspaced target."""
+
+    def __init__(self, tokenizer_json: str) -> None:
+        self._json = tokenizer_json
+        self._source = _variant(tokenizer_json, lowercase=True, spaced=True)
+        self._spaced = _variant(tokenizer_json, lowercase=False, spaced=True)
+        self._unspaced = _variant(tokenizer_json, lowercase=False, spaced=False)
+        vocabulary = self._source.get_vocab()
+        if missing := [name for name in (PAD, UNK, EOS) if name not in vocabulary]:
+            raise TextError(f"The tokenizer has no {', '.join(missing)} token: it was not made by attnviz.training.")
+        self.vocab_size = self._source.get_vocab_size()
+        self.pad_id, self.unk_id, self.eos_id = (vocabulary[name] for name in (PAD, UNK, EOS))
+        self.bos_ids = {name[5:-1]: id_ for name, id_ in vocabulary.items() if name.startswith("<bos:")}
+        self.special_ids = frozenset({self.pad_id, self.unk_id, self.eos_id, *self.bos_ids.values()})
+        self.never_generated = tuple(sorted(self.special_ids - {self.eos_id}))
+        self._pieces = {id_: piece for piece, id_ in vocabulary.items()}
+
+    @classmethod
+    def load(cls, path: Path) -> "TextCodec":
+        """Read a `tokenizer.json`. Raises TextError when it is missing, too large or not a tokenizer."""
+        if not path.is_file():
+            raise TextError(f"There is no tokenizer at {path.name}: a model folder holds tokenizer.json.")
+        if path.stat().st_size > MAX_TOKENIZER_BYTES:
+            raise TextError(
+                f"{path.name} is {path.stat().st_size / 1e6:.0f} MB; tokenizers up to "
+                f"{MAX_TOKENIZER_BYTES / 1e6:.0f} MB are read."
+            )
+        return cls(path.read_text(encoding="utf-8"))
+
+    def save(self, path: Path) -> None:
+        """Write the vocabulary as `tokenizer.json`."""
+        path.write_text(self._json, encoding="utf-8")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Target languages, in the order of their ids."""
+        return tuple(sorted(self.bos_ids, key=self.bos_ids.__getitem__))
+
+    def encode_source(self, text: str) -> Encoded:
+        """An English sentence to pieces and `<eos>`."""
+        return self._with_eos(self._encode(self._source, text), len(text))
+
+    def encode_target(self, text: str, to: str) -> Encoded:
+        """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for an unknown language."""
+        first = self._special(self.bos_id(to), 0)
+        tokens = (first, *self._encode(self._unspaced if to in UNSPACED else self._spaced, text))
+        return self._with_eos(tokens, len(text))
+
+    def bos_id(self, to: str) -> int:
+        """The id of a language's first token. Raises TextError for a language the vocabulary does not have."""
+        if to not in self.bos_ids:
+            raise TextError(f"This model does not write {to!r}; it writes {', '.join(self.languages)}.")
+        return self.bos_ids[to]
+
+    def text(self, ids: list[int] | tuple[int, ...]) -> str:
+        """The sentence that generated ids spell, special tokens left out."""
+        return "".join(token.text for token in self._spelled(ids, keep_spaces=True)).strip()
+
+    def tokens(self, ids: list[int] | tuple[int, ...]) -> tuple[Token, ...]:
+        """Tokens of generated ids, with offsets into `text(ids)`."""
+        return self._spelled(ids, keep_spaces=False)
+
+    def _spelled(self, ids: list[int] | tuple[int, ...], *, keep_spaces: bool) -> tuple[Token, ...]:
+        tokens, end = [], 0
+        for id_ in ids:
+            if id_ in self.special_ids:
+                tokens.append(self._special(id_, end) if not keep_spaces else Token("", id_, end, end, True))
+                continue
+            piece = self._pieces[id_].replace(WORD_START, " ")
+            piece = piece.lstrip() if end == 0 else piece
+            start, end = end, end + len(piece)
+            shown = piece if keep_spaces else piece.lstrip()
+            tokens.append(Token(shown, id_, end - len(shown), end, starts_word=start == 0 or piece != shown))
+        return tuple(tokens)
+
+    def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
+        encoding = tokenizer.encode(without_surrogates(text), add_special_tokens=False)
+        tokens = []
+        for id_, piece, (start, end) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True):
+            start += len(text[start:end]) - len(text[start:end].lstrip())
+            starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
+            tokens.append(Token(text[start:end], id_, start, end, starts_word=starts_word))
+        return tuple(tokens)
+
+    def _with_eos(self, tokens: tuple[Token, ...], length: int) -> Encoded:
+        tokens = (*tokens, self._special(self.eos_id, length))
+        return Encoded(tuple(token.id for token in tokens), tokens)
+
+    def _special(self, id_: int, at: int) -> Token:
+        return Token(self._pieces[id_], id_, at, at, is_special=True)
+
+
+def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool) -> Tokenizer:
+    try:
+        if json.loads(tokenizer_json)["model"]["type"] != "BPE":
+            raise ValueError("not BPE")
+        tokenizer = Tokenizer.from_str(tokenizer_json)
+    except Exception as error:  # the library raises bare Exception for a broken file
+        raise TextError(f"tokenizer.json is not a BPE tokenizer that can be read ({error}).") from error
+    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=lowercase, spaced=spaced)
+    return tokenizer

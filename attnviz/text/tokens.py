@@ -1,0 +1,20 @@
+"""A token: an id that knows which piece of the sentence it stands for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token of a sentence.
+
+    `text` is its piece of the sentence, as typed or as the model wrote it (a special token: its name);
+    `start` and `end` count characters of that sentence, so that `sentence[start:end] == text` for every token
+    that is not special. `starts_word` is False for a piece that continues the token before it.
+    """
+
+    text: str
+    id: int
+    start: int
+    end: int
+    is_special: bool = False
+    starts_word: bool = True

@@ -1,0 +1,96 @@
+"""Sentence pairs on disk (TSV, gzipped or not) to pairs of ids, sampled and batched by length."""
+
+import gzip
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.text.codec import TextCodec
+
+Pair = tuple[str, str]
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """English and its translation, one pair a line, tab between. Raises ValueError naming the first bad line."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        pairs = [tuple(line.rstrip("\n").split("\t")) for line in lines]
+    for number, pair in enumerate(pairs, 1):
+        if len(pair) != 2:
+            raise ValueError(f"{path.name}, line {number}: expected English, a tab and the translation.")
+    return pairs  # type: ignore[return-value]  # every tuple has two fields, checked above
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Encoded training pairs of one language: flat ids and where each sentence begins."""
+
+    src: list[np.ndarray]
+    tgt: list[np.ndarray]
+    repeat: int
+
+    @classmethod
+    def encode(cls, codec: TextCodec, pairs: list[Pair], to: str, *, repeat: int, max_tokens: int = 64) -> "Corpus":
+        """Ids of every pair that fits in `max_tokens`; an epoch sees it `repeat` times."""
+        src, tgt = [], []
+        for english, translation in pairs:
+            source, target = codec.encode_source(english).ids, codec.encode_target(translation, to).ids
+            if len(source) <= max_tokens and len(target) <= max_tokens:
+                src.append(np.array(source, dtype=np.int16))
+                tgt.append(np.array(target, dtype=np.int16))
+        return cls(src, tgt, repeat)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded ids: `src` `(batch, k_len)` and `tgt` `(batch, length)`, which holds both `<bos:…>` and `<eos>`."""
+
+    src: Tensor
+    tgt: Tensor
+
+    @property
+    def n_tokens(self) -> int:
+        """Real tokens, source and target."""
+        return int((self.src != 0).sum() + (self.tgt != 0).sum())
+
+
+def epoch_batches(corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens: int) -> Iterator[Batch]:
+    """One epoch in a random order that depends only on (seed, epoch): sentences of like length together.
+
+    A batch holds about `batch_tokens` tokens, padding included.
+    """
+    rng = random.Random(f"{seed}/{epoch}")
+    pairs = [(s, t) for corpus in corpora for _ in range(corpus.repeat) for s, t in zip(corpus.src, corpus.tgt)]
+    rng.shuffle(pairs)
+    batches = []
+    for start in range(0, len(pairs), POOL):
+        batches += _cut(sorted(pairs[start : start + POOL], key=lambda p: (len(p[1]), len(p[0]))), batch_tokens)
+    rng.shuffle(batches)
+    for batch in batches:
+        yield Batch(_padded([s for s, _ in batch]), _padded([t for _, t in batch]))
+
+
+POOL = 20_000  # pairs that are sorted by length together
+
+
+def _cut(pairs: list, batch_tokens: int) -> list[list]:
+    batches, start, longest = [], 0, (0, 0)
+    for end, (src, tgt) in enumerate(pairs):
+        grown = (max(longest[0], len(src)), max(longest[1], len(tgt)))
+        if end > start and sum(grown) * (end - start + 1) > batch_tokens:
+            batches.append(pairs[start:end])
+            start, grown = end, (len(src), len(tgt))
+        longest = grown
+    return [*batches, pairs[start:]]
+
+
+def _padded(rows: list[np.ndarray]) -> Tensor:
+    out = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
+    for index, row in enumerate(rows):
+        out[index, : len(row)] = torch.from_numpy(row)
+    return out

@@ -1,0 +1,36 @@
+"""How a model is trained, as numbers, and the learning rate that follows from them."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a training run depends on; saved beside its state and printed in the model card.
+
+    `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
+    resumed; everything else must stay.
+    """
+
+    languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})
+    vocab_size: int = 10_000
+    d_model: int = 256
+    n_heads: int = 8
+    n_layers: int = 3
+    d_ff: int = 1024
+    steps: int = 16_000
+    batch_tokens: int = 4_000
+    learning_rate: float = 1e-3
+    warmup: int = 800
+    decay: float = 0.35
+    dropout: float = 0.1
+    label_smoothing: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    average: float = 0.999
+    seed: int = 1
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step counted from 1: linear warm-up, a plateau, then linear decay to zero over the
+        last `decay` share of the steps. A longer run shares the plateau, so that it can go on from a shorter one."""
+        left = (self.steps - step + 1) / max(1, round(self.decay * self.steps))
+        return self.learning_rate * min(1.0, step / self.warmup, left)

@@ -1,0 +1,148 @@
+"""The training loop: batches in, a state on disk out, resumable to the same numbers."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.training.corpus import Batch, Corpus, epoch_batches
+from attnviz.training.loss import smoothed_cross_entropy
+from attnviz.training.recipe import Recipe
+from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.dropout import Dropout
+from attnviz.transformer.layers import Run
+from attnviz.transformer.transformer import Transformer
+
+
+class Trainer:
+    """A model, its running average, its optimizer and its place in the data."""
+
+    def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device) -> None:
+        self.recipe, self.device = recipe, device
+        self.model = Transformer(config).initialise(recipe.seed).to(device)
+        self.average = {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
+        self.optimizer = _optimizer(self.model, recipe)
+        self.generator = torch.Generator(device).manual_seed(recipe.seed)
+        self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
+
+    def batches(self, corpora: list[Corpus]) -> Iterator[Batch]:
+        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done."""
+        while self.step < self.recipe.steps:
+            epoch = epoch_batches(
+                corpora, epoch=self.epoch, seed=self.recipe.seed, batch_tokens=self.recipe.batch_tokens
+            )
+            for index, batch in enumerate(epoch):
+                if index < self.batch:
+                    continue
+                if self.step >= self.recipe.steps:
+                    return
+                yield batch
+                self.batch = index + 1
+            self.epoch, self.batch = self.epoch + 1, 0
+
+    def learn(self, batch: Batch) -> tuple[float, int]:
+        """One optimizer step; returns the mean loss in nats a target token, and the tokens read."""
+        self.step += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate(self.step)
+        loss = self._loss(batch.src.to(self.device), batch.tgt.to(self.device))
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self._follow()
+        self.tokens_seen += batch.n_tokens
+        return loss.item(), batch.n_tokens
+
+    def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
+        run = Run(dropout=Dropout(self.recipe.dropout, self.generator, attention=False))
+        tgt_in, tgt_out = tgt[:, :-1], tgt[:, 1:]
+        with torch.autocast(self.device.type, torch.bfloat16):
+            src_mask = self.model.src_mask(src)
+            hidden = self.model.decode(tgt_in, self.model.encode(src, src_mask, run), src_mask, run)
+        real = tgt_out != self.model.config.pad_id
+        total = smoothed_cross_entropy(
+            hidden[real],
+            self.model.embedding.weight,
+            tgt_out[real],
+            smoothing=self.recipe.label_smoothing,
+            dtype=torch.bfloat16,
+        )
+        return total / real.sum()
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """Move the average towards the weights: `average` of the old, a little faster while the run is young."""
+        keep = min(self.recipe.average, (1 + self.step) / (10 + self.step))
+        parameters = [parameter for _, parameter in self.model.named_parameters()]
+        torch._foreach_lerp_(list(self.average.values()), parameters, 1 - keep)
+
+    def averaged(self) -> Transformer:
+        """A copy of the model with the averaged weights, in eval mode: what is scored and shipped."""
+        model = Transformer(self.model.config).to(self.device)
+        model.load_state_dict(self.average)
+        return model.requires_grad_(False).eval()
+
+    def save(self, path: Path) -> None:
+        """Write everything that `load` needs to go on as if nothing had happened; never leaves half a file."""
+        state = {
+            "model": self.model.state_dict(),
+            "average": self.average,
+            "optimizer": self.optimizer.state_dict(),
+            "generator": self.generator.get_state(),
+            "place": (self.step, self.epoch, self.batch, self.tokens_seen),
+            "recipe": json.dumps(asdict(self.recipe)),
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save(state, path.with_suffix(".part"))
+        path.with_suffix(".part").replace(path)
+
+    def load(self, path: Path) -> None:
+        """Go on from a saved state. Raises ValueError when it was made with another recipe (steps may differ)."""
+        state = torch.load(path, map_location=self.device, weights_only=True)
+        then, now = json.loads(state["recipe"]), asdict(self.recipe)
+        if changed := [name for name in now if name != "steps" and then.get(name) != now[name]]:
+            raise ValueError(
+                f"{path} was trained with another {', '.join(changed)}; give the same recipe, or a new folder."
+            )
+        self.model.load_state_dict(state["model"])
+        self.average = dict(state["average"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.generator.set_state(state["generator"].cpu())
+        self.step, self.epoch, self.batch, self.tokens_seen = state["place"]
+
+
+def train(
+    trainer: Trainer,
+    corpora: list[Corpus],
+    *,
+    every: int,
+    report: Callable[[int, float, float], None],
+    checkpoint: Callable[[], None],
+) -> None:
+    """Run to the recipe's end; `report(step, loss, tokens a second)` and `checkpoint()` every `every` steps."""
+    losses: list[float] = []
+    tokens, since = 0, time.perf_counter()
+    for batch in trainer.batches(corpora):
+        loss, n_tokens = trainer.learn(batch)
+        losses.append(loss)
+        tokens += n_tokens
+        if trainer.step % 20 == 0 or trainer.step == trainer.recipe.steps:
+            now = time.perf_counter()
+            report(trainer.step, sum(losses) / len(losses), tokens / (now - since))
+            losses, tokens, since = [], 0, now
+        if trainer.step % every == 0:
+            checkpoint()
+            since = time.perf_counter()
+    checkpoint()
+
+
+def _optimizer(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.dim() == 1]
+    groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-9, fused=True)

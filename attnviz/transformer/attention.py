@@ -1,0 +1,147 @@
+"""Scaled dot-product attention (Vaswani et al. 2017, equation 1) and its multi-head form (section 3.2.2).
+
+`attend` is the only attention on the main path of every model. The small functions beside it say what the
+fused kernel computes, one step each; traces and laboratories use them to make scores and weights on demand.
+"""
+
+import math
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from attnviz.transformer.cache import LayerCache
+from attnviz.transformer.dropout import Dropout, dropped
+from attnviz.transformer.masks import for_heads
+from attnviz.transformer.probe import AttentionCall, Probe, Site
+
+Query = Float[Tensor, "batch heads q_len d_k"]
+Key = Float[Tensor, "batch heads k_len d_k"]
+Value = Float[Tensor, "batch heads k_len d_v"]
+Map = Float[Tensor, "*batch q_len k_len"]
+
+
+def scores(
+    query: Float[Tensor, "*batch q_len d_k"], key: Float[Tensor, "*batch k_len d_k"], scale: float | None = None
+) -> Map:
+    """`scale * query @ key^T`, before any mask; the scale is 1 / sqrt(d_k) unless given."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return (query * scale) @ key.transpose(-2, -1)
+
+
+def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None) -> Map:
+    """Softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+def context(attn: Map, value: Float[Tensor, "*batch k_len d_v"]) -> Float[Tensor, "*batch q_len d_v"]:
+    """The mean of the values, weighted by attn."""
+    return attn @ value
+
+
+def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
+    """The scores of a recorded call, its bias included, before the mask; in float32."""
+    raw = scores(call.query.float(), call.key.float(), call.scale)
+    return raw if call.bias is None else raw + call.bias.float()
+
+
+def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
+    """The attention weights of a recorded call, before dropout; in float32."""
+    return masked_softmax(call_scores(call), call.mask)
+
+
+def attend(
+    call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
+) -> Float[Tensor, "batch heads q_len d_v"]:
+    """The context of one call. PyTorch's fused kernel computes it, unless somebody must change the weights.
+
+    A row with no visible key gives zeros on both paths.
+    """
+    if probe is not None and site is not None:
+        call = probe.on_call(site, call)
+        edit = probe.edit_attn(site)
+    else:
+        edit = None
+    drops = dropout is not None and dropout.attention and dropout.rate > 0
+    out = _explicit(call, edit, dropout if drops else None) if edit or drops else _fused(call)
+    return out if probe is None or site is None else probe.on_context(site, out)
+
+
+def _explicit(call: AttentionCall, edit, dropout: Dropout | None) -> Tensor:
+    raw = scores(call.query, call.key, call.scale)
+    attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask)
+    attn = attn if edit is None else edit(attn)
+    return context(dropped(attn, dropout), call.value)
+
+
+def _fused(call: AttentionCall) -> Tensor:
+    if call.bias is None:
+        return F.scaled_dot_product_attention(
+            call.query, call.key, call.value, attn_mask=call.mask, scale=call.scale
+        )
+    bias = call.bias if call.mask is None else call.bias.masked_fill(~call.mask, -math.inf)
+    out = F.scaled_dot_product_attention(
+        call.query, call.key, call.value, attn_mask=bias.to(call.query.dtype), scale=call.scale
+    )
+    return out if call.mask is None else out.masked_fill(~call.mask.any(dim=-1, keepdim=True), 0.0)
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention of `input_` over `memory`, in `n_heads` subspaces at once (section 3.2.2).
+
+    `input_` and `memory` are the same tensor in self-attention and differ in cross-attention. `W_q`, `W_k` and
+    `W_v` project to all heads at once; head h owns rows `h * d_k : (h + 1) * d_k` of their weights.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_k: int) -> None:
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_k
+        self.scale = 1 / math.sqrt(d_k)
+        self.W_q = nn.Linear(d_model, n_heads * d_k)
+        self.W_k = nn.Linear(d_model, n_heads * d_k)
+        self.W_v = nn.Linear(d_model, n_heads * d_k)
+        self.W_o = nn.Linear(n_heads * d_k, d_model)
+
+    def split_heads(self, x: Float[Tensor, "batch length d_heads"]) -> Float[Tensor, "batch heads length d_k"]:
+        """Cut the last axis into heads and put the head axis before the length."""
+        return x.unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)
+
+    def merge_heads(self, x: Float[Tensor, "batch heads length d_k"]) -> Float[Tensor, "batch length d_heads"]:
+        """Undo `split_heads`: the heads' contexts stand one after another, as in the paper's Concat."""
+        return x.transpose(1, 2).flatten(start_dim=2)
+
+    def forward(
+        self,
+        input_: Float[Tensor, "batch q_len d_model"],
+        memory: Float[Tensor, "batch m_len d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        site: Site | None = None,
+        probe: Probe | None = None,
+        dropout: Dropout | None = None,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """What each position of `input_` gathers from the positions of `memory` that `mask` lets it see.
+
+        `mask` is bool, True = may attend: `(batch, 1, k_len)` or `(1, q_len, k_len)`, the same for every head, or
+        `(batch, heads, q_len, k_len)`. With a cache, `memory` is only what the cache does not hold yet.
+        """
+        call = AttentionCall(
+            query=self.split_heads(self.W_q(input_)),
+            key=(projected := self._project_memory(memory, cache))[0],
+            value=projected[1],
+            scale=self.scale,
+            mask=for_heads(mask),
+            input_=input_,
+            memory=memory,
+        )
+        return self.W_o(self.merge_heads(attend(call, site, probe=probe, dropout=dropout)))
+
+    def _project_memory(self, memory: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor]:
+        if cache is not None and cache.frozen:
+            return cache.read()
+        key, value = self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
+        return (key, value) if cache is None else cache.append(key, value)

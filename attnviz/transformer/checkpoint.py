@@ -1,0 +1,93 @@
+"""A model on disk: `config.json` and `model.safetensors`. Every shape is checked before anything is allocated."""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.transformer import Transformer
+
+FORMAT_VERSION = 1
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+MAX_WEIGHTS_BYTES = 4_000_000_000
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be read; the message says what is wrong with it."""
+
+
+def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
+    """Write config and weights (in `dtype`) into `folder`, which is made if missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {"format_version": FORMAT_VERSION, "model": model.config.to_dict()}
+    (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / WEIGHTS)
+
+
+def read_config(folder: Path) -> ModelConfig:
+    """The config of a checkpoint. Raises CheckpointError when it is missing, broken or of another version."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise CheckpointError(f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version, sizes = content["format_version"], content["model"]
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config ({error}).") from error
+    if version != FORMAT_VERSION:
+        raise CheckpointError(f"{CONFIG} has format_version {version!r}; this attnviz reads {FORMAT_VERSION}.")
+    try:
+        return ModelConfig.from_dict(sizes)
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"{CONFIG} in {folder.name!r}: {error}") from error
+
+
+def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Transformer:
+    """Read a checkpoint into a model in eval mode. Raises CheckpointError.
+
+    Only safetensors is read: a pickle can run code. Names and shapes are compared with the config first.
+    """
+    config, path = read_config(folder), folder / WEIGHTS
+    if not path.is_file():
+        raise CheckpointError(_no_weights(folder))
+    if path.stat().st_size > MAX_WEIGHTS_BYTES:
+        raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
+    with torch.device("meta"):
+        model = Transformer(config)
+    try:
+        with safe_open(path, framework="pt") as file:
+            _check_shapes(model, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()})
+            weights = {name: file.get_tensor(name).to(device, dtype) for name in file.keys()}
+    except SafetensorError as error:
+        raise CheckpointError(
+            f"{WEIGHTS} in {folder.name!r} is not a safetensors file, or is cut short ({error}). "
+            "Pickled checkpoints (.pt, .bin) are not read, because they can run code."
+        ) from error
+    model.load_state_dict(weights, assign=True)
+    model.embedding.restore_positions(device)
+    return model.requires_grad_(False).eval()
+
+
+def _no_weights(folder: Path) -> str:
+    pickles = sorted(path.name for path in folder.iterdir() if path.suffix in {".pt", ".pth", ".bin", ".pkl", ".ckpt"})
+    if pickles:
+        return (
+            f"{folder.name!r} holds {pickles[0]}, a pickle, which can run code and is not read: "
+            f"save the weights as {WEIGHTS}."
+        )
+    return f"There is no {WEIGHTS} in {folder.name!r}."
+
+
+def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None:
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    if missing := sorted(expected.keys() - found.keys()):
+        raise CheckpointError(f"{WEIGHTS} lacks {missing[0]!r} ({len(missing)} of {len(expected)} tensors missing).")
+    if unknown := sorted(found.keys() - expected.keys()):
+        raise CheckpointError(f"{WEIGHTS} holds {unknown[0]!r}, which a model of this config does not have.")
+    for name, shape in expected.items():
+        if found[name] != shape:
+            raise CheckpointError(f"{name!r} has shape {found[name]} in {WEIGHTS}; the config asks for {shape}.")

@@ -1,0 +1,38 @@
+"""Dropout as an argument of the call: no module is ever put into train mode."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Zeroes each number with probability `rate` and divides the rest by `1 - rate`.
+
+    `generator` makes a run repeatable and leaves other visitors' random numbers alone. `attention` says
+    whether the attention weights are dropped too, as in the paper's code and `torch.nn.Transformer`.
+    """
+
+    rate: float
+    generator: torch.Generator | None = None
+    attention: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate < 1:
+            raise ValueError(f"A dropout rate lies in [0, 1), not {self.rate}.")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """A tensor of the same shape, partly zeroed.
+
+        Sixteen random bits decide on each number (four numbers a draw), so that the rate is kept to 1/65536.
+        """
+        draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64, device=x.device)
+        bits = draws.random_(-(2**63), None, generator=self.generator).view(torch.int16)[: x.numel()]
+        keep = bits.view(x.shape) >= round(self.rate * 65536) - 32768
+        return x * keep * (1 / (1 - self.rate))
+
+
+def dropped(x: Tensor, dropout: Dropout | None) -> Tensor:
+    """`dropout(x)`, or x itself where there is none."""
+    return x if dropout is None or dropout.rate == 0 else dropout(x)

@@ -1,0 +1,67 @@
+"""The encoder-decoder Transformer (Vaswani et al. 2017), from ids to logits. Knows no text and keeps nothing of a run."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from attnviz.transformer import masks
+from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.embedding import Embedding
+from attnviz.transformer.layers import Decoder, Encoder, Run
+
+Ids = Int[Tensor, "batch length"]
+Memory = Float[Tensor, "batch k_len d_model"]
+
+
+class Transformer(nn.Module):
+    """One embedding, tied to the output; an encoder; a decoder."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+
+    def initialise(self, seed: int) -> "Transformer":
+        """Xavier-uniform matrices, zero biases, embeddings of standard deviation `d_model ** -0.5`; same seed, same weights."""
+        generator = torch.Generator().manual_seed(seed)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 1:
+                nn.init.constant_(parameter, 1.0 if name.endswith("norm.weight") else 0.0)
+            elif name == "embedding.weight":
+                nn.init.normal_(parameter, std=self.config.d_model**-0.5, generator=generator)
+            else:
+                nn.init.xavier_uniform_(parameter, generator=generator)
+        return self
+
+    def src_mask(self, src: Ids) -> Bool[Tensor, "batch 1 k_len"] | None:
+        """Which source tokens may be attended to; None when there is no padding and all of them may."""
+        mask = masks.padding(src, self.config.pad_id)
+        return None if bool(mask.all()) else mask
+
+    def encode(self, src: Ids, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()) -> Memory:
+        """Source ids to memory."""
+        return self.encoder(self.embedding(src), src_mask, run)
+
+    def decode(
+        self, tgt_in: Ids, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """Hidden states of the target tokens, each seeing only itself and what stands before it.
+
+        With a cache in `run`, `tgt_in` holds only the tokens that come after those in the cache. Padding stands at
+        the end of a target, so that the causal mask already hides it from every real token.
+        """
+        start = run.cache.length if run.cache else 0
+        q_len = tgt_in.shape[1]
+        mask = None if q_len == 1 else masks.causal(q_len, start + q_len, device=tgt_in.device)
+        return self.decoder(self.embedding(tgt_in, start), memory, mask, src_mask, run)
+
+    def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
+        """Hidden states to scores of every vocabulary entry."""
+        return self.embedding.logits(hidden)
+
+    def forward(self, src: Ids, tgt_in: Ids, run: Run = Run()) -> Float[Tensor, "batch q_len vocab_size"]:
+        """Logits for the token after each of `tgt_in`: one pass over the whole target, as in training."""
+        src_mask = self.src_mask(src)
+        return self.logits(self.decode(tgt_in, self.encode(src, src_mask, run), src_mask, run))
