@@ -19,9 +19,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         for start in range(0, len(hidden), _ChunkedCrossEntropy.CHUNK):
             rows = slice(start, start + _ChunkedCrossEntropy.CHUNK)
             x, label = hidden.detach()[rows].to(dtype), labels[rows].unsqueeze(1)
-            log_probs = F.log_softmax(F.linear(x, low_weight), dim=-1, dtype=torch.float32)
-            loss -= (1 - smoothing) * log_probs.gather(1, label).sum() + smoothing * log_probs.mean(dim=1).sum()
-            grad = log_probs.exp_().sub_(smoothing / weight.shape[0])
+            logits = F.linear(x, low_weight).float()
+            logits -= logits.amax(dim=1, keepdim=True)
+            kept = (1 - smoothing) * logits.gather(1, label).sum() + smoothing * logits.mean(dim=1).sum()
+            grad = logits.exp_()
+            normaliser = grad.sum(dim=1, keepdim=True)
+            loss += normaliser.log().sum() - kept
+            grad.div_(normaliser).sub_(smoothing / len(weight))
             grad.scatter_add_(1, label, grad.new_full(label.shape, smoothing - 1))
             grad = grad.to(dtype)
             grad_hidden[rows] = grad @ low_weight

@@ -59,7 +59,7 @@ class Trainer:
         return loss.item(), batch.n_tokens
 
     def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
-        run = Run(dropout=Dropout(self.recipe.dropout, self.generator, attention=False))
+        run = Run(dropout=Dropout(self.recipe.dropout, self.generator))
         tgt_in, tgt_out = tgt[:, :-1], tgt[:, 1:]
         with torch.autocast(self.device.type, torch.bfloat16):
             src_mask = self.model.src_mask(src)
