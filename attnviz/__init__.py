@@ -1,0 +1,41 @@
+"""attnviz: see how multi-head attention works, in a model of your own or in the one that comes with it.
+
+    import attnviz
+    model = attnviz.load()
+    trace = model.trace("I love you.", to="fr")
+    trace.attn("cross", layer=2, head=5)        # (q_len, k_len), float32
+
+Names are imported when they are first used, so that `import attnviz` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnviz import views
+    from attnviz.models.catalogue import load
+    from attnviz.text.tokens import Token
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Site
+
+__all__ = ["Site", "Token", "Trace", "__version__", "load", "views"]
+__version__ = "0.1.0"
+
+_HOME = {
+    "Site": "attnviz.transformer.probe",
+    "Token": "attnviz.text.tokens",
+    "Trace": "attnviz.tracing.trace",
+    "load": "attnviz.models.catalogue",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "views":
+        return import_module("attnviz.views")
+    if name not in _HOME:
+        raise AttributeError(f"attnviz has no {name!r}; it has {', '.join(__all__)}.")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 
-from attnviz.text.limits import MAX_TOKENIZER_BYTES, TextError, without_surrogates
+from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, capped, without_surrogates
 from attnviz.text.tokens import Token
 
 PAD, UNK, EOS = "<pad>", "<unk>", "<eos>"
@@ -36,10 +36,11 @@ def pipeline(*, lowercase: bool, spaced: bool) -> tuple[normalizers.Sequence, pr
 
 @dataclass(frozen=True)
 class Encoded:
-    """Ids and their tokens, side by side."""
+    """Ids and their tokens, side by side; `notes` says in sentences what was cut."""
 
     ids: tuple[int, ...]
     tokens: tuple[Token, ...]
+    notes: tuple[str, ...] = ()
 
 
 class TextCodec:
@@ -83,13 +84,12 @@ class TextCodec:
 
     def encode_source(self, text: str) -> Encoded:
         """An English sentence to pieces and `<eos>`."""
-        return self._with_eos(self._encode(self._source, text), len(text))
+        return self._encoded(self._source, (), text)
 
     def encode_target(self, text: str, to: str) -> Encoded:
         """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for an unknown language."""
         first = self._special(self.bos_id(to), 0)
-        tokens = (first, *self._encode(self._unspaced if to in UNSPACED else self._spaced, text))
-        return self._with_eos(tokens, len(text))
+        return self._encoded(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
 
     def bos_id(self, to: str) -> int:
         """The id of a language's first token. Raises TextError for a language the vocabulary does not have."""
@@ -127,9 +127,17 @@ class TextCodec:
             tokens.append(Token(text[start:end], id_, start, end, starts_word=starts_word))
         return tuple(tokens)
 
-    def _with_eos(self, tokens: tuple[Token, ...], length: int) -> Encoded:
-        tokens = (*tokens, self._special(self.eos_id, length))
-        return Encoded(tuple(token.id for token in tokens), tokens)
+    def _encoded(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
+        """Cut, encode, cut again, and close with `<eos>`."""
+        text, note = capped(typed)
+        pieces = self._encode(tokenizer, text)
+        room = MAX_TOKENS - len(first) - 1
+        notes = () if note is None else (note,)
+        if len(pieces) > room:
+            notes += (f"Only the first {room} of {len(pieces):,} tokens were kept.",)
+        tokens = (*first, *pieces[:room])
+        tokens = (*tokens, self._special(self.eos_id, tokens[-1].end if tokens else 0))
+        return Encoded(tuple(token.id for token in tokens), tokens, notes)
 
     def _special(self, id_: int, at: int) -> Token:
         return Token(self._pieces[id_], id_, at, at, is_special=True)

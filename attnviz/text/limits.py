@@ -22,3 +22,9 @@ def capped(text: str, limit: int = MAX_CHARACTERS) -> tuple[str, str | None]:
     if len(text) <= limit:
         return text, None
     return text[:limit], f"Only the first {limit:,} of {len(text):,} characters were read."
+
+
+def require_text(text: str) -> None:
+    """Raises TextError when there is nothing to read."""
+    if not text.strip():
+        raise TextError('The sentence is empty: type one, for example "I love you."')

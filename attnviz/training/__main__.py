@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from attnviz.models.translator import Translator
 from attnviz.text.codec import TextCodec
 from attnviz.training.corpus import Corpus, Pair, read_pairs
 from attnviz.training.evaluation import score
@@ -59,7 +60,8 @@ def _run(options: argparse.Namespace, recipe: Recipe, pairs: dict[str, list[Pair
         model = trainer.averaged()
         checkpoint.save(model, out)
         codec.save(out / "tokenizer.json")
-        scores = {to: score(model, codec, dev[to][: options.dev], to) for to in dev}
+        translator = Translator(model, codec, model_id=f"step-{trainer.step}")
+        scores = {to: score(translator, dev[to][: options.dev], to) for to in dev}
         line = {"step": trainer.step, "tokens": trainer.tokens_seen} | {to: asdict(s) for to, s in scores.items()}
         bar.write(json.dumps(line))
         with (options.state / "scores.jsonl").open("a") as log:

@@ -1,0 +1,107 @@
+"""Traces as npz files, readable with NumPy alone and without pickle.
+
+Keys, `<site>` being for example `cross.2` (kind and layer):
+
+| key | what | shape |
+| --- | --- | --- |
+| `format_version` | 1 | `()` |
+| `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
+| `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
+| `attn.<kind>`, `scores.<kind>` | weights; scaled scores before the mask | `(batch, layers, heads, q_len, k_len)` float32 |
+| `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
+| `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
+| `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
+| `input.<site>`, `memory.<site>` | what query and key were projected from | `(batch, length, d_model)` |
+| `layer.<stack>.<n>` | hidden states after a layer, -1 the embedding | `(batch, length, d_model)` |
+| `memory`, `logits` | encoder output; scores of the vocabulary | `(batch, length, …)` |
+"""
+
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.transformer.probe import AttentionCall, Site
+
+FORMAT_VERSION = 1
+_PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
+          "memory": "memory"}  # fmt: skip
+
+
+def save(trace: Trace, path: Path, *, maps: bool) -> None:
+    """Write a trace; with `maps`, also the weights and scores that `load` would make again."""
+    arrays: dict[str, Any] = {"format_version": np.array(FORMAT_VERSION), "meta": _meta(trace)}
+    for side in ("src", "tgt"):
+        arrays[f"tokens.{side}"] = np.array([token.text for token in trace.tokens(side)], dtype=np.str_)
+    for site, call in trace.calls.items():
+        name = f"{site.kind}.{site.layer}"
+        arrays[f"scale.{name}"] = np.array(call.scale)
+        parts = {key: getattr(call, field) for key, field in _PARTS.items()} | {"context": trace.contexts.get(site)}
+        arrays |= {f"{key}.{name}": _array(part) for key, part in parts.items() if part is not None}
+    arrays |= {f"layer.{stack}.{layer}": _array(output) for (stack, layer), output in trace.layers.items()}
+    arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
+    for kind in trace.kinds if maps else ():
+        items = range(len(trace.sentences))
+        arrays[f"attn.{kind}"] = np.stack([trace.attn(kind, item=item).numpy() for item in items])
+        arrays[f"scores.{kind}"] = np.stack([trace.scores(kind, item=item).numpy() for item in items])
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def load(path: Path) -> Trace:
+    """Read a trace. Raises ValueError with one sentence for a file that is not one."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files if not key.startswith(("attn.", "scores.", "tokens."))}
+            return _trace(arrays)
+    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path.name} is not a trace saved by attnviz ({error}).") from error
+
+
+def _trace(arrays: dict[str, np.ndarray]) -> Trace:
+    if (version := int(arrays["format_version"])) != FORMAT_VERSION:
+        raise ValueError(f"its format_version is {version}, this attnviz reads {FORMAT_VERSION}")
+    meta = json.loads(arrays["meta"].tobytes().decode("utf-8"))
+    tensors = {key: torch.from_numpy(array) for key, array in arrays.items() if key not in ("meta", "format_version")}
+    sites = [Site(kind, int(layer)) for kind, layer in (k.split(".")[1:] for k in tensors if k.startswith("query."))]
+    return Trace(
+        calls={site: _call(tensors, site) for site in sites},
+        contexts={site: t for site in sites if (t := tensors.get(f"context.{site.kind}.{site.layer}")) is not None},
+        layers={_layer(key): tensor for key, tensor in tensors.items() if key.startswith("layer.")},
+        sentences=tuple(_sentence(sentence) for sentence in meta["sentences"]),
+        memory=tensors.get("memory"),
+        logits=tensors.get("logits"),
+        info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
+    )
+
+
+def _meta(trace: Trace) -> np.ndarray:
+    meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
+    return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
+
+
+def _call(tensors: dict[str, Tensor], site: Site) -> AttentionCall:
+    parts = {field: tensors.get(f"{key}.{site.kind}.{site.layer}") for key, field in _PARTS.items()}
+    return AttentionCall(**parts, scale=float(tensors[f"scale.{site.kind}.{site.layer}"]))  # type: ignore[arg-type]
+
+
+def _layer(key: str) -> tuple[Any, int]:
+    _, stack, layer = key.split(".")
+    return stack, int(layer)
+
+
+def _sentence(fields: dict[str, Any]) -> Sentence:
+    tokens = {side: tuple(Token(**token) for token in fields[side]) for side in ("src", "tgt")}
+    return Sentence(**(fields | tokens))

@@ -1,0 +1,274 @@
+"""A trace: everything one run of a model says about its attention, with the tokens that label it.
+
+Per site it keeps query, key, value, mask and what they came from, O(length) memory; `attn` and `scores` are made when
+asked for, in float32, before dropout.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, UInt8
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.recorder import Recorder
+from attnviz.transformer.attention import call_attn, call_scores
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack
+
+Side = Literal["src", "tgt"]
+KINDS: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
+CUT = "(cut)"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`."""
+
+    src: tuple[Token, ...] = ()
+    tgt: tuple[Token, ...] = ()
+    src_text: str = ""
+    tgt_text: str = ""
+    cut: bool = False
+
+    @property
+    def tgt_in(self) -> tuple[Token, ...]:
+        """What goes into the decoder, a token a row."""
+        return self.tgt if self.cut else self.tgt[:-1]
+
+    @property
+    def tgt_out(self) -> tuple[Token, ...]:
+        """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
+        end = len(self.tgt_text)
+        return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Where a trace comes from: the weights' id, language, device and dtype, and what was said about the input.
+
+    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it.
+    """
+
+    model_id: str = ""
+    to: str = ""
+    device: str = "cpu"
+    dtype: str = "float32"
+    forward_seconds: float = 0.0
+    decoding_seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0."""
+
+    calls: Mapping[Site, AttentionCall]
+    contexts: Mapping[Site, Tensor]
+    layers: Mapping[tuple[Stack, int], Tensor]
+    sentences: tuple[Sentence, ...]
+    memory: Tensor | None = None
+    logits: Tensor | None = None
+    info: RunInfo = field(default_factory=RunInfo)
+
+    @classmethod
+    def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
+        """A trace of what a recorder wrote down."""
+        return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that there are, encoder first."""
+        present = {site.kind for site in self.calls}
+        return tuple(kind for kind in KINDS if kind in present)
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the kind that has most."""
+        return 1 + max(site.layer for site in self.calls)
+
+    @property
+    def n_heads(self) -> int:
+        """Heads at each site."""
+        return next(iter(self.calls.values())).query.shape[1]
+
+    @property
+    def to(self) -> str:
+        """The target's language."""
+        return self.info.to
+
+    @property
+    def model_id(self) -> str:
+        """The id of the weights that ran."""
+        return self.info.model_id
+
+    @property
+    def src_text(self) -> str:
+        """The source sentence of item 0."""
+        return self.sentences[0].src_text
+
+    @property
+    def tgt_text(self) -> str:
+        """The target sentence of item 0."""
+        return self.sentences[0].tgt_text
+
+    def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
+        """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`."""
+        return getattr(self.sentences[item], _checked(side, "side", ("src", "tgt")))
+
+    def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
+        """The tokens along the query axis (what goes in at each row)."""
+        sentence = self.sentences[item]
+        return sentence.src if self._kind(kind) == "encoder_self" else sentence.tgt_in
+
+    def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
+        """The tokens along the key axis."""
+        sentence = self.sentences[item]
+        return sentence.tgt_in if self._kind(kind) == "decoder_self" else sentence.src
+
+    def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
+        """What each row of a decoder map puts out; None for an encoder, which puts out no tokens."""
+        return None if self._kind(kind) == "encoder_self" else self.sentences[item].tgt_out
+
+    def attn(
+        self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
+    ) -> Float[Tensor, "..."]:
+        """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen; float32
+        on the CPU. Rows sum to 1, or to 0 where there is no visible key."""
+        return self._maps(call_attn, kind, layer, head, item)
+
+    def scores(
+        self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
+    ) -> Float[Tensor, "..."]:
+        """Scaled query · key (and the model's own bias, where it has one) before the mask; shaped like `attn`."""
+        return self._maps(call_scores, kind, layer, head, item)
+
+    def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
+        """True where a query may attend to a key."""
+        call = self.call(kind, layer)
+        shape = (call.query.shape[0], call.query.shape[1], call.query.shape[2], call.key.shape[2])
+        if call.mask is None:
+            return torch.ones(shape[2:], dtype=torch.bool)
+        return call.mask.expand(shape)[self._item(item), self._head(head)].cpu()
+
+    def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
+        """attn · V of each head, before the heads are merged."""
+        self.call(kind, layer)
+        return self.contexts[Site(kind, layer)][self._item(item)].float().cpu()
+
+    def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
+        """What the queries of a site were projected from."""
+        return _present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
+
+    def site_memory(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "k_len d_model"]:
+        """What the keys and values of a site were projected from."""
+        return _present(self.call(kind, layer).memory, "memory")[self._item(item)].float().cpu()
+
+    def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
+        """Hidden states after a layer; layer -1 is the embedding."""
+        if (stack, layer) not in self.layers:
+            known = ", ".join(f"{stack} {layer}" for stack, layer in self.layers)
+            raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")
+        return self.layers[stack, layer][self._item(item)].float().cpu()
+
+    def call(self, kind: Kind, layer: int) -> AttentionCall:
+        """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
+        site = Site(self._kind(kind), layer)
+        if site not in self.calls:
+            raise ValueError(f"There is no layer {layer}: this model has layers 0 to {self.n_layers - 1}.")
+        return self.calls[site]
+
+    def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
+        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side: made on the device that ran.
+
+        A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
+        """
+        return torch.stack([self._thumbnail(kind, layer, item, side) for layer in self._layers(kind)]).cpu()
+
+    def nbytes(self) -> int:
+        """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
+        storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in self._tensors()}
+        return sum(storages.values())
+
+    def save(self, path: str | Path, *, maps: bool = True) -> None:
+        """Write an npz file; its keys are listed in `attnviz.tracing.storage`."""
+        from attnviz.tracing import storage
+
+        storage.save(self, Path(path), maps=maps)
+
+    @staticmethod
+    def load(path: str | Path) -> "Trace":
+        """Read what `save` wrote. Raises ValueError for any other file."""
+        from attnviz.tracing import storage
+
+        return storage.load(Path(path))
+
+    def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
+        if layer is None:
+            return torch.stack([self._maps(make, kind, index, head, item) for index in self._layers(kind)])
+        maps = make(self._one(kind, layer, head, item))[0].cpu()
+        return maps if head is None else maps[0]
+
+    def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
+        """The call of one item, and of one head if asked; both axes stay, with size 1."""
+        call, item = self.call(kind, layer), self._item(item)
+        heads = slice(None) if head is None else slice(self._head(head), self._head(head) + 1)
+
+        def cut(tensor: Tensor | None) -> Tensor | None:
+            if tensor is None:
+                return None
+            tensor = tensor[item : item + 1] if tensor.shape[0] > 1 else tensor
+            return tensor[:, heads] if tensor.shape[1] > 1 else tensor
+
+        return replace(
+            call,
+            query=call.query[item : item + 1, heads],
+            key=call.key[item : item + 1, heads],
+            value=call.value[item : item + 1, heads],
+            mask=cut(call.mask),
+            bias=cut(call.bias),
+        )
+
+    def _thumbnail(self, kind: Kind, layer: int, item: int, side: int) -> Tensor:
+        attn = call_attn(self._one(kind, layer, None, item))[0]
+        rows, cols = min(attn.shape[1], side), min(attn.shape[2], side)
+        if (rows, cols) != tuple(attn.shape[1:]):
+            attn = torch.nn.functional.adaptive_max_pool2d(attn, (rows, cols))
+        return attn.mul_(255).round_().to(torch.uint8)
+
+    def _tensors(self):
+        for call in self.calls.values():
+            parts = (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory)
+            yield from (part for part in parts if part is not None)
+        yield from (*self.contexts.values(), *self.layers.values())
+        yield from (part for part in (self.memory, self.logits) if part is not None)
+
+    def _layers(self, kind: Kind) -> range:
+        return range(sum(site.kind == self._kind(kind) for site in self.calls))
+
+    def _kind(self, kind: str) -> Kind:
+        return _checked(kind, "kind", self.kinds)
+
+    def _item(self, item: int) -> int:
+        if not 0 <= item < len(self.sentences):
+            raise ValueError(f"There is no item {item}: this trace holds {len(self.sentences)}, counted from 0.")
+        return item
+
+    def _head(self, head: int) -> int:
+        if not 0 <= head < self.n_heads:
+            raise ValueError(f"There is no head {head}: this model has heads 0 to {self.n_heads - 1}.")
+        return head
+
+
+def _checked(value, name: str, allowed: tuple):
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    return value
+
+
+def _present(tensor: Tensor | None, name: str) -> Tensor:
+    if tensor is None:
+        raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
+    return tensor
