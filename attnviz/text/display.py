@@ -1,0 +1,73 @@
+"""Any text as a string that can be looked at: nothing invisible, nothing that moves or covers what stands beside it.
+
+Faithful: no character is dropped. What cannot be seen is named by its code point, `U+200B`. The result is plain
+text and is *not* escaped for markup: whoever writes HTML, Plotly or Markdown escapes it there.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from unicodedata import category
+
+SPACE = "\u2423"  # ␣
+MAX_MARKS = 4  # on one letter; written languages use up to three, a storm of them covers the lines above and below
+_JOINER, _STYLES = "\u200d", frozenset("\ufe0e\ufe0f")
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+# Unseen, although their category says letter, mark or symbol: Unicode's Default_Ignorable_Code_Point, and U+2800.
+_UNSEEN_RANGES = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
+    *((0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF)),
+)
+
+
+def display(text: str) -> str:
+    """The text with what cannot be seen named by code point: a zero-width space between two letters is `a U+200B b`.
+
+    Named are control, format and direction characters, line ends, spaces other than U+0020, unassigned and
+    private-use characters, lone surrogates, combining marks that stand on nothing, and those beyond `MAX_MARKS` on
+    one letter. Joined emoji stay joined. Spaces among nothing but spaces show as `␣`, and so does an empty piece,
+    the bare start of a word. The result is never empty and can always be encoded as UTF-8.
+    """
+    if text.isascii() and text.isprintable() and text.strip():
+        return text  # nearly every piece
+    runs = groupby(zip(_unseen(text), text, strict=True), key=lambda pair: pair[0])
+    shown = [_run([character for _, character in run], unseen) for unseen, run in runs]
+    return " ".join(shown) or SPACE
+
+
+def _run(characters: list[str], unseen: bool) -> str:
+    if unseen:
+        return " ".join(f"U+{ord(character):04X}" for character in characters)
+    return "".join(characters) if any(c != " " for c in characters) else SPACE * len(characters)
+
+
+def _unseen(text: str) -> Iterator[bool]:
+    """For each character: must it be named to be seen?"""
+    marks = MAX_MARKS  # on the letter before; as good as full where there is no letter
+    for index, character in enumerate(text):
+        if category(character)[0] == "M":
+            unseen = marks >= MAX_MARKS or (_is_unseen(character) and not _styles_emoji(text, index))
+            marks = MAX_MARKS if unseen else marks + 1
+        else:
+            unseen = _is_unseen(character) and not _joins_emoji(text, index)
+            marks = MAX_MARKS if unseen or character == " " else 0
+        yield unseen
+
+
+def _is_unseen(character: str) -> bool:
+    if character == " ":
+        return False
+    point = ord(character)
+    return category(character) in _UNSEEN_CATEGORIES or any(low <= point <= high for low, high in _UNSEEN_RANGES)
+
+
+def _joins_emoji(text: str, index: int) -> bool:
+    """A joiner between two pictures makes one picture of them; elsewhere it is invisible."""
+    if text[index] != _JOINER or not 0 < index < len(text) - 1:
+        return False
+    before = text[index - 1]
+    return (category(before) in {"So", "Sk"} or before in _STYLES) and category(text[index + 1]) in {"So", "Sm"}
+
+
+def _styles_emoji(text: str, index: int) -> bool:
+    """A style selector directly after a picture, sign or digit says how that is drawn; elsewhere it is invisible."""
+    return text[index] in _STYLES and index > 0 and category(text[index - 1])[0] in "SPN"

@@ -1,0 +1,29 @@
+"""What every test shares: one thread, shapes checked at run time, hypothesis profiles."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+from jaxtyping import install_import_hook
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# Shape annotations are checked in tests only; modules imported before this line would go unchecked.
+install_import_hook(["attnviz.transformer", "attnviz.tracing", "attnviz.analysis"], "beartype.beartype")
+
+import torch  # noqa: E402 - after the environment variable that it reads
+
+torch.set_num_threads(1)  # two threads beside another busy process are many times slower than one
+
+_CALM = {"deadline": None, "derandomize": True, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", max_examples=100, **_CALM)
+settings.register_profile("thorough", max_examples=10_000, **_CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True)
+def _own_random_numbers():
+    """Tests neither depend on nor disturb each other's global random numbers."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
