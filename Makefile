@@ -1,0 +1,75 @@
+# Every target works from a bare clone: it makes .venv with any Python from 3.11 on, installs the pinned
+# requirements once, and after that starts at once.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$python" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8501
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# Stamps: newer than what they were made from, so that nothing is resolved again until a pin changes.
+RUN_READY := $(VENV)/.ready-to-run
+TRAIN_READY := $(VENV)/.ready-to-train
+TEST_READY := $(VENV)/.ready-to-test
+BROWSER_READY := $(VENV)/.ready-to-browse
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench train clean
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+
+run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
+	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
+
+test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
+	@exec $(BIN)/python -m pytest $(ARGS)
+
+check: $(TEST_READY) ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+format: $(TEST_READY) ## format, and mend what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (ARGS="recording browser" for some)
+	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+# The variables keep the allocator from handing memory back between steps, and idle threads from spinning:
+# on a CPU both cost more than the arithmetic they stand beside.
+train: $(TRAIN_READY) ## a translator from sentence pairs: DATA=folder (ARGS for more)
+	@test -n "$(DATA)" || { echo 'make train needs DATA=folder, with en-XX.train.tsv.gz and en-XX.dev.tsv.gz in it.' >&2; exit 2; }
+	@OMP_WAIT_POLICY=passive MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=8000000000 MALLOC_TOP_PAD_=268435456 \
+		$(BIN)/python -m attnviz.training --data "$(DATA)" $(ARGS)
+
+clean: ## remove what tests and tools left behind; .venv stays
+	rm -rf .pytest_cache .ruff_cache .hypothesis out
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo 'attnviz needs Python 3.11 or newer with venv (on Debian: apt-get install python3-venv).' >&2; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): requirements.txt | $(BIN)/pip
+	@echo 'Installing what the dashboard needs'
+	@$(PIP) -r requirements.txt
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "attnviz.pth").write_text("$(CURDIR)\n")'
+	@touch $@
+
+$(TRAIN_READY): requirements-train.txt $(RUN_READY)
+	@echo 'Installing what training needs'
+	@$(PIP) -r requirements-train.txt
+	@touch $@
+
+$(TEST_READY): requirements-dev.txt $(TRAIN_READY)
+	@echo 'Installing what the tests need'
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(BROWSER_READY): tests/browser/chromium.py $(TEST_READY)
+	@$(BIN)/python tests/browser/chromium.py
+	@touch $@

@@ -1,0 +1,81 @@
+"""Imports run downward only, and each library is imported in one place (docs/architecture.md)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# What each room may import besides itself. Written out, so that a reader sees the whole direction at once.
+BELOW = {
+    "text": set(),
+    "transformer": set(),
+    "tracing": {"transformer", "text"},
+    "training": {"transformer", "text"},
+    "models": {"tracing", "transformer", "text"},
+    "implementations": {"tracing", "transformer", "text"},
+    "analysis": {"models", "implementations", "tracing", "transformer", "text"},
+    "views": {"models", "implementations", "tracing", "transformer", "text"},
+}
+BELOW["ui"] = set(BELOW) - {"training"}
+BELOW[""] = BELOW["ui"]  # attnviz/__init__.py and __main__.py: the API and the command line, which know no page
+BELOW["pages"] = BELOW["ui"] | {"ui", ""}
+
+# Where a library may be imported: prefixes of paths from the root.
+ONLY_IN = {
+    "streamlit": ("pages/", "dashboard.py", "attnviz/ui/"),
+    "plotly": ("attnviz/views/",),
+    "transformers": ("attnviz/models/huggingface.py",),
+}
+
+FILES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("attnviz", "pages", ".")
+    for path in (ROOT / folder).glob("*.py" if folder == "." else "**/*.py")
+)
+
+
+def imported(file: str) -> set[str]:
+    """Every dotted name that a file imports, at its top or inside a function."""
+    nodes = list(ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert not any(node.level for node in froms), f"{file}: write the whole name, no relative import"
+    return names | {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+
+
+def room(file: str) -> str:
+    parts = file.split("/")
+    if parts[0] != "attnviz":
+        return "pages"
+    return parts[1] if len(parts) > 2 else ""
+
+
+def attnviz_room(name: str) -> str | None:
+    """The room that an imported name lives in, None for other packages: `attnviz.text.codec` is in "text"."""
+    parts = name.split(".")
+    if parts[0] != "attnviz":
+        return None
+    return parts[1] if len(parts) > 1 and (ROOT / "attnviz" / parts[1]).is_dir() else ""
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_imports_run_downward(file: str) -> None:
+    allowed = BELOW[room(file)] | {room(file)}
+    upward = {name for name in imported(file) if (target := attnviz_room(name)) is not None and target not in allowed}
+    assert not upward, f"{file} may import from {sorted(allowed)} only"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_libraries_stay_in_their_place(file: str) -> None:
+    tops = {name.split(".")[0] for name in imported(file)}
+    strays = {library for library in tops & set(ONLY_IN) if not file.startswith(ONLY_IN[library])}
+    assert not strays, f"these may be imported only in {[ONLY_IN[library] for library in sorted(strays)]}"
+
+
+def test_the_lowest_rooms_know_nothing_of_the_rest() -> None:
+    for file in FILES:
+        if room(file) == "transformer":
+            tops = {name.split(".")[0] for name in imported(file)}
+            assert not tops & {"numpy", "pandas", "tokenizers"}, f"{file}: torch only"
