@@ -1,0 +1,48 @@
+"""What recording costs on top of the forward pass, and what every head's map and thumbnail cost on top of that."""
+
+from collections.abc import Iterator
+
+import torch
+
+from attnviz.models.translator import Translator
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Sentence, Trace
+from attnviz.transformer.layers import Run
+from benchmarks.model import translator
+from benchmarks.report import Row
+from benchmarks.timing import interleaved, median, ratio
+
+# Shorter passes are repeated more often: their times scatter more.
+RUNS = {16: 200, 64: 100, 256: 30, 512: 20}
+
+
+def rows() -> Iterator[Row]:
+    """Source and target both as long as the row says; the whole pass, teacher forced, logits included."""
+    model = translator()
+    for length, runs in RUNS.items():
+        seconds = interleaved(_tasks(model, length), runs=runs)
+        plain = seconds["plain"]
+        yield Row(f"forward pass, {length} tokens", 1e3 * median(plain), "ms")
+        yield Row(f"recording, {length} tokens", ratio(seconds["recorded"], plain), "x", 1.05)
+        yield Row(f"recording, every map and thumbnail, {length} tokens", ratio(seconds["drawn"], plain), "x", 1.25)
+
+
+def _tasks(model: Translator, length: int):
+    generator = torch.Generator().manual_seed(length)
+    ids = torch.randint(5, model.model.config.vocab_size, (2, 1, length), generator=generator)
+    src, tgt = ids.to(model.device)
+
+    @torch.inference_mode()
+    def forward(recorder: Recorder | None) -> Trace:
+        run = Run(recorder) if recorder else Run()
+        memory = model.model.encode(src, None, run)
+        logits = model.model.logits(model.model.decode(tgt, memory, None, run))
+        return Trace.of(recorder or Recorder(), [Sentence()], memory=memory, logits=logits)
+
+    def drawn() -> None:
+        trace = forward(Recorder())
+        for kind in trace.kinds:
+            trace.attn(kind)
+            trace.thumbnails(kind)
+
+    return {"plain": lambda: forward(None), "recorded": lambda: forward(Recorder()), "drawn": drawn}

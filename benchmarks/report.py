@@ -1,0 +1,73 @@
+"""What was measured beside what was aimed for: as a table, and as JSON."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement. `target` None means that it is told for information and cannot be missed."""
+
+    name: str
+    measured: float
+    unit: str
+    target: float | None = None
+    aim: Literal["at most", "at least"] = "at most"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the target was met."""
+        if self.target is None:
+            return True
+        return self.measured <= self.target if self.aim == "at most" else self.measured >= self.target
+
+
+def machine() -> dict[str, str | int]:
+    """The processor and what runs on it; no names of hosts or people."""
+    import torch
+
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "busy_cores_at_start": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else -1,
+        "torch_threads": torch.get_num_threads(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A Markdown table, a line a row."""
+    lines = ["| what | measured | target | |", "| --- | ---: | ---: | --- |"]
+    for row in rows:
+        sign = {"at most": "<=", "at least": ">="}[row.aim]
+        target = "" if row.target is None else f"{sign} {row.target:g}"
+        verdict = "" if row.target is None else "met" if row.passed else f"missed ({row.measured / row.target:.2f}x)"
+        lines.append(f"| {row.name} | {_number(row.measured)} {row.unit} | {target} | {verdict} |")
+    return "\n".join(lines)
+
+
+def write(rows: Sequence[Row], about: dict[str, str | int], path: Path) -> None:
+    """The same as JSON: `machine` and a list of `rows`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"machine": about, "rows": [asdict(row) | {"passed": row.passed} for row in rows]}
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

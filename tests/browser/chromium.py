@@ -1,0 +1,57 @@
+"""Find a Chromium for the browser tests, or get one: `python tests/browser/chromium.py`.
+
+The first that works: one on the PATH; Debian's `chromium` and `fonts-noto-cjk`, where apt-get may install;
+Playwright's own download. Finding nothing is no error here: the browser tests then say why they are skipped.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+
+# --no-sandbox: tests also run as root in containers. The rule keeps every other address out of reach.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+def find() -> str | None:
+    """The path of a browser that is there already, or None."""
+    on_path = (path for name in NAMES if (path := shutil.which(name)))
+    return next(on_path, None) or _playwrights_own()
+
+
+def install() -> str | None:
+    """Get a browser, by apt-get or else by Playwright; its path, or None where neither can."""
+    if os.name == "posix" and os.geteuid() == 0 and shutil.which("apt-get"):
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        packages = ("chromium", "fonts-noto-cjk")
+        for command in (("update", "-q"), ("install", "-qy", "--no-install-recommends", *packages)):
+            subprocess.run(("apt-get", *command), env=environment, check=False, stdout=subprocess.DEVNULL)
+    if not find():
+        subprocess.run((sys.executable, "-m", "playwright", "install", "chromium"), check=False)
+    return find()
+
+
+def _playwrights_own() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).is_file() else None
+
+
+def main() -> int:
+    """Say which browser the tests will use; 0 even without one, for then they are skipped with the reason."""
+    path = find() or install()
+    sys.stdout.write(f"Browser tests will use {path}\n" if path else "No browser: its tests will be skipped.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""One browser and one dashboard for all browser tests; a new visitor (context and page) for each."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser import chromium, server
+
+SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
+# What may be asked for: the dashboard, and what a page makes itself.
+HOME = re.compile(r"^((https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:|chrome-error:)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test in this folder needs a browser: it carries the marker, and a reason to be skipped without one."""
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    missing = bool(here) and chromium.find() is None
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+        if missing:
+            item.add_marker(pytest.mark.skip(reason="no browser found: `make test` gets one where it can"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def outbound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the dashboard notes every address outside this machine that it asks for."""
+    log = tmp_path_factory.mktemp("dashboard") / "outbound.log"
+    log.touch()
+    return log
+
+
+@pytest.fixture(scope="session")
+def address(outbound: Path) -> Iterator[str]:
+    """A running dashboard, `http://127.0.0.1:…`."""
+    hook = str(Path(__file__).parent / "outbound")
+    environment = {"PYTHONPATH": hook, "ATTNVIZ_OUTBOUND_LOG": str(outbound), "OMP_WAIT_POLICY": "passive"}
+    with server.dashboard(outbound.with_name("dashboard.log"), environment) as address:
+        yield address
+
+
+@pytest.fixture
+def visitor(browser: Browser, address: str) -> Iterator[Callable[..., BrowserContext]]:
+    """Make visitors: contexts that share nothing.
+
+    The test fails if one of them asks for anything outside 127.0.0.1, or if a script of its pages raises.
+    """
+    asked: list[str] = []
+    raised: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def make(**options) -> BrowserContext:
+        settings = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", "base_url": address}
+        context = browser.new_context(**settings | options)
+        context.set_default_timeout(20_000)
+        context.on("request", lambda request: asked.append(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: asked.append(socket.url)))
+        context.on("weberror", lambda error: raised.append(str(error.error)))
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+    strangers = sorted({url for url in asked if not HOME.match(url)})
+    assert not strangers, f"requests that leave 127.0.0.1: {strangers}"
+    assert not raised, f"scripts of the page raised: {raised}"
+
+
+@pytest.fixture
+def page(visitor: Callable[..., BrowserContext]) -> Page:
+    """A page of 1440x900 in light colours."""
+    return visitor().new_page()
+
+
+@pytest.fixture
+def settled() -> Callable[[Page], None]:
+    """Wait until a page is connected and its script has run."""
+
+    def wait(page: Page) -> None:
+        page.locator(SETTLED).wait_for()
+
+    return wait

@@ -1,0 +1,59 @@
+"""The dashboard as a process of its own, for browser tests and benchmarks."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@contextmanager
+def dashboard(log: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run `streamlit run dashboard.py` until the block ends; gives its address once it is healthy.
+
+    What it prints goes to `log`. Raises RuntimeError with that text when it ends early or takes over 60 seconds.
+    """
+    port = free_port()
+    options = ("--server.port", str(port), "--server.headless", "true")
+    command = (sys.executable, "-m", "streamlit", "run", "dashboard.py", *options)
+    with log.open("w", encoding="utf-8") as out:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | dict(environment or {}), stdout=out, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_for_health(server, f"http://127.0.0.1:{port}", log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def _wait_for_health(server: subprocess.Popen, address: str, log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        if is_healthy(address):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(encoding='utf-8')}")
+
+
+def is_healthy(address: str) -> bool:
+    """Whether Streamlit at `address` answers its health check."""
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
