@@ -1,9 +1,9 @@
 """Which models there are, and how to get one by name or folder. Reading the list needs no torch."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.models.translator import Translator
@@ -14,11 +14,14 @@ DEFAULT = "translator-en-fr-zh"
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that can be chosen: its name, its folder, and the languages it writes."""
+    """A model that can be chosen: its name, its folder, a title for people, the languages it writes, and the head
+    that is shown first (`{"kind": …, "layer": …, "head": …}`)."""
 
     name: str
     folder: Path
+    title: str
     languages: tuple[str, ...]
+    start: dict[str, Any] = field(default_factory=dict)
 
 
 def entries() -> tuple[Entry, ...]:
@@ -47,4 +50,6 @@ def load(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str |
 
 def _entry(folder: Path) -> Entry:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return Entry(folder.name, folder, tuple(config.get("languages", ())))
+    about = config.get("about", {})
+    languages = tuple(about.get("languages", ()))
+    return Entry(folder.name, folder, about.get("title", folder.name), languages, about.get("start", {}))

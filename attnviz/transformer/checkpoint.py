@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,10 +20,15 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be read; the message says what is wrong with it."""
 
 
-def save(model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16) -> None:
-    """Write config and weights (in `dtype`) into `folder`, which is made if missing."""
+def save(
+    model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16, about: dict[str, Any] | None = None
+) -> None:
+    """Write config and weights (in `dtype`) into `folder`, which is made if missing.
+
+    `about` is what a catalogue says of the model (plain JSON); `load` ignores it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    config = {"format_version": FORMAT_VERSION, "model": model.config.to_dict()}
+    config = {"format_version": FORMAT_VERSION, "about": about or {}, "model": model.config.to_dict()}
     (folder / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, folder / WEIGHTS)

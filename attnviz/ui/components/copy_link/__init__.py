@@ -1,0 +1,18 @@
+"""A button that copies a link to the picture on screen."""
+
+from pathlib import Path
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "attnviz_copy_link",
+    html="<button type='button'>Copy link</button><input readonly hidden aria-label='Link to this picture'>",
+    css=(_HERE / "copy_link.css").read_text(encoding="utf-8"),
+    js=(_HERE / "copy_link.js").read_text(encoding="utf-8"),
+)
+
+
+def copy_link(query: str) -> None:
+    """Draw the button; `query` is what follows the question mark in this page's address."""
+    _COMPONENT(key="copy-link", data={"query": query})

@@ -1,0 +1,96 @@
+"""The frame that every page stands in: page config, menu, top bar, status bar. A page calls `page` first."""
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import streamlit as st
+
+from attnviz.ui import controls, link
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.session import Request, model
+
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
+STYLES = ROOT / "assets" / "styles"
+MENU = (("pages/heads.py", "Heads", ":material/grid_view:"),)
+
+
+def page(title: str) -> Request:
+    """Draw the frame of a page and return what the top bar asks for."""
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+    st.html(STYLES / "frame.css")
+    _remember_link()
+    with st.sidebar:
+        st.page_link("dashboard.py", label="attn**viz**")
+        for path, label, icon in MENU:
+            st.page_link(path, label=label, icon=icon)
+    request = controls.top_bar()
+    st.session_state["notes-slot"] = st.container(key="notes")
+    return request
+
+
+def say(*sentences: str) -> None:
+    """Notes above the picture: what was cut, what a link asked for and did not get."""
+    for sentence in sentences:
+        st.session_state["notes-slot"].info(_literal(sentence), icon=":material/info:")
+
+
+def stop(sentence: str) -> None:
+    """Say in one sentence why there is no picture, and end the page; what was typed stays."""
+    st.session_state["notes-slot"].error(_literal(sentence), icon=":material/error:")
+    st.stop()
+
+
+def run(make: Callable[[], T]) -> T:
+    """What `make` returns; an input that it refuses ends the page with its sentence."""
+    try:
+        return make()
+    except ValueError as error:
+        stop(str(error))
+        raise
+
+
+def finish(request: Request, trace, view: link.View | None = None) -> None:
+    """Draw what depends on the run: notes, the link to copy, the status bar."""
+    loaded = model(request.entry.name)
+    linked = st.session_state.get("linked", {})
+    say(
+        *link.link_problems(linked, request.entry.languages, trace.model_id),
+        *trace.info.notes,
+        *st.session_state.pop("notes", ()),
+    )
+    sentence = request.to_params() | {"tgt": trace.tgt_text}
+    with st.session_state["copy-link-slot"]:
+        copy_link(link.shared_query(sentence, view, trace.model_id))
+    _status(loaded, trace)
+
+
+def _status(loaded, trace) -> None:
+    config = loaded.model.config
+    parts = (
+        f"<b>{trace.info.device}</b> {trace.info.dtype}",
+        f"{loaded.n_parameters / 1e6:.1f} M parameters, <b>{config.n_layers}+{config.n_layers}</b> layers × "
+        f"<b>{config.n_heads}</b> heads, d_k <b>{config.head_size}</b>",
+        f"<b>{len(trace.tokens('src'))}</b> tokens in · <b>{len(trace.tokens('tgt'))}</b> out",
+        f"forward <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+        + (f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>" if trace.info.decoding_seconds > 1e-3 else ""),
+        f"weights {html.escape(trace.model_id)}",
+    )
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _remember_link() -> None:
+    """Keep what a link says of its version, weights and language: widgets drop what they cannot show."""
+    asked = {name: st.query_params[name] for name in ("v", "weights", "to") if name in st.query_params}
+    if asked.keys() & {"v", "weights"} or "linked" not in st.session_state:
+        st.session_state["linked"] = asked
+    for name in ("v", "weights"):
+        if name in st.query_params:
+            del st.query_params[name]
+
+
+def _literal(sentence: str) -> str:
+    """Markdown that shows a sentence as it is."""
+    return "".join(f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|$:~^" else character for character in sentence)

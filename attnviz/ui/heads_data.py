@@ -1,0 +1,31 @@
+"""What the Heads page can hand out besides its picture: the same map in Plotly, the numbers as a table, the whole trace."""
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.analysis.tables import weights_table
+from attnviz.ui.link import View
+from attnviz.views.heatmap import heatmap_of
+
+
+def below(trace, maps, view: View) -> None:
+    """The Plotly figure and the table, where they are asked for; the trace to download, always."""
+    if view.plotly:
+        theme = st.context.theme.type or "light"
+        figure = heatmap_of(maps, view.layer, view.head, theme=theme, mask=view.mask)
+        st.plotly_chart(figure, key="plotly", width="stretch", theme=None)
+    if view.table:
+        st.dataframe(weights_table(maps, view.layer, view.head), key="weights", height=320, hide_index=True)
+    st.download_button(
+        "Whole trace (npz)", lambda: npz(trace), file_name="trace.npz", key="npz", on_click="ignore", width="content"
+    )
+
+
+def npz(trace) -> bytes:
+    """The trace as a file's content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        trace.save(path)
+        return path.read_bytes()

@@ -1,0 +1,31 @@
+"""The Heads page's view in widgets that nobody sees: they keep it in the address and across pages, and Back works."""
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry
+from attnviz.ui import frame
+from attnviz.ui.link import FIELDS, Bounds, View, view_of
+
+METRICS = ("entropy", "mean_distance", "diagonality", "previous_token", "next_token", "first_token_mass", "eos_mass")
+COMPONENT = "heads"
+
+
+def current(trace, entry: Entry) -> View:
+    """The view that the address asks for; what it asks wrongly is said above the picture."""
+    with st.container(key="link-state"):
+        params = {name: st.text_input(name, key=name, bind="query-params") for name in FIELDS}
+    start = View(**entry.start)
+    view, problems = view_of(params, Bounds(trace.kinds, trace.n_layers, trace.n_heads, METRICS), start)
+    frame.say(*problems)
+    return view
+
+
+def adopt() -> None:
+    """Take over what was chosen in the component: it becomes the address."""
+    chosen = (st.session_state.get(COMPONENT) or {}).get("view")
+    if not chosen:
+        return
+    known = {name: value for name, value in chosen.items() if name in FIELDS}
+    known["pins"] = tuple(tuple(pin) for pin in known.get("pins", ()))
+    for name, text in View(**known).to_params().items():
+        st.session_state[name] = text

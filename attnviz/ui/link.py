@@ -1,0 +1,160 @@
+"""What a link carries, and what is said about a link that cannot be followed. Knows no Streamlit.
+
+A shared link names its version, the weights and every option, so that it keeps its meaning when a default changes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+VERSION = "1"
+MEAN = "mean"
+_CHOICES = {"specials": ("show", "hide", "renormalise"), "compare": ("none", "side", "difference")}
+_SWITCHES = ("words", "mask", "sink", "plotly", "table")
+MAX_PINS = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """Which map of which head is looked at, and how; the Heads component speaks the same names.
+
+    `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
+    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none".
+    """
+
+    kind: str = "cross"
+    layer: int | str = 0
+    head: int | str = 0
+    row: int | None = None
+    sort: str = "layout"
+    tint: str = "none"
+    specials: str = "show"
+    words: bool = False
+    mask: bool = False
+    sink: bool = False
+    pins: tuple[tuple[str, int | str, int | str], ...] = ()
+    compare: str = "none"
+    plotly: bool = False
+    table: bool = False
+
+    def to_params(self) -> dict[str, str]:
+        """Every field as the text that stands in a link."""
+        texts = {name: str(value) for name, value in asdict(self).items()}
+        texts |= {name: "1" if getattr(self, name) else "0" for name in _SWITCHES}
+        texts["row"] = "" if self.row is None else str(self.row)
+        texts["pins"] = "~".join(".".join(map(str, pin)) for pin in self.pins)
+        return texts
+
+    def to_payload(self) -> dict[str, Any]:
+        """As the component reads it."""
+        return asdict(self)
+
+
+FIELDS = tuple(View().to_params())
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What there is to choose from: kinds, numbers of layers and heads, metrics."""
+
+    kinds: tuple[str, ...]
+    n_layers: int
+    n_heads: int
+    metrics: tuple[str, ...] = ()
+
+
+def view_of(params: Mapping[str, str], bounds: Bounds, start: View) -> tuple[View, tuple[str, ...]]:
+    """The view that texts ask for, and a sentence for each one that asks for something that is not there.
+
+    Missing texts mean what `start` says; a bad one falls back to it, and the others still count.
+    """
+    reader = _Reader(params, bounds)
+    kind = reader.one_of("kind", bounds.kinds, start.kind if start.kind in bounds.kinds else bounds.kinds[0])
+    view = replace(
+        start,
+        kind=kind,
+        layer=reader.index("layer", bounds.n_layers, start.layer),
+        head=reader.index("head", bounds.n_heads, start.head),
+        row=reader.row(),
+        sort=reader.one_of("sort", ("layout", *bounds.metrics), start.sort),
+        tint=reader.one_of("tint", ("none", *bounds.metrics), start.tint),
+        pins=reader.pins(),
+        **{name: reader.one_of(name, values, getattr(start, name)) for name, values in _CHOICES.items()},
+        **{name: reader.one_of(name, ("0", "1"), "0") == "1" for name in _SWITCHES},
+    )
+    return view, tuple(reader.problems)
+
+
+class _Reader:
+    def __init__(self, params: Mapping[str, str], bounds: Bounds) -> None:
+        self.params, self.bounds, self.problems = params, bounds, []
+
+    def one_of(self, name: str, allowed: tuple[str, ...], default: str) -> str:
+        text = self.params.get(name, "")
+        if not text or text in allowed:
+            return text or default
+        self._say(name, text, f"it can be {', '.join(allowed)}", default)
+        return default
+
+    def index(self, name: str, count: int, default: int | str) -> int | str:
+        text = self.params.get(name, "")
+        if not text:
+            return default
+        found = _index(text, count)
+        if found is None:
+            self._say(name, text, f"this model has {name}s 0 to {count - 1}", default)
+        return default if found is None else found
+
+    def row(self) -> int | None:
+        text = self.params.get("row", "")
+        if not text:
+            return None
+        if not text.isdecimal() or len(text) > 5:
+            self._say("row", text, "it is a position counted from 0", "no pinned row")
+            return None
+        return int(text)
+
+    def pins(self) -> tuple[tuple[str, int | str, int | str], ...]:
+        text, pins = self.params.get("pins", ""), []
+        for part in filter(None, text.split("~")):
+            kind, layer, head = (*part.split("."), "", "")[:3]
+            indices = _index(layer, self.bounds.n_layers), _index(head, self.bounds.n_heads)
+            if kind not in self.bounds.kinds or None in indices:
+                self._say("pins", part, "a pin is kind.layer.head, such as cross.2.5", "without that pin")
+            else:
+                pins.append((kind, *indices))
+        return tuple(pins[:MAX_PINS])
+
+    def _say(self, name: str, text: str, allowed: str, used: object) -> None:
+        self.problems.append(f"The link asks for {name} “{text[:40]}”, but {allowed}; shown is {used}.")
+
+
+def _index(text: str, count: int) -> int | str | None:
+    if text == MEAN:
+        return MEAN
+    return int(text) if text.isdecimal() and len(text) < 6 and int(text) < count else None
+
+
+def shared_query(sentence: Mapping[str, str], view: View | None, weights: str) -> str:
+    """The query of a link that shows somebody else the same picture."""
+    params = {"v": VERSION, "weights": weights, **sentence}
+    return urlencode(params | (view.to_params() if view else {}))
+
+
+def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights: str) -> tuple[str, ...]:
+    """What to say about a link made for another version, other weights or a language that is not there."""
+    problems = []
+    if (version := params.get("v", VERSION)) != VERSION:
+        problems.append(
+            f"This link was made for version {version[:10]} of the page, and this is version {VERSION}: "
+            "some of its options may not be understood."
+        )
+    if (linked := params.get("weights", weights)) != weights:
+        problems.append(
+            f"The model's weights have changed since this link was made (then {linked[:12]}, now {weights}): "
+            "the numbers differ from those that the sender saw."
+        )
+    if (to := params.get("to", languages[0])) not in languages:
+        problems.append(f"The link asks for the language “{to[:20]}”, but this model writes {', '.join(languages)}.")
+    return tuple(problems)
