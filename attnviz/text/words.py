@@ -1,0 +1,50 @@
+"""Which tokens make up a word: groups of neighbouring tokens, by what their text says. Knows no model."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from attnviz.text.tokens import Token
+
+# Written without spaces: Han, kana, bopomofo, and the punctuation and full-width forms used with them.
+_UNSPACED = re.compile(
+    "[\u2e80-\u303f\u3040-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+
+
+def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
+    """Positions of the tokens of each word, in order; every token is in one group.
+
+    A token that does not start a word continues the one before it. Special tokens and characters of scripts
+    that are written without spaces (Chinese) stand alone, and so does punctuation at the edge of a word:
+    `pond` `.` are two groups, `don` `'` `t` is one.
+    """
+    runs: list[list[int]] = []
+    for at, token in enumerate(tokens):
+        if at and _continues(tokens[at - 1], token):
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    return tuple(group for run in runs for group in _without_edges(run, tokens))
+
+
+def _continues(before: Token, token: Token) -> bool:
+    if before.is_special or token.is_special:
+        return False
+    if _UNSPACED.search(before.text[-1:]) or _UNSPACED.search(token.text[:1]):
+        return False
+    # A space that became a token of its own has no text: the word that it introduces follows it.
+    return not token.starts_word or not before.text
+
+
+def _without_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    first, last = 0, len(run)
+    while first < last - 1 and _is_punctuation(tokens[run[first]].text):
+        first += 1
+    while last > first + 1 and _is_punctuation(tokens[run[last - 1]].text):
+        last -= 1
+    return [*((at,) for at in run[:first]), tuple(run[first:last]), *((at,) for at in run[last:])]
+
+
+def _is_punctuation(text: str) -> bool:
+    return bool(text) and all(unicodedata.category(character).startswith("P") for character in text)
