@@ -35,8 +35,8 @@ format: $(TEST_READY) ## format, and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (ARGS="recording browser" for some)
-	@exec $(BIN)/python -m benchmarks $(ARGS)
+bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (DATA=folder for the dev set, ARGS="recording browser" for some)
+	@DATA="$(DATA)" exec $(BIN)/python -m benchmarks $(ARGS)
 
 # The variables keep the allocator from handing memory back between steps, and idle threads from spinning:
 # on a CPU both cost more than the arithmetic they stand beside.

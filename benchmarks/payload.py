@@ -1,0 +1,33 @@
+"""How many bytes the overview of every head costs on its way to the browser, for each of its cells."""
+
+from collections.abc import Iterator
+from math import prod
+
+from attnviz.analysis.metrics import head_metrics
+from attnviz.tracing.shown import shown
+from attnviz.views.heads_payload import heads_payload, unpacked
+from attnviz.views.sentence_strip import sentence_strip
+from benchmarks.model import text_of, translator
+from benchmarks.report import Row
+
+
+def rows() -> Iterator[Row]:
+    """All of the payload but the float32 maps, over the cells of all thumbnails: labels and colours count too."""
+    for length in (16, 64, 256):
+        text = text_of(length)
+        trace = translator().trace(text, to="fr", tgt_text=text)
+        maps = {kind: shown(trace, kind) for kind in trace.kinds}
+        payload = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
+        header, _ = unpacked(payload)
+        yield Row(
+            f"payload without float32 maps, {length} tokens", _bytes_a_cell(header, payload), "bytes a cell", 1.15
+        )
+        yield Row(f"payload, {length} tokens", len(payload) / 1e3, "kB")
+
+
+def _bytes_a_cell(header: dict, payload: bytes) -> float:
+    shapes = {kind["kind"]: kind["shape"] for kind in header["kinds"]}
+    thumbnails = {kind["kind"]: kind["overview"] for kind in header["kinds"]}
+    cells = sum(prod(shapes[kind][:2]) * view["height"] * view["width"] for kind, view in thumbnails.items())
+    exact = sum(4 * prod(shapes[entry["kind"]][2 * ("layer" in entry) :]) for entry in header["exact"])
+    return (len(payload) - exact) / cells

@@ -1,0 +1,48 @@
+// Runs in the page before anything else: notes when the dashboard has painted, and how long that was after a key.
+window.attnvizWatch = {
+  // The root of the Heads component, through whatever shadow roots stand in between.
+  root(node = document) {
+    for (const element of node.querySelectorAll("*")) {
+      if (element.hasAttribute("data-attnviz-painted")) return element;
+      const inside = element.shadowRoot && this.root(element.shadowRoot);
+      if (inside) return inside;
+    }
+    return null;
+  },
+
+  painted() {
+    return this.root()?.getAttribute("data-attnviz-painted") ?? "";
+  },
+
+  idle() {
+    const app = document.querySelector("[data-testid='stApp']");
+    return app?.getAttribute("data-test-script-state") === "notRunning";
+  },
+
+  // Milliseconds from the next Enter to the first frame in which another picture stands, and to the end of its run.
+  fromEnter() {
+    const before = this.painted();
+    let picture = null;
+    this.result = new Promise((resolve) => {
+      const start = (event) => {
+        if (event.key !== "Enter") return;
+        removeEventListener("keydown", start, true);
+        const frame = (now) => {
+          if (picture === null && this.painted() !== before) picture = now - event.timeStamp;
+          if (picture !== null && this.idle()) resolve({ picture, everything: now - event.timeStamp });
+          else requestAnimationFrame(frame);
+        };
+        requestAnimationFrame(frame);
+      };
+      addEventListener("keydown", start, true);
+    });
+  },
+
+  // Milliseconds since the navigation began, in the first frame with a picture.
+  firstPicture() {
+    return new Promise((resolve) => {
+      const frame = (now) => (this.painted() ? resolve(now) : requestAnimationFrame(frame));
+      requestAnimationFrame(frame);
+    });
+  },
+};
