@@ -45,7 +45,7 @@ def load(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str |
         names = ", ".join(entry.name for entry in entries()) or "none is shipped"
         raise CheckpointError(f"There is no model {str(model)!r}: give a folder, or one of the shipped ones ({names}).")
     chosen = choose_device(device)
-    return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, chosen))
+    return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
 
 
 def _entry(folder: Path) -> Entry:
