@@ -1,0 +1,59 @@
+// The active row as bars with exact numbers and their sum.
+
+const MOST_BARS = 80; // beyond these the rest is one line with its own sum
+
+function paintBars(app) {
+  const row = activeRow(app);
+  const { barsTitle, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
+  const tile = app.tiles.find(({ signed }) => signed) ?? focusOf(app);
+  barsTitle.textContent = app.view.row !== null ? "Pinned row" : row !== null ? "Row under the pointer" : "Pinned row";
+  barsEmpty.hidden = row !== null;
+  for (const node of [bars, barsSum, barsOrder]) node.hidden = row === null;
+  if (row === null || row >= tile.kind.nRows) { barsRow.textContent = ""; return; }
+  barsRow.textContent = `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} looks at`;
+  fillBars(app, tile, row);
+}
+
+function fillBars(app, tile, row) {
+  const { kind, map, mask } = tile;
+  const ranked = topKeys(kind, map, row);
+  const listed = ranked.slice(0, MOST_BARS);
+  if (app.barOrder === "position") listed.sort(([i], [j]) => i - j);
+  const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
+  const longest = tile.signed || app.view.scale === "max" || app.view.sink ? Math.max(...ranked.map(([, weight]) => Math.abs(weight)), 1e-12) : 1;
+  const nodes = barNodes(app, listed.length);
+  listed.forEach(([col, weight], i) => fillBar(nodes[i], { col, weight, longest, tile, scale, range: app.range, hidden: mask && !mask[row * kind.nCols + col] }));
+  const total = ranked.reduce((sum, [, weight]) => sum + weight, 0);
+  const rest = ranked.slice(MOST_BARS);
+  const restText = rest.length ? ` · ${rest.length} more keys hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}` : "";
+  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${total.toFixed(4)}${restText}`;
+  app.parts.barsOrder.textContent = app.barOrder === "position" ? "by position" : "by weight";
+}
+
+function barNodes(app, count) {
+  app.bars ??= [];
+  while (app.bars.length < count) {
+    const name = element("span", { class: "bar-name", dir: "auto" });
+    const value = element("span", { class: "bar-value" });
+    const fill = element("span", { class: "bar-fill" });
+    const node = element("li", {}, name, value, element("span", { class: "bar-track" }, fill));
+    app.parts.bars.append(node);
+    app.bars.push({ node, name, value, fill });
+  }
+  app.bars.forEach(({ node }, i) => { if (node.hidden !== i >= count) node.hidden = i >= count; });
+  return app.bars;
+}
+
+function fillBar({ node, name, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
+  const put = (part, text) => { if (part.textContent !== text) part.textContent = text; };
+  put(name, tile.kind.cols[col]);
+  put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);
+  node.title = `${tile.kind.cols[col]} #${col}: ${hidden ? "masked" : exactText(weight)}`;
+  node.classList.toggle("masked", Boolean(hidden));
+  fill.style.width = `${(Math.abs(weight) / longest) * 100}%`;
+  // A bar in the scale's palest steps would not be seen on paper, so that bars keep to its upper part.
+  const step = tile.signed ? stepOf(weight, range.low, range.high) : Math.max(70, Math.min(215, stepOf(weight, range.low, range.high)));
+  fill.style.background = css(colourAt(scale, step));
+}
+
+const barText = (weight) => (weight !== 0 && Math.abs(weight) < 0.0001 ? weight.toExponential(1) : weight.toFixed(4));

@@ -1,0 +1,68 @@
+// What is in view. The browser's own choice holds; Python hears of it a moment later and may hand in another (a link, Back).
+
+const SETTLE_MS = 250;
+const START = {
+  kind: null, layer: 0, head: 0, row: null, sort: "layout", tint: "none", mask: false, specials: "show", words: false,
+  sink: false, scale: "fixed", pins: [], compare: "none", plotly: false, table: false,
+};
+const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
+
+function adopt(app) {
+  const { seq = 0, ...view } = app.payload.header.view;
+  // A payload that was asked for before the visitor's newest choice does not undo that choice.
+  if (!app.view || seq >= app.seq) app.view = { ...START, ...view };
+  app.seq = Math.max(app.seq, seq);
+  settle(app);
+}
+
+// Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
+function settle(app) {
+  const { kinds } = app.payload, view = app.view;
+  if (!kinds.has(view.kind)) view.kind = kinds.keys().next().value;
+  const kind = kinds.get(view.kind);
+  const within = (value, length) => value === "mean" || (Number.isInteger(value) && value >= 0 && value < length);
+  if (!within(view.layer, kind.layers)) view.layer = 0;
+  if (!within(view.head, kind.heads)) view.head = 0;
+  if (!(Number.isInteger(view.row) && view.row >= 0 && view.row < kind.nRows)) view.row = null;
+  view.pins = view.pins.filter(([name, layer, head]) => {
+    const pinned = kinds.get(name);
+    return pinned && within(layer, pinned.layers) && within(head, pinned.heads);
+  });
+  if (!view.pins.length) view.compare = "none";
+}
+
+function change(app, patch) {
+  const began = performance.now();
+  Object.assign(app.view, patch);
+  app.seq += 1;
+  settle(app);
+  paint(app, began);
+  const urgent = AT_ONCE.some((name) => name in patch) || needsExact(app);
+  if (urgent) app.waiting = app.seq;
+  clearTimeout(app.timer);
+  app.timer = setTimeout(() => report(app), urgent ? 0 : SETTLE_MS);
+}
+
+const needsExact = (app) => sitesInView(app).some(([kind, layer, head]) => !mapOf(app, kind, layer, head).exact);
+
+const sitesInView = ({ view }) => [[view.kind, view.layer, view.head], ...(view.compare === "none" ? [] : view.pins)];
+
+const report = (app) => app.send({ ...app.view, seq: app.seq });
+
+function chooseKind(app, name) {
+  const kind = app.payload.kinds.get(name);
+  if (!kind || name === app.view.kind) return;
+  // Rows of two decoder kinds are the same steps; an encoder row is another sentence's token.
+  const axes = app.payload.header.strip.axes ?? {};
+  const sameRows = String(axes[name]?.query) === String(axes[app.view.kind]?.query);
+  change(app, { kind: name, row: sameRows ? app.view.row : null });
+}
+
+function togglePin(app, site = [app.view.kind, app.view.layer, app.view.head]) {
+  const key = siteKey(...site);
+  const pins = app.view.pins.filter((pin) => siteKey(...pin) !== key);
+  if (pins.length === app.view.pins.length) pins.push(site);
+  change(app, { pins: pins.slice(-4) });
+}
+
+const isPinned = (app, ...site) => app.view.pins.some((pin) => siteKey(...pin) === siteKey(...site));

@@ -1,0 +1,57 @@
+// Tabs, switches and lists above the maps, and the legend below them.
+
+function paintControls(app) {
+  const { view, parts, payload } = app;
+  paintTabs(app);
+  const metrics = payload.header.metrics.names.map(([name]) => [name, metricName(app, name)]);
+  fillSelect(parts.sort, [["layout", "layer and head"], ...metrics], view.sort);
+  fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
+  fillSelect(parts.specials, [["show", "shown"], ["hide", "hidden"], ["renormalise", "hidden, renormalised"]], view.specials);
+  fillSelect(parts.range, [["fixed", "0 to 1"], ["max", "to the largest"], ["sink", "sink left out"]], view.sink ? "sink" : view.scale);
+  const pressed = {
+    mask: view.mask, words: view.words, plotly: view.plotly, table: view.table,
+    meanHeads: view.head === "mean", meanLayers: view.layer === "mean", pin: isPinned(app, view.kind, view.layer, view.head),
+  };
+  for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
+  parts.pin.textContent = pressed.pin ? "Unpin" : "+ Pin";
+  parts.zoomOut.hidden = !app.tiles.some(({ zoom, kind }) => zoom.bottom - zoom.top < kind.nRows || zoom.right - zoom.left < kind.nCols);
+  paintPins(app);
+  paintLegend(app);
+}
+
+function paintTabs(app) {
+  const { tabs } = app.parts;
+  const kinds = [...app.payload.kinds.values()];
+  const key = app.payload.header.base;
+  if (tabs.dataset.drawn !== key) {
+    tabs.dataset.drawn = key;
+    tabs.replaceChildren(...kinds.map(({ kind, tab, title }, i) =>
+      button(tab, { role: "tab", title: `${title} (${i + 1})`, "data-kind": kind, onclick: () => chooseKind(app, kind) })));
+  }
+  for (const tab of tabs.children) tab.setAttribute("aria-selected", String(tab.dataset.kind === app.view.kind));
+}
+
+function paintLegend(app) {
+  const { legend, rangeLow, rangeHigh, note } = app.parts;
+  const { low, high, note: about } = app.range;
+  const signed = app.tiles[0].signed;
+  const key = `${app.scales?.key}|${signed}`;
+  if (legend.dataset.drawn !== key) {
+    legend.dataset.drawn = key;
+    legend.width = 256;
+    legend.height = 1;
+    legend.getContext("2d").putImageData(imageOf(Float32Array.from(range(256)), [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]), 0, 0);
+  }
+  rangeLow.textContent = signed ? `−${exactText(high)}` : exactText(low);
+  rangeHigh.textContent = signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high);
+  note.textContent = legendNotes(app, about).join(" · ");
+}
+
+function legendNotes(app, about) {
+  const { kind, mask, signed } = app.tiles[0];
+  const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
+  if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
+  if (signed === false && app.view.compare === "difference") notes.push("a difference needs two heads of the same kind");
+  if (kind.isPooled) notes.push("thumbnails show the largest weight of each block");
+  return notes.filter(Boolean);
+}

@@ -1,0 +1,78 @@
+// Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
+const KEY_HELP = [
+  ["← ↑ ↓ →", "walk the heads"], ["Shift ↑ ↓, j k", "move the pinned row"], ["Enter, Space", "pin the head"],
+  ["Esc", "unpin the row, leave a zoom"], ["a", "average over heads"], ["l", "average over layers"], ["m", "hatch masked cells"],
+  ["s", "special tokens"], ["w", "words or pieces"], ["1 2 3", "kind of attention"], ["d", "in focus, side by side, difference"],
+  ["drag", "zoom; double click: whole map"], ["?", "these keys"],
+];
+
+function watchKeys(app) {
+  app.root.onkeydown = (event) => pressed(app, event);
+  // Assigned under one name, for the component's script runs again on the same page and nothing tells it to clean up.
+  document.removeEventListener("keydown", window.attnvizHeadsKeys);
+  window.attnvizHeadsKeys = (event) => {
+    if (app.root.isConnected && document.activeElement === document.body && event.target === document.body) pressed(app, event);
+  };
+  document.addEventListener("keydown", window.attnvizHeadsKeys);
+}
+
+function pressed(app, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !app.payload) return;
+  const tag = event.target.tagName;
+  if (tag === "SELECT" || tag === "INPUT") return;
+  const isButton = tag === "BUTTON" || tag === "SUMMARY";
+  if (isButton && (event.key === "Enter" || event.key === " ")) return;
+  const act = actionOf(app, event);
+  if (!act) return;
+  event.preventDefault();
+  event.stopPropagation();
+  act();
+}
+
+function actionOf(app, { key, shiftKey, target }) {
+  const { view } = app;
+  if (key in ARROWS) return shiftKey ? rowAction(app, ARROWS[key][1]) : () => walk(app, ARROWS[key]);
+  const actions = {
+    j: rowAction(app, 1), k: rowAction(app, -1),
+    a: () => change(app, { head: view.head === "mean" ? (app.lastHead ?? 0) : "mean" }),
+    l: () => change(app, { layer: view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" }),
+    m: () => change(app, { mask: !view.mask }),
+    s: () => change(app, { specials: NEXT_SPECIALS[view.specials] }),
+    w: () => change(app, { words: !view.words }),
+    d: view.pins.length ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] }) : null,
+    Escape: () => { app.zoom = null; app.parts.help.hidden = true; change(app, { row: null }); },
+    Enter: () => togglePin(app), " ": () => togglePin(app),
+    "?": () => { app.parts.help.hidden = !app.parts.help.hidden; },
+    1: () => chooseKind(app, [...app.payload.kinds.keys()][0]),
+    2: () => chooseKind(app, [...app.payload.kinds.keys()][1]),
+    3: () => chooseKind(app, [...app.payload.kinds.keys()][2]),
+  };
+  return Object.hasOwn(actions, key) ? actions[key] : null;
+}
+
+function rowAction(app, step) {
+  if (!step) return null;
+  const { nRows } = app.payload.kinds.get(app.view.kind);
+  const from = app.view.row ?? (step > 0 ? -1 : nRows);
+  return () => change(app, { row: Math.max(0, Math.min(nRows - 1, from + step)) });
+}
+
+function walk(app, direction) {
+  const [layer, head] = neighbour(app, direction);
+  if (layer === app.view.layer && head === app.view.head) return;
+  change(app, { layer, head });
+  // Moving the focus scrolls the page where the cell is out of sight, which is wanted, and only then.
+  if (app.root.getRootNode().activeElement?.closest?.(".avz-grid")) app.focusCell?.node.focus({ preventScroll: false });
+  else app.focusCell?.node.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+}
+
+function rememberSite(app) {
+  if (app.view.head !== "mean") app.lastHead = app.view.head;
+  if (app.view.layer !== "mean") app.lastLayer = app.view.layer;
+}
+
+const helpNode = () =>
+  element("dl", {}, ...KEY_HELP.flatMap(([key, text]) => [element("dt", { text: key }), element("dd", { text })]));

@@ -1,0 +1,93 @@
+// A head's map, or the mean of several, from the exact numbers where they are here and from the overview where not.
+
+const KEPT_MAPS = 96; // maps are kept from one payload to the next while text and model stay the same
+
+function mapOf(app, kindName, layer, head) {
+  const key = siteKey(kindName, layer, head);
+  const found = app.maps.get(key);
+  if (found && (found.exact || !app.payload.exact.has(key))) return found;
+  const kind = app.payload.kinds.get(kindName);
+  const map = exactMap(app, kind, layer, head) ?? { data: coarseMap(kind, layer, head), exact: false };
+  app.maps.delete(key);
+  app.maps.set(key, map);
+  if (app.maps.size > KEPT_MAPS) app.maps.delete(app.maps.keys().next().value);
+  return map;
+}
+
+function exactMap(app, kind, layer, head) {
+  const own = app.payload.exact.get(siteKey(kind.kind, layer, head));
+  if (own) return { data: own, exact: true };
+  if (layer !== "mean" && head !== "mean") return null;
+  const parts = sitesOf(kind, layer, head).map(([l, h]) => app.payload.exact.get(siteKey(kind.kind, l, h)));
+  return parts.every(Boolean) ? { data: meanOf(parts), exact: true } : null;
+}
+
+const range = (length) => Array.from({ length }, (_, i) => i);
+
+function sitesOf(kind, layer, head) {
+  const layers = layer === "mean" ? range(kind.layers) : [layer];
+  const heads = head === "mean" ? range(kind.heads) : [head];
+  return layers.flatMap((l) => heads.map((h) => [l, h]));
+}
+
+function meanOf(parts) {
+  if (parts.length === 1) return parts[0];
+  const sums = new Float64Array(parts[0].length);
+  for (const part of parts) for (let i = 0; i < sums.length; i++) sums[i] += part[i];
+  return Float32Array.from(sums, (sum) => sum / parts.length);
+}
+
+function thumbOf(kind, layer, head) {
+  const cells = kind.thumbHeight * kind.thumbWidth;
+  const at = ([l, h]) => kind.thumbs.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells);
+  const parts = sitesOf(kind, layer, head).map(at);
+  return parts.length === 1 ? parts[0] : Uint8Array.from(meanOf(parts), Math.round);
+}
+
+function coarseMap(kind, layer, head) {
+  const thumb = thumbOf(kind, layer, head);
+  const rowBin = binsOf(kind.nRows, kind.thumbHeight);
+  const colBin = binsOf(kind.nCols, kind.thumbWidth);
+  const data = new Float32Array(kind.nRows * kind.nCols);
+  for (let row = 0, i = 0; row < kind.nRows; row++) {
+    const from = rowBin[row] * kind.thumbWidth;
+    for (let col = 0; col < kind.nCols; col++) data[i++] = thumb[from + colBin[col]] / 255;
+  }
+  return data;
+}
+
+function binsOf(length, bins) {
+  const bin = new Uint16Array(length);
+  for (let b = 0; b < bins; b++) bin.fill(b, Math.floor((b * length) / bins), Math.floor(((b + 1) * length) / bins));
+  return bin;
+}
+
+// Whether a query may attend to a key, one byte a cell, or null where every query sees every key.
+function maskOf(kind, layer, head) {
+  if (!kind.masks) return null;
+  const { layers, heads, seen } = kind.masks;
+  const cells = kind.nRows * kind.nCols;
+  const pick = (choice, length) => (length === 1 ? [0] : choice === "mean" ? range(length) : [choice]);
+  const sites = pick(layer, layers).flatMap((l) => pick(head, heads).map((h) => l * heads + h));
+  const parts = sites.map((site) => seen.subarray(site * cells, (site + 1) * cells));
+  return parts.length === 1 ? parts[0] : parts[0].map((_, i) => (parts.some((part) => part[i]) ? 1 : 0));
+}
+
+function rowsWithoutKeys(mask, nRows, nCols) {
+  if (!mask) return [];
+  return range(nRows).filter((row) => !mask.subarray(row * nCols, (row + 1) * nCols).includes(1));
+}
+
+// Largest value in each of bins x bins cells, so that no peak is lost where a map is drawn smaller than its cells.
+function pooledByMax(data, [rows, cols], [height, width]) {
+  if (height >= rows && width >= cols) return { data, rows, cols };
+  const h = Math.min(height, rows), w = Math.min(width, cols);
+  const rowBin = binsOf(rows, h), colBin = binsOf(cols, w);
+  const pooled = new data.constructor(h * w);
+  for (let row = 0, i = 0; row < rows; row++)
+    for (let col = 0, at = rowBin[row] * w; col < cols; col++, i++) {
+      const cell = at + colBin[col];
+      if (Math.abs(data[i]) > Math.abs(pooled[cell])) pooled[cell] = data[i];
+    }
+  return { data: pooled, rows: h, cols: w };
+}

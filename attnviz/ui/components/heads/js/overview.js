@@ -1,0 +1,122 @@
+// Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
+
+function paintOverview(app) {
+  const { view, payload, theme, parts } = app;
+  const kind = payload.kinds.get(view.kind);
+  const size = app.sizes.grid;
+  const key = [payload.header.base, view.kind, view.sort, theme.key, size, devicePixelRatio].join("|");
+  if (app.overviewKey !== key) {
+    app.overviewKey = key;
+    app.layout = overviewLayout(app, kind, size);
+    app.cells = new Map();
+    parts.grid.replaceChildren(...gridRows(app, kind));
+    for (const cell of app.cells.values()) drawThumb(app, kind, cell);
+    app.tintKey = null;
+  }
+  paintTint(app, kind);
+  paintFocusCell(app);
+}
+
+function gridRows(app, kind) {
+  const { rows, narrow, sorted, w, turned } = app.layout;
+  const headers = narrow && !sorted;
+  const columns = headers ? `18px repeat(${rows[0].length}, ${w + 2}px)` : `repeat(${rows[0].length}, ${w + 2}px)`;
+  app.parts.grid.style.gridTemplateColumns = columns;
+  app.parts.grid.setAttribute("aria-label", `Heads of ${kind.title}, ${kind.layers} layers by ${kind.heads} heads`);
+  const nodes = rows.map((sites) => {
+    const row = element("div", { role: "row", class: "grid-row" });
+    if (headers) row.append(headerNode(sites[0], !turned));
+    row.append(...sites.map((site) => cellNode(app, site)));
+    return row;
+  });
+  if (headers) nodes.unshift(element("div", { role: "row", class: "grid-row" }, element("span"), ...rows[0].map((site) => headerNode(site, turned))));
+  return nodes;
+}
+
+function headerNode([layer, head], ofLayer) {
+  const value = ofLayer ? layer : head;
+  return element("span", { class: "grid-header", role: "presentation", text: value === "mean" ? "x̄" : `${ofLayer ? "L" : "H"}${value}` });
+}
+
+function cellNode(app, [layer, head]) {
+  const { w, h, caption, narrow, sorted } = app.layout;
+  const canvas = element("canvas", { "aria-hidden": "true", style: `width:${w}px;height:${h}px` });
+  const name = element("span", { class: "cell-name", text: shortSite(layer, head) });
+  const value = element("span", { class: "cell-value" });
+  const foot = element("span", { class: "cell-foot", style: `height:${caption}px` }, ...(narrow && !sorted ? [value] : [name, value]));
+  const node = element("div", { class: "cell", role: "gridcell", tabindex: "-1", style: `width:${w + 2}px` }, canvas, foot);
+  if (layer === "mean" || head === "mean") node.classList.add("mean");
+  if (narrow) node.classList.add("narrow");
+  node.onclick = () => change(app, { layer, head });
+  node.ondblclick = () => togglePin(app, [app.view.kind, layer, head]);
+  app.cells.set(`${layer}/${head}`, { node, canvas, value, foot, layer, head });
+  return node;
+}
+
+function shortSite(layer, head) {
+  if (layer === "mean" && head === "mean") return "mean";
+  if (layer === "mean") return `H${head} mean`;
+  return head === "mean" ? `L${layer} mean` : `L${layer} H${head}`;
+}
+
+function drawThumb(app, kind, { canvas, layer, head }) {
+  const pixels = [app.layout.h, app.layout.w].map((side) => Math.floor(side * devicePixelRatio));
+  const { data, rows, cols } = pooledByMax(thumbOf(kind, layer, head), [kind.thumbHeight, kind.thumbWidth], pixels);
+  canvas.width = cols;
+  canvas.height = rows;
+  canvas.getContext("2d").putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
+}
+
+function paintTint(app, kind) {
+  const { tint, sort } = app.view;
+  const shown = tint !== "none" ? tint : sort !== "layout" ? sort : null;
+  const key = `${app.overviewKey}|${tint}|${shown}`;
+  if (app.tintKey === key) return;
+  app.tintKey = key;
+  const values = shown ? app.payload.header.metrics.values[kind.kind]?.[shown] : null;
+  const [low, high] = extent(values);
+  for (const { node, value, foot, layer, head } of app.cells.values()) {
+    const number = values && layer !== "mean" && head !== "mean" ? values[layer * kind.heads + head] : undefined;
+    value.textContent = number === undefined ? "" : shortText(number);
+    const part = tint !== "none" && Number.isFinite(number) && high > low ? (number - low) / (high - low) : null;
+    foot.style.background = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
+    const measured = number === undefined ? "" : `, ${metricName(app, shown)} ${shortText(number)}`;
+    node.setAttribute("aria-label", siteName(layer, head) + measured);
+    node.title = siteName(layer, head) + measured;
+  }
+  app.parts.summary.textContent = summaryText(app, kind, { shown, low, high });
+}
+
+function extent(values) {
+  const numbers = (values ?? []).filter(Number.isFinite);
+  return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
+}
+
+function metricName(app, metric) {
+  const [, label, unit] = app.payload.header.metrics.names.find(([name]) => name === metric) ?? [null, metric, ""];
+  return unit ? `${label} (${unit})` : label;
+}
+
+function summaryText(app, kind, { shown, low, high }) {
+  const counts = `${kind.layers} ${kind.layers === 1 ? "layer" : "layers"} × ${kind.heads} ${kind.heads === 1 ? "head" : "heads"}`;
+  if (!shown) return counts;
+  const verb = app.view.tint === "none" ? "sorted" : "tinted";
+  return `${counts} · ${verb} by ${metricName(app, shown)}, ${shortText(low)} to ${shortText(high)}`;
+}
+
+function paintFocusCell(app) {
+  const { view, cells } = app;
+  const now = cells.get(`${view.layer}/${view.head}`);
+  if (app.focusCell && app.focusCell !== now) {
+    app.focusCell.node.tabIndex = -1;
+    app.focusCell.node.removeAttribute("aria-selected");
+  }
+  app.focusCell = now ?? null;
+  app.parts.grid.tabIndex = now ? -1 : 0;
+  now?.node.setAttribute("aria-selected", "true");
+  if (now) now.node.tabIndex = 0;
+  const pins = view.pins.filter(([kind]) => kind === view.kind).map(([, layer, head]) => `${layer}/${head}`).join();
+  if (app.pinKey === `${app.overviewKey}|${pins}`) return;
+  app.pinKey = `${app.overviewKey}|${pins}`;
+  for (const [site, { node }] of cells) node.classList.toggle("pinned", pins.split(",").includes(site));
+}

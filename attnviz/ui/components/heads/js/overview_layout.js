@@ -1,0 +1,56 @@
+// Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
+// sorted by a metric, they run in rows like text.
+
+const CAPTION = 17, GAP = 6, HEADER = 24, SMALLEST = 22;
+
+function overviewLayout(app, kind, [width, height]) {
+  const { sort } = app.view;
+  if (sort !== "layout" && app.payload.header.metrics.values[kind.kind]?.[sort])
+    return sortedLayout(app, kind, [width, height]);
+  const layers = kind.layers > 1 ? [...range(kind.layers), "mean"] : [0];
+  const heads = kind.heads > 1 ? [...range(kind.heads), "mean"] : [0];
+  const upright = layers.map((layer) => heads.map((head) => [layer, head]));
+  const turned = heads.map((head) => layers.map((layer) => [layer, head]));
+  const [a, b] = [upright, turned].map((rows) => ({ rows, ...sizeOf(kind, rows, [width, height]) }));
+  return b.area > a.area * 1.15 ? { ...b, turned: true } : a;
+}
+
+function sortedLayout(app, kind, size) {
+  const values = app.payload.header.metrics.values[kind.kind][app.view.sort];
+  const order = range(values.length).sort((a, b) => (values[b] ?? -Infinity) - (values[a] ?? -Infinity) || a - b);
+  const sites = order.map((i) => [Math.floor(i / kind.heads), i % kind.heads]);
+  const inRows = (columns) => range(Math.ceil(sites.length / columns)).map((r) => sites.slice(r * columns, (r + 1) * columns));
+  const options = range(sites.length).map((i) => inRows(i + 1)).map((rows) => ({ rows, ...sizeOf(kind, rows, size), sorted: true }));
+  return options.reduce((best, option) => (option.area > best.area ? option : best));
+}
+
+// A thumbnail's size in CSS pixels; its cells may be up to 1.8 times as wide as high, or as high as wide.
+function sizeOf(kind, rows, [width, height]) {
+  const columns = rows[0].length;
+  let w = (width - GAP * (columns - 1)) / columns;
+  const narrow = w < 66;
+  const caption = narrow && rows.length * columns > 1 ? 13 : CAPTION;
+  const frame = 2; // the cell's own border, either way
+  const header = narrow ? HEADER : 0;
+  w = (width - 6 - header - GAP * (columns - (header ? 0 : 1))) / columns - frame;
+  let h = (height - 6 - header - GAP * (rows.length - 1)) / rows.length - caption - frame;
+  const square = kind.nCols / kind.nRows; // width over height where cells are square
+  const wish = Math.max(0.62, Math.min(1.6, square));
+  h = Math.min(h, w / (wish * 0.72));
+  w = Math.min(w, Math.max(h, SMALLEST) * wish * 1.5);
+  [w, h] = [Math.max(SMALLEST, Math.floor(w)), Math.max(SMALLEST, Math.floor(h))];
+  return { w, h, caption, narrow, area: Math.min(w, h) ** 2 * Math.sqrt(Math.max(w, h) / Math.min(w, h)) };
+}
+
+// The site that lies one step away on the grid, or the same one at its edge.
+function neighbour(app, [dx, dy]) {
+  const { rows } = app.layout;
+  const { layer, head } = app.view;
+  for (let y = 0; y < rows.length; y++) {
+    const x = rows[y].findIndex(([l, h]) => l === layer && h === head);
+    if (x < 0) continue;
+    const row = rows[Math.max(0, Math.min(rows.length - 1, y + dy))];
+    return row[Math.max(0, Math.min(row.length - 1, x + dx))];
+  }
+  return rows[0][0];
+}

@@ -1,0 +1,105 @@
+// One map with its labels, axis titles, hatching and outline. The same strokes go to the screen, to PNG and to SVG.
+
+function drawTile(app, pen, tile, box) {
+  const geometry = geometryOf(pen, tile, box);
+  tile.geometry = geometry;
+  if (tile.heading) pen.text(clipped(pen, tile.heading, box.w - 8, { weight: 600 }), geometry.x, box.y + 9, { weight: 600 });
+  drawCells(app, pen, tile);
+  if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
+  drawRowLabels(app, pen, tile);
+  drawColLabels(app, pen, tile);
+  drawAxes(app, pen, tile);
+  return geometry;
+}
+
+function windowOf({ map, kind, zoom }) {
+  if (zoom.bottom - zoom.top === kind.nRows && zoom.right - zoom.left === kind.nCols) return map.data;
+  const cols = zoom.right - zoom.left;
+  const data = new Float32Array((zoom.bottom - zoom.top) * cols);
+  for (let row = zoom.top; row < zoom.bottom; row++)
+    data.set(map.data.subarray(row * kind.nCols + zoom.left, row * kind.nCols + zoom.right), (row - zoom.top) * cols);
+  return data;
+}
+
+function drawCells(app, pen, tile) {
+  const { x, y, w, h, cell, nRows, nCols } = tile.geometry;
+  const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
+  const pixels = [h, w].map((side) => Math.max(1, Math.floor(side * devicePixelRatio)));
+  const { data, rows, cols } = pooledByMax(windowOf(tile), [nRows, nCols], pixels);
+  pen.image(imageOf(data, [rows, cols], scale, [tile.range.low, tile.range.high]), x, y, w, h);
+  if (Math.min(cell.w, cell.h) >= 9) drawGaps(app, pen, tile.geometry);
+  pen.box(x - 0.5, y - 0.5, w + 1, h + 1, { stroke: app.theme.line });
+}
+
+function drawGaps(app, pen, { x, y, w, h, cell, nRows, nCols }) {
+  const fill = app.theme.paper;
+  for (let row = 1; row < nRows; row++) pen.box(x, y + row * cell.h - 0.5, w, 1, { fill });
+  for (let col = 1; col < nCols; col++) pen.box(x + col * cell.w - 0.5, y, 1, h, { fill });
+}
+
+// Masked cells as few boxes: one for each run in a row.
+function maskedBoxes({ mask, kind, geometry }) {
+  const { zoom, cell } = geometry;
+  const boxes = [];
+  for (let row = zoom.top; row < zoom.bottom; row++)
+    for (let col = zoom.left; col < zoom.right; ) {
+      if (mask[row * kind.nCols + col]) { col++; continue; }
+      const from = col;
+      while (col < zoom.right && !mask[row * kind.nCols + col]) col++;
+      boxes.push([colLeft(geometry, from), rowTop(geometry, row), (col - from) * cell.w, cell.h]);
+    }
+  return boxes;
+}
+
+const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
+
+function drawRowLabels(app, pen, tile) {
+  const { geometry, kind } = tile;
+  const step = stepFor(geometry.cell.h, 13);
+  const empty = new Set(rowsWithoutKeys(tile.mask, kind.nRows, kind.nCols));
+  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) {
+    drawRowLabel(app, pen, tile, row, row === app.view.row);
+  }
+  if (geometry.cell.h < 10) return;
+  for (const row of empty)
+    if (row >= geometry.zoom.top && row < geometry.zoom.bottom)
+      pen.text("no keys", geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, { size: 11, colour: app.theme.muted });
+}
+
+// Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
+function drawRowLabel(app, pen, tile, row, strong) {
+  const { geometry, kind } = tile;
+  const [input, output] = kind.rows[row];
+  const y = rowTop(geometry, row) + geometry.cell.h / 2;
+  const weight = strong ? 700 : 400;
+  let right = geometry.x - 8;
+  if (output !== null) {
+    const text = clipped(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight });
+    pen.text(text, right, y, { weight, align: "right" });
+    right -= pen.widthOf(text, LABEL, weight);
+    if (input !== null) { pen.text(" → ", right, y, { align: "right", colour: app.theme.faint }); right -= pen.widthOf(" → ", LABEL); }
+  }
+  if (input === null) return;
+  const room = right - (geometry.x - 8 - geometry.labelWidth);
+  const style = output === null ? { weight } : { colour: app.theme.muted };
+  pen.text(clipped(pen, input, room, style), right, y, { ...style, align: "right" });
+}
+
+function drawColLabels(app, pen, tile) {
+  const { geometry, kind } = tile;
+  const step = stepFor(geometry.cell.w, 13);
+  for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step) drawColLabel(pen, { geometry, text: kind.cols[col], col });
+}
+
+function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
+  const x = colLeft(geometry, col) + geometry.cell.w / 2;
+  if (!geometry.slanted) pen.text(text, x, geometry.y - 9, { align: "center", weight });
+  else pen.text(clipped(pen, text, 96, { weight }), x + 1, geometry.y - 7, { angle: SLANT, weight });
+}
+
+function drawAxes(app, pen, tile) {
+  const { x, y, w, h, box, labelWidth } = tile.geometry;
+  const colour = app.theme.muted;
+  pen.text(clipped(pen, tile.kind.query_axis, Math.max(h, 80), { size: 11 }), x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
+  pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), { size: 11, colour, align: "center" });
+}
