@@ -1,10 +1,14 @@
-"""Masks: bool, True = may attend, combined with `&`. One pure function each."""
+"""Masks: bool, True = may attend, combined with `&`. One pure function each.
+
+Positions count from 0 on both axes. A mask hides keys; a query may be left with none (see `attention.masked_softmax`).
+"""
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 Mask3 = Bool[Tensor, "batch q_len k_len"]
+_WORD = 0xFFFFFFFF  # 32 bits
 
 
 def padding(ids: Int[Tensor, "batch length"], pad_id: int) -> Bool[Tensor, "batch 1 length"]:
@@ -21,6 +25,84 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
     if k_len < q_len:
         raise ValueError(f"A causal mask needs at least as many keys as queries, not {k_len} for {q_len}.")
     return torch.ones(1, q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+def full(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
+    """Every query sees every key: no mask, as a mask."""
+    return torch.ones(1, q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device)
+
+
+def sliding_window(q_len: int, k_len: int | None = None, *, reach: int) -> Bool[Tensor, "1 q k"]:
+    """Query i sees keys from i - reach to i + reach (Beltagy et al. 2020, Longformer, figure 2b).
+
+    `& causal(…)` leaves the window behind the query only. Raises ValueError for a negative reach.
+    """
+    _require_at_least("reach", reach, 0)
+    query, key = _positions(q_len, k_len)
+    return ((query - key).abs() <= reach).unsqueeze(0)
+
+
+def dilated(q_len: int, k_len: int | None = None, *, step: int) -> Bool[Tensor, "1 q k"]:
+    """Query i sees every `step`-th key, its own position among them (Longformer, figure 2c, without the window)."""
+    _require_at_least("step", step, 1)
+    query, key = _positions(q_len, k_len)
+    return ((query - key) % step == 0).unsqueeze(0)
+
+
+def prefix(q_len: int, k_len: int | None = None, *, length: int) -> Bool[Tensor, "1 q k"]:
+    """The first `length` keys are seen by all, the others as under a causal mask (Raffel et al. 2020, figure 4)."""
+    _require_at_least("length", length, 0)
+    query, key = _positions(q_len, k_len)
+    return ((key < length) | (key <= query)).unsqueeze(0)
+
+
+def block_diagonal(q_len: int, k_len: int | None = None, *, size: int) -> Bool[Tensor, "1 q k"]:
+    """Positions are cut into blocks of `size`; a query sees the keys of its own block only."""
+    _require_at_least("size", size, 1)
+    query, key = _positions(q_len, k_len)
+    return (query // size == key // size).unsqueeze(0)
+
+
+def wait(q_len: int, k_len: int, *, lead: int) -> Bool[Tensor, "1 q k"]:
+    """Query i sees the first i + lead keys: a target written while the source is still arriving.
+
+    What a causal mask would have to mean between two sentences: wait-k (Ma et al. 2019, STACL, section 3.1).
+    """
+    _require_at_least("lead", lead, 1)
+    query, key = _positions(q_len, k_len)
+    return (key < query + lead).unsqueeze(0)
+
+
+def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> Bool[Tensor, "1 q k"]:
+    """Each cell is kept with probability `keep`, whatever the others are.
+
+    A cell's fate hangs on the seed and its own position only: a longer text keeps the cells of a shorter one, which
+    decoding one token at a time needs. Raises ValueError for a rate outside 0 to 1.
+    """
+    if not 0 <= keep <= 1:
+        raise ValueError(f"keep is a share between 0 and 1, not {keep}.")
+    query, key = _positions(q_len, k_len)
+    return (_uniform(query, key, seed) < keep).unsqueeze(0)
+
+
+def _positions(q_len: int, k_len: int | None) -> tuple[Int[Tensor, "q 1"], Int[Tensor, "1 k"]]:
+    """Query and key positions, both counted from 0, as a column and a row."""
+    return torch.arange(q_len).unsqueeze(1), torch.arange(q_len if k_len is None else k_len).unsqueeze(0)
+
+
+def _uniform(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Float[Tensor, "q k"]:
+    """Numbers in [0, 1) that look drawn at random: a hash of seed and position.
+
+    The mixing steps are those of a 32-bit finaliser (Wellons 2018, "Prospecting for hash functions", lowbias32).
+    """
+    mixed = (seed * 0x9E3779B1 + query * 0x85EBCA77 + key * 0xC2B2AE3D) & _WORD
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        mixed = ((mixed ^ (mixed >> shift)) * factor) & _WORD
+    return (mixed ^ (mixed >> 16)).double() / 2**32
+
+
+def _require_at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, not {value}.")
 
 
 def for_heads(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "batch heads q k"] | None:
