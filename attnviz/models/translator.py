@@ -160,7 +160,7 @@ class Translator:
             given = self.codec.encode_target(tgt_text, to)
             return Sentence(src.tokens, given.tokens, text, tgt_text), given.notes
         limit = min(max_tokens, _decoding_limit(len(src.ids)))
-        ids = (self.codec.bos_id(to), *self._write(memory, None, to, limit)[0])
+        ids = (self.codec.bos_id(to), *self._write(memory, None, to, [limit])[0])
         cut = ids[-1] != self.codec.eos_id
         notes = (f"The translation was cut after {limit} tokens without reaching an end.",) if cut else ()
         return Sentence(src.tokens, self.codec.tokens(ids), text, self.codec.text(ids), cut), notes
@@ -176,14 +176,15 @@ class Translator:
             src = self._padded([encoded[row] for row in rows])
             src_mask = self.model.src_mask(src)
             memory = self.model.encode(src, src_mask)
-            for row, ids in zip(rows, self._write(memory, src_mask, to, _decoding_limit(src.shape[1])), strict=True):
+            limits = [_decoding_limit(len(encoded[row])) for row in rows]
+            for row, ids in zip(rows, self._write(memory, src_mask, to, limits), strict=True):
                 out[row] = self.codec.text(ids)
         return out
 
-    def _write(self, memory: Tensor, src_mask: Tensor | None, to: str, limit: int) -> list[list[int]]:
-        stepper = Stepper(self.model, memory, src_mask, capacity=limit)
+    def _write(self, memory: Tensor, src_mask: Tensor | None, to: str, limits: list[int]) -> list[list[int]]:
+        stepper = Stepper(self.model, memory, src_mask, capacity=max(limits))
         first = torch.full((len(memory),), self.codec.bos_id(to), device=self.device)
-        return decode(stepper, first, self._vocabulary, max_tokens=limit)
+        return decode(stepper, first, self._vocabulary, max_tokens=limits)
 
     @property
     def _vocabulary(self) -> Vocabulary:

@@ -8,6 +8,7 @@ from torch import Tensor
 from attnviz.transformer.config import ModelConfig
 
 Heads = Float[Tensor, "batch heads length d_k"]
+New = Float[Tensor, "batch heads new d_k"]
 
 
 class LayerCache:
@@ -21,7 +22,7 @@ class LayerCache:
         self._key: Tensor | None = None
         self._value: Tensor | None = None
 
-    def append(self, key: Heads, value: Heads) -> tuple[Heads, Heads]:
+    def append(self, key: New, value: New) -> tuple[Heads, Heads]:
         """Add the newest positions; returns all keys and values so far, as views of the storage."""
         if self.capacity is None:
             self._key, self._value, self.length, self.frozen = key, value, key.shape[2], True
@@ -43,7 +44,7 @@ class LayerCache:
             raise ValueError("The cache is still empty.")
         return self._key[:, :, : self.length], self._value[:, :, : self.length]
 
-    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
+    def reorder(self, rows: Int[Tensor, " kept"]) -> None:
         """Keep these rows of the batch, in this order (a beam's survivors)."""
         if self._key is not None and self._value is not None:
             self._key, self._value = self._key[rows], self._value[rows]
@@ -67,7 +68,7 @@ class KVCache:
         """How many target tokens it holds: the position of the next one."""
         return self.self_attention[0].length
 
-    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
+    def reorder(self, rows: Int[Tensor, " kept"]) -> None:
         """Keep these rows of the batch, in this order, in every layer."""
         for layer in (*self.self_attention, *self.cross):
             layer.reorder(rows)

@@ -45,7 +45,7 @@ class Stepper:
         hidden = self.model.decode(tgt_in, self.memory, self.src_mask, Run(probe, dropout, self.cache))
         return self.model.logits(hidden[:, -1])
 
-    def keep(self, rows: Ids) -> None:
+    def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix, self.memory = self.prefix[rows], self.memory[rows]
         self.src_mask = None if self.src_mask is None else self.src_mask[rows]
@@ -108,24 +108,33 @@ class Vocabulary:
 
 
 def decode(
-    stepper: Stepper, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, choose: Choose = likeliest
+    stepper: Stepper,
+    first: Ids,
+    vocabulary: Vocabulary,
+    *,
+    max_tokens: int | Sequence[int],
+    choose: Choose = likeliest,
 ) -> list[list[int]]:
-    """Write each row until `<eos>` or `max_tokens`; returns ids without the first token, `<eos>` included if reached.
+    """Write each row until `<eos>` or `max_tokens` (one number, or one a row); returns ids without the first token,
+    `<eos>` included if reached.
 
     Rows that have ended leave the batch, so that short sentences do not wait for long ones.
     """
+    limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
     written: list[list[int]] = [[] for _ in first]
     rows, ids = list(range(len(first))), first
-    for _ in range(max_tokens):
+    while rows:
         ids = choose(vocabulary.forbid(stepper.step(ids)))
-        for row, id_ in zip(rows, ids.tolist(), strict=True):
+        going = []
+        for place, (row, id_) in enumerate(zip(rows, ids.tolist(), strict=True)):
             written[row].append(id_)
-        going = (ids != vocabulary.eos_id).nonzero().squeeze(1)
-        if len(going) == 0:
-            break
-        if len(going) < len(rows):
-            rows, ids = [rows[row] for row in going.tolist()], ids[going]
-            stepper.keep(going)
+            if id_ != vocabulary.eos_id and len(written[row]) < limits[row]:
+                going.append(place)
+        if 0 < len(going) < len(rows):
+            kept = torch.tensor(going, device=ids.device)
+            ids = ids[kept]
+            stepper.keep(kept)
+        rows = [rows[place] for place in going]
     return written
 
 

@@ -1,7 +1,7 @@
 """Encoder and decoder layers (Vaswani et al. 2017, figure 1), pre-norm or post-norm, and stacks of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -10,9 +10,10 @@ from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout, dropped
-from attnviz.transformer.probe import Probe, Site
+from attnviz.transformer.probe import Probe, Site, Stack
 
 Hidden = Float[Tensor, "batch length d_model"]
+Memory = Float[Tensor, "batch k_len d_model"]
 Mask = Bool[Tensor, "..."] | None
 
 
@@ -83,7 +84,7 @@ class DecoderLayer(nn.Module):
         self.cross_attention_sublayer = Sublayer(config)
         self.feed_forward_sublayer = Sublayer(config)
 
-    def forward(self, x: Hidden, memory: Hidden, tgt_mask: Mask, src_mask: Mask, run: Run) -> Hidden:
+    def forward(self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: Run) -> Hidden:
         self_cache = run.cache.self_attention[self.layer] if run.cache else None
         cross_cache = run.cache.cross[self.layer] if run.cache else None
 
@@ -129,9 +130,7 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
-    def forward(
-        self, x: Hidden, memory: Float[Tensor, "batch k_len d_model"], tgt_mask: Mask, src_mask: Mask, run: Run = Run()
-    ) -> Hidden:
+    def forward(self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: Run = Run()) -> Hidden:
         """Embedded target and memory to hidden states, `(batch, q_len, d_model)`."""
         x = _embedded(x, "decoder", run)
         for index, layer in enumerate(self.layers):
@@ -144,6 +143,6 @@ def _attention(config: ModelConfig) -> MultiHeadAttention:
     return MultiHeadAttention(config.d_model, config.n_heads, config.head_size)
 
 
-def _embedded(x: Tensor, stack, run: Run) -> Tensor:
-    x = dropped(x, run.dropout if run.dropout is None else run.dropout)
+def _embedded(x: Tensor, stack: Stack, run: Run) -> Tensor:
+    x = dropped(x, run.dropout)
     return x if run.probe is None else run.probe.on_layer(stack, -1, x)

@@ -5,7 +5,7 @@ The model holds no hooks and no state of a run, so that one loaded model serves 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -41,6 +41,7 @@ class AttentionCall:
     memory: Tensor | None = None
 
 
+@runtime_checkable
 class Probe(Protocol):
     """What a forward pass tells, and asks, whoever looks on. Implementations live in `attnviz.tracing`."""
 

@@ -9,7 +9,8 @@ from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.embedding import Embedding
 from attnviz.transformer.layers import Decoder, Encoder, Run
 
-Ids = Int[Tensor, "batch length"]
+Src = Int[Tensor, "batch k_len"]
+TgtIn = Int[Tensor, "batch q_len"]
 Memory = Float[Tensor, "batch k_len d_model"]
 
 
@@ -35,17 +36,17 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(parameter, generator=generator)
         return self
 
-    def src_mask(self, src: Ids) -> Bool[Tensor, "batch 1 k_len"] | None:
+    def src_mask(self, src: Src) -> Bool[Tensor, "batch 1 k_len"] | None:
         """Which source tokens may be attended to; None when there is no padding and all of them may."""
         mask = masks.padding(src, self.config.pad_id)
         return None if bool(mask.all()) else mask
 
-    def encode(self, src: Ids, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()) -> Memory:
+    def encode(self, src: Src, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()) -> Memory:
         """Source ids to memory."""
         return self.encoder(self.embedding(src), src_mask, run)
 
     def decode(
-        self, tgt_in: Ids, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()
+        self, tgt_in: TgtIn, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()
     ) -> Float[Tensor, "batch q_len d_model"]:
         """Hidden states of the target tokens, each seeing only itself and what stands before it.
 
@@ -61,7 +62,7 @@ class Transformer(nn.Module):
         """Hidden states to scores of every vocabulary entry."""
         return self.embedding.logits(hidden)
 
-    def forward(self, src: Ids, tgt_in: Ids, run: Run = Run()) -> Float[Tensor, "batch q_len vocab_size"]:
+    def forward(self, src: Src, tgt_in: TgtIn, run: Run = Run()) -> Float[Tensor, "batch q_len vocab_size"]:
         """Logits for the token after each of `tgt_in`: one pass over the whole target, as in training."""
         src_mask = self.src_mask(src)
         return self.logits(self.decode(tgt_in, self.encode(src, src_mask, run), src_mask, run))

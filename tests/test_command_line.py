@@ -1,0 +1,59 @@
+"""The two commands, in a process of their own, on a small model."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.models.tiny import tiny_translator
+from attnviz.tracing.trace import Trace
+from attnviz.transformer import checkpoint
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, model = tmp_path_factory.mktemp("model"), tiny_translator(seed=1)
+    checkpoint.save(model.model, folder, dtype=torch.float32)
+    model.codec.save(folder / "tokenizer.json")
+    return folder
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "attnviz", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", timeout=120)
+
+
+def test_translate_writes_a_line_for_a_line(folder):
+    result = run("translate", "--to", "zh", "--model", str(folder), stdin="I love you\n\nA big red dog\n")
+    model = tiny_translator(seed=1)
+    expected = [model.translate(text, to="zh") for text in ("I love you", "A big red dog")]
+    assert result.stdout.split("\n") == [expected[0], "", expected[1], ""]
+    assert result.returncode == 0, result.stderr
+
+
+def test_trace_writes_a_file_that_numpy_reads_alone(folder, tmp_path):
+    out = tmp_path / "love.npz"
+    result = run("trace", "I love you.", "--to", "fr", "--model", str(folder), "--out", str(out))
+    assert result.returncode == 0, result.stderr
+    trace = Trace.load(out)
+    with np.load(out, allow_pickle=False) as file:
+        assert list(file["tokens.src"]) == [token.text for token in trace.tokens("src")]
+        np.testing.assert_array_equal(file["attn.cross"][0], trace.attn("cross").numpy())
+        np.testing.assert_array_equal(file["scores.cross"][0], trace.scores("cross").numpy())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("translate", "--to", "xx"), "does not write 'xx'"),
+        (("trace", "  ", "--to", "fr", "--out", "x.npz"), "The sentence is empty"),
+        (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
+    ],
+)
+def test_input_that_cannot_be_used_gets_one_sentence(folder, arguments, says, tmp_path):
+    result = run(*arguments, "--model", str(folder), stdin="dog\n")
+    assert result.returncode == 2
+    assert says in result.stderr
+    assert "Traceback" not in result.stderr
