@@ -5,7 +5,8 @@ from math import prod
 
 from attnviz.analysis.metrics import head_metrics
 from attnviz.tracing.shown import shown
-from attnviz.views.heads_payload import heads_payload, unpacked
+from attnviz.views.binary import unpacked
+from attnviz.views.heads_payload import heads_payload
 from attnviz.views.sentence_strip import sentence_strip
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row

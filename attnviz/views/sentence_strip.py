@@ -13,9 +13,9 @@ _NAMES = {"encoder_self": "source", "decoder_self": "target"}
 def sentence_strip(trace: "Trace") -> dict[str, Any]:
     """One line a sentence, for the Heads component.
 
-    `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its key
-    axis lie on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token that
-    it puts out, one to the right of the token that goes in.
+    `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its
+    key axis lie on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token
+    that it puts out, one to the right of the token that goes in.
     """
     lines: list[dict[str, Any]] = []
     axes: dict[str, dict[str, list[int]]] = {}

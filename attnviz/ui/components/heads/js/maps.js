@@ -18,8 +18,11 @@ function exactMap(app, kind, layer, head) {
   const own = app.payload.exact.get(siteKey(kind.kind, layer, head));
   if (own) return { data: own, exact: true };
   if (layer !== "mean" && head !== "mean") return null;
-  const parts = sitesOf(kind, layer, head).map(([l, h]) => app.payload.exact.get(siteKey(kind.kind, l, h)));
-  return parts.every(Boolean) ? { data: meanOf(parts), exact: true } : null;
+  const sites = sitesOf(kind, layer, head);
+  const parts = sites.map(([l, h]) => app.payload.exact.get(siteKey(kind.kind, l, h)));
+  if (!parts.every(Boolean)) return null;
+  const differ = kind.masks && kind.masks.layers * kind.masks.heads > 1;
+  return { data: meanOf(parts, differ ? sites.map(([l, h]) => maskOf(kind, l, h)) : null), exact: true };
 }
 
 const range = (length) => Array.from({ length }, (_, i) => i);
@@ -30,11 +33,13 @@ function sitesOf(kind, layer, head) {
   return layers.flatMap((l) => heads.map((h) => [l, h]));
 }
 
-function meanOf(parts) {
+// The mean over the maps; where masks differ, over those that may see the cell, as in attnviz/tracing/shown.py.
+function meanOf(parts, masks = null) {
   if (parts.length === 1) return parts[0];
   const sums = new Float64Array(parts[0].length);
   for (const part of parts) for (let i = 0; i < sums.length; i++) sums[i] += part[i];
-  return Float32Array.from(sums, (sum) => sum / parts.length);
+  const count = (i) => (masks ? Math.max(1, masks.reduce((seeing, mask) => seeing + mask[i], 0)) : parts.length);
+  return Float32Array.from(sums, (sum, i) => sum / count(i));
 }
 
 function thumbOf(kind, layer, head) {
