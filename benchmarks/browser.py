@@ -89,18 +89,16 @@ def _p50(times: list[dict[str, float]]) -> float:
 
 
 def _choices(page: Page, name: str) -> Iterator[Row]:
-    page.get_by_role("grid").focus()
     heads = [_drawing(page, key) for key in ("ArrowRight", "ArrowLeft") * (CHOICES // 2)]
-    table = [_drawing(page, key) for key in ("j",) * 8 + ("k",) * 6]
+    pinned = [_drawing(page, key) for key in ("j",) * 10 + ("k",) * 8]
     yield Row(f"another head, {name}", median(heads), "ms", 16)
-    yield Row(f"another row, {name}", median(table), "ms", 16)
+    yield Row(f"another row, {name}", median(pinned), "ms", 16)
 
 
 def _drawing(page: Page, key: str) -> float:
-    """What the component says that drawing took after a key; the wait lets its message to the server go first."""
-    page.keyboard.press(key)
+    """Milliseconds from a key to a finished drawing; the pause is a person's."""
     page.wait_for_timeout(60)
-    return float(page.evaluate("attnvizWatch.root().getAttribute('data-attnviz-ms')"))
+    return page.evaluate("key => attnvizWatch.press(key)", key)
 
 
 def _cold(browser: Browser, address: str) -> float:

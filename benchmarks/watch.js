@@ -38,6 +38,15 @@ window.attnvizWatch = {
     });
   },
 
+  // Milliseconds that a key costs: everything the component does at once, and the layout that follows from it.
+  press(key) {
+    const root = this.root();
+    const started = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    root.getBoundingClientRect();
+    return performance.now() - started;
+  },
+
   // Milliseconds since the navigation began, in the first frame with a picture.
   firstPicture() {
     return new Promise((resolve) => {

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import chromium, server
 
@@ -85,9 +85,10 @@ def page(visitor: Callable[..., BrowserContext]) -> Page:
 
 @pytest.fixture
 def settled() -> Callable[[Page], None]:
-    """Wait until a page is connected and its script has run."""
+    """Wait until a page is connected and its script has run without an exception."""
 
     def wait(page: Page) -> None:
         page.locator(SETTLED).wait_for()
+        expect(page.get_by_test_id("stException")).to_have_count(0)
 
     return wait

@@ -1,0 +1,131 @@
+"""The Heads page as a visitor has it: links, a sentence, the keyboard, two at once, light and dark, wide and narrow."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3"
+SIZES = [(1440, 900), (1280, 720)]
+
+
+def picture(page: Page) -> Locator:
+    """The component, once it has drawn something."""
+    return page.locator("[data-attnviz-painted]:not([data-attnviz-painted=''])")
+
+
+def source(page: Page) -> Locator:
+    return page.get_by_label("Source sentence")
+
+
+def opened(page: Page, settled, link: str = LINK) -> Page:
+    page.goto(link)
+    settled(page)
+    expect(picture(page)).to_be_visible()
+    return page
+
+
+def in_address(page: Page, name: str) -> str:
+    return parse_qs(urlsplit(page.url).query).get(name, [""])[0]
+
+
+def test_a_cold_link_opens_what_it_says(page: Page, settled) -> None:
+    opened(page, settled)
+    expect(source(page)).to_have_value("I love you.")
+    expect(picture(page)).to_contain_text("L1 H3")
+    expect(page.get_by_role("link", name="Heads").first).to_be_visible()
+
+
+def test_enter_runs_and_the_address_follows(page: Page, settled) -> None:
+    opened(page, settled)
+    before = picture(page).get_attribute("data-attnviz-painted")
+    source(page).fill("Machine learning is fun.")
+    source(page).press("Enter")
+    expect(picture(page)).not_to_have_attribute("data-attnviz-painted", before or "")
+    expect(picture(page)).to_contain_text("learning")
+    expect(page).to_have_url(re.compile("learning"))
+
+
+def test_arrows_walk_the_heads_and_the_link_learns_of_it(page: Page, settled) -> None:
+    opened(page, settled)
+    page.get_by_role("gridcell").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(picture(page)).not_to_contain_text(re.compile("Cross-attention, L1 H3"))
+    page.wait_for_function("!location.search.includes('layer=1&head=3')")
+    settled(page)
+    page.reload()
+    settled(page)
+    chosen = f"L{in_address(page, 'layer') or 1} H{in_address(page, 'head') or 3}"
+    expect(picture(page)).to_contain_text(f"Cross-attention, {chosen}")
+
+
+def test_two_visitors_see_their_own_sentences(visitor, settled) -> None:
+    one, other = (visitor().new_page() for _ in range(2))
+    opened(one, settled, "/heads?src=I+love+you.&to=fr")
+    opened(other, settled, "/heads?src=Machine+learning+is+fun.&to=zh")
+    source(one).fill("The cat is sleeping on the table.")
+    source(one).press("Enter")
+    expect(picture(one)).to_contain_text("sleeping")
+    expect(source(other)).to_have_value("Machine learning is fun.")
+    expect(picture(other)).to_contain_text("learning")
+    expect(picture(other)).not_to_contain_text("sleeping")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_the_browsers_choice(visitor, settled, scheme: str) -> None:
+    page = opened(visitor(color_scheme=scheme).new_page(), settled)
+    background = page.locator("[data-testid='stApp']").evaluate("node => getComputedStyle(node).backgroundColor")
+    brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
+    assert (brightness > 200) if scheme == "light" else (brightness < 50)
+    expect(picture(page)).to_have_attribute("data-theme", scheme)
+
+
+def test_the_picture_fits_a_laptop_without_scrolling(page: Page, settled) -> None:
+    opened(page, settled)
+    box = picture(page).bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1440
+    assert box["y"] + box["height"] <= 900
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_overlaps(visitor, settled, size: tuple[int, int]) -> None:
+    page = opened(visitor(viewport={"width": size[0], "height": size[1]}).new_page(), settled)
+    bar = page.locator(".st-key-top-bar")
+    parts = bar.locator("[data-testid='stColumn']").all()
+    boxes = [box for part in (*parts, picture(page)) if (box := part.bounding_box()) and box["width"]]
+    assert len(boxes) > 5
+    for index, one in enumerate(boxes):
+        for other in boxes[index + 1 :]:
+            across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+            down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+            assert min(across, down) <= 1, (one, other)
+
+
+def test_a_phone_stacks_and_scrolls_only_down(visitor, settled) -> None:
+    page = opened(visitor(viewport={"width": 390, "height": 844}).new_page(), settled)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = picture(page).bounding_box()
+    assert box is not None
+    assert box["width"] <= 390
+
+
+def test_text_is_never_markup(page: Page, settled) -> None:
+    opened(page, settled, "/heads?to=fr&src=%3Cimg+src%3Dx+onerror%3D%22window.hacked%3D1%22%3E+%3Cb%3Ebold%3C%2Fb%3E")
+    assert page.evaluate("window.hacked") is None
+    assert picture(page).locator("img, b").count() == 0
+
+
+def test_back_returns_to_the_sentence_before(page: Page, settled) -> None:
+    opened(page, settled)
+    source(page).fill("Machine learning is fun.")
+    source(page).press("Enter")
+    expect(picture(page)).to_contain_text("learning")
+    settled(page)
+    while "learning" in page.url:
+        page.go_back()
+        settled(page)
+    expect(source(page)).to_have_value("I love you.")
+    expect(picture(page)).not_to_contain_text("learning")

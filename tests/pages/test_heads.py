@@ -1,0 +1,92 @@
+"""The Heads page without a browser: what it hands to its component, and what it says to bad input and bad links."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.views.binary import unpacked
+
+
+def header(app: AppTest) -> dict:
+    """What the component is told, less the bytes of its maps."""
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    return unpacked(component.proto.bytes)[0]
+
+
+def said(app: AppTest) -> str:
+    """The notes above the picture."""
+    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
+
+
+def test_a_link_opens_its_sentence_and_head(open_page) -> None:
+    app = open_page("heads", src="I love you", to="zh", kind="encoder_self", layer="1", head="3")
+    assert not app.exception
+    assert app.text_input(key="src").value == "I love you"
+    view = header(app)["view"]
+    assert (view["kind"], view["layer"], view["head"]) == ("encoder_self", 1, 3)
+
+
+def test_every_kind_is_there_with_its_labels(open_page) -> None:
+    kinds = {kind["kind"]: kind for kind in header(open_page("heads", src="I love you", to="fr"))["kinds"]}
+    assert list(kinds) == ["encoder_self", "decoder_self", "cross"]
+    assert all(given is None for _, given in kinds["encoder_self"]["rows"]), "an encoder puts out no token"
+    assert all(given and taken for taken, given in kinds["cross"]["rows"])
+
+
+def test_a_given_target_is_the_one_that_is_shown(open_page) -> None:
+    labels = header(open_page("heads", src="I love you", to="fr", tgt="je t'aime"))["kinds"][2]["rows"]
+    assert "".join(output for _, output in labels[:-1]).replace(" ", "") == "jet'aime"
+
+
+@pytest.mark.parametrize("src", ["", "   ", "\t"])
+def test_nothing_typed_is_answered_with_what_to_type(open_page, src: str) -> None:
+    app = open_page("heads", src="I love you")
+    app.text_input(key="src").set_value(src).run()
+    assert not app.exception
+    assert "empty" in said(app)
+    assert app.text_input(key="src").value == src
+
+
+def test_a_hundred_thousand_characters_are_cut_and_said(open_page) -> None:
+    app = open_page("heads", src="I love you")
+    app.text_input(key="src").set_value("love " * 20_000).run()
+    assert not app.exception
+    assert header(app)["kinds"]
+    assert "cut" in said(app) or "first" in said(app)
+
+
+@pytest.mark.parametrize(
+    "src", ["ქართული ენა", "नमस्ते दुनिया", "👩‍👩‍👧‍👦 🇫🇷", "a\u200bb\u202ec", "\ud800", "<b>$x$</b> :red[y]"]
+)
+def test_any_script_is_shown(open_page, src: str) -> None:
+    app = open_page("heads", src="I love you")
+    app.text_input(key="src").set_value(src).run()
+    assert not app.exception
+    assert header(app)["kinds"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"layer": "7"}, "layer"),
+        ({"head": "99"}, "head"),
+        ({"layer": "-1"}, "layer"),
+        ({"kind": "sideways"}, "kind"),
+        ({"pins": "cross.9.9"}, "pin"),
+        ({"to": "xx"}, "language"),
+        ({"v": "99"}, "version"),
+        ({"weights": "0123456789ab"}, "weights"),
+        ({"row": "many"}, "row"),
+    ],
+)
+def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:
+    app = open_page("heads", **{"src": "I love you", "to": "fr"} | wrong)
+    assert not app.exception
+    assert word in said(app)
+    assert header(app)["kinds"]
+
+
+def test_a_head_chosen_in_the_browser_comes_back_in_the_link(open_page) -> None:
+    app = open_page("heads", src="I love you", to="fr")
+    app.text_input(key="layer").set_value("1").run()
+    assert header(app)["view"]["layer"] == 1
+    assert app.query_params["layer"] == ["1"]

@@ -1,0 +1,15 @@
+"""The welcome page: an example that has just been run, and where to go."""
+
+
+def test_it_shows_a_live_example(open_page) -> None:
+    app = open_page(src="I love you")
+    assert not app.exception
+    assert app.get("plotly_chart")
+
+
+def test_another_sentence_is_another_example(open_page) -> None:
+    app = open_page(src="I love you")
+    before = app.get("plotly_chart")[0].proto.spec
+    app.text_input(key="src").set_value("a big red dog jumped").run()
+    assert not app.exception
+    assert app.get("plotly_chart")[0].proto.spec != before
