@@ -81,7 +81,7 @@ class Shown:
 
 
 def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool = False, item: int = 0) -> Shown:
-    """Give the maps of `kind`, with special tokens hidden and pieces merged as asked.
+    """The maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key.
     Decoder rows are merged and hidden by the token that they put out, so that `<bos> → Un` stays. "hide" leaves
@@ -114,9 +114,9 @@ def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool 
 
 
 def mean_of_visible(
-    attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*any rows cols"], dims: tuple[int, ...]
+    attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*#any rows cols"], dims: tuple[int, ...]
 ) -> Float[Tensor, "..."]:
-    """Average over `dims`, leaving out rows without any visible key (they hold only zeros)."""
+    """The mean over `dims`, in which rows without any visible key do not count (they hold only zeros)."""
     sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
     return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
 

@@ -1,0 +1,166 @@
+"""What a fill did to the rows of one map, row by row and in sentences."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.analysis.fills import DTYPES, FILLS, Choice, Dtype, Filled, filled
+from attnviz.transformer.probe import AttentionCall
+
+# Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
+ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One head's rows, each `(q_len,)`: sum of weights; weight on masked keys; is it NaN, without keys, uniform?"""
+
+    sums: Float[Tensor, " q_len"]
+    leaked: Float[Tensor, " q_len"]
+    nan: Bool[Tensor, " q_len"]
+    no_keys: Bool[Tensor, " q_len"]
+    uniform: Bool[Tensor, " q_len"]
+
+
+def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
+    """Describe every row. A row is uniform when it has no key to see and yet spreads over all of them evenly."""
+    no_keys = ~mask.any(dim=-1)
+    even = (attn - 1 / attn.shape[-1]).abs().amax(dim=-1) < 1e-3 / attn.shape[-1] + 1e-4
+    return Rows(
+        sums=attn.sum(dim=-1),
+        leaked=attn.masked_fill(mask, 0.0).sum(dim=-1),
+        nan=attn.isnan().any(dim=-1),
+        no_keys=no_keys,
+        uniform=no_keys & even & (attn.shape[-1] > 1),
+    )
+
+
+def findings(filled: Filled) -> tuple[str, ...]:
+    """What happened, in sentences, the gravest first; a map that is as it should be gets one that says so."""
+    if filled.attn is None:
+        return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
+    rows = rows_of(filled.attn, filled.mask)
+    said = [sentence for tell in _TELLERS if (sentence := tell(rows, filled.choice))]
+    if said:
+        return tuple(said)
+    hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
+    return (f"Every row sums to 1 and {hidden}.",)
+
+
+def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
+    """Every fill in every dtype on one row of one head's call: what the row becomes.
+
+    Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, finding. The call has one item and one head.
+    """
+    return pd.DataFrame([_compared(call, mask, row, Choice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES])
+
+
+def row_under(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, choice: Choice) -> list[float] | None:
+    """One row's weights under a choice; None where torch refuses."""
+    result = filled(_only_row(call, row), mask[row : row + 1], choice)
+    return None if result.attn is None else result.attn[0, 0, 0].tolist()
+
+
+def _compared(call: AttentionCall, mask: Tensor, row: int, choice: Choice) -> dict[str, Any]:
+    one = filled(_only_row(call, row), mask[row : row + 1], choice)
+    single = Filled(
+        choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first(one.attn), error=one.error
+    )
+    told = {
+        "fill": choice.fill,
+        "dtype": choice.dtype,
+        "fill value": _really(single),
+        "finding": " ".join(findings(single)),
+    }
+    if single.attn is None:
+        return told
+    rows = rows_of(single.attn, single.mask)
+    numbers = {
+        "sum": rows.sums,
+        "masked weight": rows.leaked,
+        "smallest": single.attn.amin(),
+        "largest": single.attn.amax(),
+    }
+    return told | {name: float(value) for name, value in numbers.items()}
+
+
+def _only_row(call: AttentionCall, row: int) -> AttentionCall:
+    from dataclasses import replace
+
+    bias = None if call.bias is None else call.bias[..., row : row + 1, :]
+    return replace(call, query=call.query[:, :, row : row + 1], bias=bias)
+
+
+def _first(attn: Tensor | None) -> Tensor | None:
+    return None if attn is None else attn[0, 0]
+
+
+def _really(filled: Filled) -> str:
+    """What stands in the masked cells in the end: half precision rounds it, or makes it infinite."""
+    if filled.choice.value is None:
+        return "(after the softmax)"
+    if filled.attn is None:
+        return "(refused)"
+    put = torch.tensor(filled.choice.value, dtype=torch.float64).to(filled.choice.torch_dtype)
+    return f"{float(put):.6g}"
+
+
+def _value(choice: Choice) -> str:
+    return "the fill" if choice.value is None else f"{choice.value:.6g}"
+
+
+def _nan(rows: Rows, choice: Choice) -> str:
+    if not bool(rows.nan.any()):
+        return ""
+    return (
+        f"{_count(rows.nan, 'row is', 'rows are')} NaN: with no key left the softmax divides 0 by 0, and every later "
+        "number that meets such a row becomes NaN too."
+    )
+
+
+def _uniform(rows: Rows, choice: Choice) -> str:
+    if not bool(rows.uniform.any()):
+        return ""
+    return (
+        f"{_count(rows.uniform, 'row', 'rows')} without any visible key became uniform: all scores are the same fill, "
+        "and so masked keys share all of the weight."
+    )
+
+
+def _leaked(rows: Rows, choice: Choice) -> str:
+    leaking = (rows.leaked > 0) & ~rows.uniform & ~rows.nan
+    if not bool(leaking.any()):
+        return ""
+    most = float(rows.leaked[leaking].max())
+    why = "exp(0) is 1, not 0" if choice.fill == "zero before" else f"exp({_value(choice)} − largest score) is not 0"
+    return f"Masked keys still get weight, up to {most:.3g} of a row ({_count(leaking, 'row', 'rows')}): {why}."
+
+
+def _unequal(rows: Rows, choice: Choice) -> str:
+    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan
+    if not bool(off.any()):
+        return ""
+    least = float(rows.sums[off].min())
+    return f"{_count(off, 'row no longer sums', 'rows no longer sum')} to 1 (the least: {least:.4g})."
+
+
+def _silent(rows: Rows, choice: Choice) -> str:
+    if choice.fill != "-1e9 by where" or choice.dtype != "float16" or bool(rows.nan.any()):
+        return ""
+    return "torch.where says nothing, but float16 ends at −65504: the fill has become −inf."
+
+
+_TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_nan, _uniform, _leaked, _unequal, _silent)
+
+
+def _count(which: Tensor, one: str, many: str) -> str:
+    count = int(which.sum())
+    return f"{count} {one if count == 1 else many}"
+
+
+__all__ = ["Dtype", "Rows", "comparison", "findings", "row_under", "rows_of"]
