@@ -23,9 +23,10 @@ def page(title: str) -> Request:
     st.html(STYLES / "frame.css")
     _remember_link()
     with st.sidebar:
-        st.page_link("dashboard.py", label="attn**viz**")
+        with st.container(key="brand"):
+            st.page_link("dashboard.py", label="attn:primary[**viz**]", width="stretch")
         for path, label, icon in MENU:
-            st.page_link(path, label=label, icon=icon)
+            st.page_link(path, label=label, icon=icon, width="stretch")
     request = controls.top_bar()
     st.session_state["notes-slot"] = st.container(key="notes")
     return request
