@@ -27,7 +27,7 @@ class Row:
         return self.measured <= self.target if self.aim == "at most" else self.measured >= self.target
 
 
-def machine() -> dict[str, str | int]:
+def machine() -> dict[str, str | float]:
     """The processor and what runs on it; no names of hosts or people."""
     import torch
 
@@ -38,7 +38,7 @@ def machine() -> dict[str, str | int]:
         "torch_threads": torch.get_num_threads(),
         "system": platform.system(),
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
     }
 
 
@@ -53,7 +53,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def write(rows: Sequence[Row], about: dict[str, str | int], path: Path) -> None:
+def write(rows: Sequence[Row], about: dict[str, str | float], path: Path) -> None:
     """The same as JSON: `machine` and a list of `rows`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"machine": about, "rows": [asdict(row) | {"passed": row.passed} for row in rows]}
