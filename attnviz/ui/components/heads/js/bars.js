@@ -30,17 +30,18 @@ function fillBars(app, tile, row) {
   app.parts.barsOrder.textContent = app.barOrder === "position" ? "by position" : "by weight";
 }
 
-function barNodes(app, count) {
+// Nodes for the bars; `ready` of them are made ahead of the first row, so that it comes as fast as the next.
+function barNodes(app, count, ready = count) {
   app.bars ??= [];
-  while (app.bars.length < count) {
+  while (app.bars.length < ready) {
     const name = element("span", { class: "bar-name", dir: "auto" });
     const value = element("span", { class: "bar-value" });
     const fill = element("span", { class: "bar-fill" });
-    const node = element("li", {}, name, value, element("span", { class: "bar-track" }, fill));
+    const node = element("li", { hidden: true }, name, value, element("span", { class: "bar-track" }, fill));
     app.parts.bars.append(node);
     app.bars.push({ node, name, value, fill });
   }
-  app.bars.forEach(({ node }, i) => { if (node.hidden !== i >= count) node.hidden = i >= count; });
+  if (count) app.bars.forEach(({ node }, i) => { if (node.hidden !== i >= count) node.hidden = i >= count; });
   return app.bars;
 }
 

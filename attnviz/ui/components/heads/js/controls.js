@@ -6,13 +6,15 @@ function paintControls(app) {
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricName(app, name)]);
   fillSelect(parts.sort, [["layout", "layer and head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
-  fillSelect(parts.specials, [["show", "shown"], ["hide", "hidden"], ["renormalise", "hidden, renormalised"]], view.specials);
-  fillSelect(parts.range, [["fixed", "0 to 1"], ["max", "to the largest"], ["sink", "sink left out"]], view.sink ? "sink" : view.scale);
+  fillSelect(parts.specials, [["show", "shown"], ["hide", "hidden"], ["renormalise", "renormalised"]], view.specials);
+  fillSelect(parts.range, [["fixed", "0 to 1"], ["max", "0 to max"], ["sink", "no sink"]], view.sink ? "sink" : view.scale);
   const pressed = {
     mask: view.mask, words: view.words, plotly: view.plotly, table: view.table,
     meanHeads: view.head === "mean", meanLayers: view.layer === "mean", pin: isPinned(app, view.kind, view.layer, view.head),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
+  parts.specials.list.title = { show: "Special tokens are shown (s)", hide: "Special tokens are hidden; rows sum to less than 1 (s)", renormalise: "Special tokens are hidden; rows are scaled to sum to 1 (s)" }[view.specials];
+  parts.range.list.title = { fixed: "Colours span 0 to 1", max: "Colours span 0 to the largest weight", sink: "Colours span 0 to the largest weight outside the first and the end token" }[view.sink ? "sink" : view.scale];
   parts.pin.textContent = pressed.pin ? "Unpin" : "+ Pin";
   parts.zoomOut.hidden = !app.tiles.some(({ zoom, kind }) => zoom.bottom - zoom.top < kind.nRows || zoom.right - zoom.left < kind.nCols);
   paintPins(app);

@@ -37,8 +37,8 @@ function actionOf(app, { key, shiftKey, target }) {
   if (key in ARROWS) return shiftKey ? rowAction(app, ARROWS[key][1]) : () => walk(app, ARROWS[key]);
   const actions = {
     j: rowAction(app, 1), k: rowAction(app, -1),
-    a: () => change(app, { head: view.head === "mean" ? (app.lastHead ?? 0) : "mean" }),
-    l: () => change(app, { layer: view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" }),
+    a: () => change(app, overHeads(app)),
+    l: () => change(app, overLayers(app)),
     m: () => change(app, { mask: !view.mask }),
     s: () => change(app, { specials: NEXT_SPECIALS[view.specials] }),
     w: () => change(app, { words: !view.words }),
@@ -68,6 +68,10 @@ function walk(app, direction) {
   if (app.root.getRootNode().activeElement?.closest?.(".avz-grid")) app.focusCell?.node.focus({ preventScroll: false });
   else app.focusCell?.node.scrollIntoView?.({ block: "nearest", inline: "nearest" });
 }
+
+// To the mean and back to the head, or layer, that was in focus before it.
+const overHeads = (app) => ({ head: app.view.head === "mean" ? (app.lastHead ?? 0) : "mean" });
+const overLayers = (app) => ({ layer: app.view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" });
 
 function rememberSite(app) {
   if (app.view.head !== "mean") app.lastHead = app.view.head;

@@ -30,6 +30,7 @@ function receive(app, data) {
   readTheme(app);
   fitHeight(app);
   paint(app, began);
+  setTimeout(() => barNodes(app, 0, MOST_BARS), 400);
   // What stands above may still be moving into its place.
   for (const wait of [60, 350, 1200]) setTimeout(() => { if (fitHeight(app)) paint(app, performance.now()); }, wait);
 }

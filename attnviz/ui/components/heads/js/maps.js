@@ -21,8 +21,8 @@ function exactMap(app, kind, layer, head) {
   const sites = sitesOf(kind, layer, head);
   const parts = sites.map(([l, h]) => app.payload.exact.get(siteKey(kind.kind, l, h)));
   if (!parts.every(Boolean)) return null;
-  const differ = kind.masks && kind.masks.layers * kind.masks.heads > 1;
-  return { data: meanOf(parts, differ ? sites.map(([l, h]) => maskOf(kind, l, h)) : null), exact: true };
+  const masks = kind.masks && kind.masks.layers * kind.masks.heads > 1 ? sites.map(([l, h]) => maskOf(kind, l, h)) : null;
+  return { data: meanOf(parts, masks && rowsSeeing(kind, masks)), exact: true };
 }
 
 const range = (length) => Array.from({ length }, (_, i) => i);
@@ -33,13 +33,21 @@ function sitesOf(kind, layer, head) {
   return layers.flatMap((l) => heads.map((h) => [l, h]));
 }
 
-// The mean over the maps; where masks differ, over those that may see the cell, as in attnviz/tracing/shown.py.
-function meanOf(parts, masks = null) {
+// The mean over the maps; a row that sees no key in some of them (zeros there) is the mean over the others.
+function meanOf(parts, seeing = null) {
   if (parts.length === 1) return parts[0];
   const sums = new Float64Array(parts[0].length);
   for (const part of parts) for (let i = 0; i < sums.length; i++) sums[i] += part[i];
-  const count = (i) => (masks ? Math.max(1, masks.reduce((seeing, mask) => seeing + mask[i], 0)) : parts.length);
-  return Float32Array.from(sums, (sum, i) => sum / count(i));
+  if (!seeing) return Float32Array.from(sums, (sum) => sum / parts.length);
+  const nCols = sums.length / seeing.length;
+  return Float32Array.from(sums, (sum, i) => sum / Math.max(1, seeing[Math.floor(i / nCols)]));
+}
+
+// For each row, in how many of the maps it sees any key.
+function rowsSeeing(kind, masks) {
+  const seeing = new Array(kind.nRows).fill(masks.length);
+  for (const mask of masks) for (const row of rowsWithoutKeys(mask, kind.nRows, kind.nCols)) seeing[row] -= 1;
+  return seeing;
 }
 
 function thumbOf(kind, layer, head) {

@@ -8,8 +8,7 @@ function paintOverview(app) {
   if (app.overviewKey !== key) {
     app.overviewKey = key;
     app.layout = overviewLayout(app, kind, size);
-    app.cells = new Map();
-    parts.grid.replaceChildren(...gridRows(app, kind));
+    buildGrid(app, kind);
     for (const cell of app.cells.values()) drawThumb(app, kind, cell);
     app.tintKey = null;
   }
@@ -17,12 +16,22 @@ function paintOverview(app) {
   paintFocusCell(app);
 }
 
-function gridRows(app, kind) {
+// New nodes only where the layout is another one: most kinds of a model have as many heads, and nodes cost more than pixels.
+function buildGrid(app, kind) {
+  const { parts, layout } = app;
+  parts.grid.setAttribute("aria-label", `Heads of ${kind.title}, ${kind.layers} layers by ${kind.heads} heads`);
+  const key = JSON.stringify(layout);
+  if (app.gridKey === key) return;
+  app.gridKey = key;
+  app.cells = new Map();
+  parts.grid.replaceChildren(...gridRows(app));
+}
+
+function gridRows(app) {
   const { rows, narrow, sorted, w, turned } = app.layout;
   const headers = narrow && !sorted;
-  const columns = headers ? `18px repeat(${rows[0].length}, ${w + 2}px)` : `repeat(${rows[0].length}, ${w + 2}px)`;
+  const columns = headers ? `${HEADER - 2}px repeat(${rows[0].length}, ${w + 2}px)` : `repeat(${rows[0].length}, ${w + 2}px)`;
   app.parts.grid.style.gridTemplateColumns = columns;
-  app.parts.grid.setAttribute("aria-label", `Heads of ${kind.title}, ${kind.layers} layers by ${kind.heads} heads`);
   const nodes = rows.map((sites) => {
     const row = element("div", { role: "row", class: "grid-row" });
     if (headers) row.append(headerNode(sites[0], !turned));
@@ -35,7 +44,7 @@ function gridRows(app, kind) {
 
 function headerNode([layer, head], ofLayer) {
   const value = ofLayer ? layer : head;
-  return element("span", { class: "grid-header", role: "presentation", text: value === "mean" ? "x̄" : `${ofLayer ? "L" : "H"}${value}` });
+  return element("span", { class: "grid-header", role: "presentation", text: value === "mean" ? "mean" : `${ofLayer ? "L" : "H"}${value}` });
 }
 
 function cellNode(app, [layer, head]) {
@@ -62,9 +71,9 @@ function shortSite(layer, head) {
 function drawThumb(app, kind, { canvas, layer, head }) {
   const pixels = [app.layout.h, app.layout.w].map((side) => Math.floor(side * devicePixelRatio));
   const { data, rows, cols } = pooledByMax(thumbOf(kind, layer, head), [kind.thumbHeight, kind.thumbWidth], pixels);
-  canvas.width = cols;
-  canvas.height = rows;
-  canvas.getContext("2d").putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
+  if (canvas.width !== cols) canvas.width = cols;
+  if (canvas.height !== rows) canvas.height = rows;
+  canvas.getContext("2d", { willReadFrequently: true }).putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
 }
 
 function paintTint(app, kind) {
@@ -84,7 +93,7 @@ function paintTint(app, kind) {
     node.setAttribute("aria-label", siteName(layer, head) + measured);
     node.title = siteName(layer, head) + measured;
   }
-  app.parts.summary.textContent = summaryText(app, kind, { shown, low, high });
+  app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { shown, low, high });
 }
 
 function extent(values) {

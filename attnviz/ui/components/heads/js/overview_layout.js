@@ -1,7 +1,7 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-const CAPTION = 17, GAP = 6, HEADER = 24, SMALLEST = 22;
+const CAPTION = 17, GAP = 6, HEADER = 30, SMALLEST = 22;
 
 function overviewLayout(app, kind, [width, height]) {
   const { sort } = app.view;
@@ -33,7 +33,7 @@ function sizeOf(kind, rows, [width, height]) {
   const frame = 2; // the cell's own border, either way
   const header = narrow ? HEADER : 0;
   w = (width - 6 - header - GAP * (columns - (header ? 0 : 1))) / columns - frame;
-  let h = (height - 6 - header - GAP * (rows.length - 1)) / rows.length - caption - frame;
+  let h = (height - 6 - header * 0.75 - GAP * (rows.length - 1)) / rows.length - caption - frame;
   const square = kind.nCols / kind.nRows; // width over height where cells are square
   const wish = Math.max(0.62, Math.min(1.6, square));
   h = Math.min(h, w / (wish * 0.72));

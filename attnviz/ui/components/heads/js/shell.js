@@ -15,15 +15,15 @@ function stripPane(parts) {
 }
 
 function overviewPane(app, parts) {
-  parts.summary = element("span", { class: "quiet" });
+  parts.summary = element("span", { class: "summary" });
   parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
   parts.sort = select("Sort", { onchoose: (sort) => change(app, { sort }) });
   parts.tint = select("Tint", { onchoose: (tint) => change(app, { tint }) });
   parts.grid = element("div", { class: "avz-grid", role: "grid" });
   parts.gridBox = element("div", { class: "grid-box" }, parts.grid);
-  const head = element("header", {}, element("h2", { text: "Every head" }), parts.summary);
-  const tools = element("div", { class: "tools spread" }, parts.tabs, element("div", { class: "tools" }, parts.sort.node, parts.tint.node));
-  const foot = element("footer", { class: "quiet keys-hint" }, element("span", { text: "← ↑ ↓ → walk · Enter pins · a, l average" }),
+  const head = element("header", { class: "spread" }, element("h2", { text: "Every head" }), parts.tabs);
+  const tools = element("div", { class: "tools" }, parts.sort.node, parts.tint.node);
+  const foot = element("footer", { class: "quiet spread" }, parts.summary,
     button("? keys", { class: "link", onclick: () => { parts.help.hidden = !parts.help.hidden; } }));
   return element("section", { class: "pane overview", "aria-label": "Every head" }, head, tools, parts.gridBox, foot);
 }
@@ -32,7 +32,8 @@ function focusPane(app, parts) {
   parts.title = element("h2");
   parts.question = element("span", { class: "quiet" });
   parts.coarse = element("span", { class: "coarse", hidden: true, title: "Drawn from the overview's eight bits; the exact numbers are on their way." });
-  const head = element("header", {}, parts.title, parts.question, parts.coarse);
+  const said = element("div", { class: "said" }, parts.title, parts.question, parts.coarse);
+  const head = element("header", { class: "spread" }, said, outputTools(app, parts));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
   parts.tip = element("div", { class: "tip", hidden: true });
@@ -41,21 +42,29 @@ function focusPane(app, parts) {
     element("div", { class: "focus-body" }, parts.mapBox, barsPane(app, parts)), legendPane(app, parts));
 }
 
+const group = (...nodes) => element("div", { class: "group" }, ...nodes);
+
+function toggle(app, name, text, { title, patch }) {
+  app.parts[name] = button(text, { title, "aria-pressed": "false", onclick: () => change(app, patch(app.view)) });
+  return app.parts[name];
+}
+
+function outputTools(app, parts) {
+  return element("div", { class: "tools" }, exportMenu(app, parts),
+    group(toggle(app, "plotly", "Plotly", { title: "The same map as a Plotly figure, below", patch: ({ plotly }) => ({ plotly: !plotly }) }),
+      toggle(app, "table", "Table", { title: "The same numbers as a table, below", patch: ({ table }) => ({ table: !table }) })));
+}
+
 function focusTools(app, parts) {
-  const toggle = (name, text, { title, patch }) => (parts[name] = button(text, { title, "aria-pressed": "false", onclick: () => change(app, patch()) }));
-  const view = () => app.view;
   parts.specials = select("Specials", { title: "Special tokens (s)", onchoose: (specials) => change(app, { specials }) });
   parts.range = select("Range", { title: "What the colours span", onchoose: (choice) => change(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }) });
   parts.pin = button("+ Pin", { title: "Keep this head to compare (Enter)", class: "strong", onclick: () => togglePin(app) });
-  const group = (...nodes) => element("div", { class: "group" }, ...nodes);
   return element("div", { class: "tools" },
-    group(toggle("meanHeads", "Mean heads", { title: "Average over the heads of a layer (a)", patch: () => ({ head: view().head === "mean" ? (app.lastHead ?? 0) : "mean" }) }),
-      toggle("meanLayers", "Mean layers", { title: "Average over layers (l)", patch: () => ({ layer: view().layer === "mean" ? (app.lastLayer ?? 0) : "mean" }) })),
-    toggle("mask", "Mask", { title: "Hatch the keys that may not be seen (m)", patch: () => ({ mask: !view().mask }) }),
-    toggle("words", "Words", { title: "Merge pieces into words (w)", patch: () => ({ words: !view().words }) }),
-    parts.specials.node, parts.range.node, parts.pin, exportMenu(app, parts),
-    group(toggle("plotly", "Plotly", { title: "The same map as a Plotly figure, below", patch: () => ({ plotly: !view().plotly }) }),
-      toggle("table", "Table", { title: "The same numbers as a table, below", patch: () => ({ table: !view().table }) })));
+    group(toggle(app, "meanHeads", "Mean heads", { title: "Average over the heads of a layer (a)", patch: () => overHeads(app) }),
+      toggle(app, "meanLayers", "Mean layers", { title: "Average over layers (l)", patch: () => overLayers(app) })),
+    toggle(app, "mask", "Mask", { title: "Hatch the keys that may not be seen (m)", patch: ({ mask }) => ({ mask: !mask }) }),
+    toggle(app, "words", "Words", { title: "Merge pieces into words (w)", patch: ({ words }) => ({ words: !words }) }),
+    parts.specials.node, parts.range.node, parts.pin);
 }
 
 function exportMenu(app, parts) {

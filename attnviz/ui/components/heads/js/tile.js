@@ -100,6 +100,7 @@ function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
 function drawAxes(app, pen, tile) {
   const { x, y, w, h, box, labelWidth } = tile.geometry;
   const colour = app.theme.muted;
-  pen.text(clipped(pen, tile.kind.query_axis, Math.max(h, 80), { size: 11 }), x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
+  const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
+  pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
   pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), { size: 11, colour, align: "center" });
 }
