@@ -30,9 +30,9 @@ def distance_to_diagonal(
 ) -> Distance:
     """How far each key lies from the place on the key axis that a query's own place corresponds to, in key tokens.
 
-    A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2: where both axes are equally long that is i itself,
-    and the distance |i - j|; else both sentences are laid over each other from end to end. `lengths` is (q_len, k_len) of the
-    whole sentences, `queries` and `keys` are positions in them, fractional for a word of several tokens.
+    A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
+    is i itself and the distance |i - j|; else both sentences are laid over each other from end to end. `lengths` is
+    (q_len, k_len) of the whole sentences; `queries` and `keys` are positions in them, fractional for a word.
     """
     q_len, k_len = lengths
     place = (queries + 0.5) * (k_len / q_len) - 0.5
@@ -60,14 +60,14 @@ def diagonality(
     distance = _plain_distance(attn) if distance is None else distance
     seen = distance if mask is None else distance.masked_fill(~mask, 0.0)
     # A row whose only key is its own has no farther one; its mean distance is 0 as well, and it counts as 1.
-    farthest = seen.amax(dim=-1).clamp(min=torch.finfo(attn.dtype).tiny)
+    farthest = torch.nn.functional.pad(seen, (0, 1)).amax(dim=-1).clamp(min=torch.finfo(attn.dtype).tiny)
     return _mean_of_rows(1 - (_spread(attn) * distance).sum(dim=-1) / farthest, attn)
 
 
 def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None) -> PerMap:
     """Weight on the token before the query's own, 0 to 1; the first row has none and is left out.
 
-    For self-attention. `keys` gives the position of that key for each row where it is not the row's number less one; -1 for none.
+    For self-attention. `keys` gives the position of that key for each row, -1 for none, where axes were merged or cut.
     """
     return _mass_beside(attn, keys, -1)
 
@@ -107,6 +107,8 @@ def _plain_distance(attn: Tensor) -> Tensor:
 
 def _mass_beside(attn: Tensor, keys: Tensor | None, offset: int) -> Tensor:
     q_len, k_len = attn.shape[-2:]
+    if not k_len:  # every key hidden
+        return attn.new_full(attn.shape[:-2], math.nan)
     keys = torch.arange(q_len) + offset if keys is None else keys
     there = (keys >= 0) & (keys < k_len)
     at = keys.clamp(0, k_len - 1).expand(*attn.shape[:-2], q_len)

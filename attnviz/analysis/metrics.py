@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -68,22 +69,21 @@ def head_metrics(shown: Shown | Mapping[str, Shown], trace: Trace, *, item: int 
     previous and next token in cross-attention, the end token where no key is one.
     """
     maps = {shown.kind: shown} if isinstance(shown, Shown) else shown
-    table = pd.concat([_of_kind(one, trace, item) for one in maps.values()], ignore_index=True)
+    columns = [_columns(one, trace, item) for one in maps.values()]
+    table = pd.DataFrame({name: np.concatenate([part[name] for part in columns]) for name in columns[0]})
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
     return table
 
 
-def _of_kind(shown: Shown, trace: Trace, item: int) -> pd.DataFrame:
+def _columns(shown: Shown, trace: Trace, item: int) -> dict[str, np.ndarray]:
     layers, heads = shown.attn.shape[:2]
     values = {**_spread_metrics(shown, trace, item), **_beside(shown), **_sinks(shown, trace, item)}
-    return pd.DataFrame(
-        {
-            "kind": shown.kind,
-            "layer": [layer for layer in range(layers) for _ in range(heads)],
-            "head": list(range(heads)) * layers,
-            **{name: values[name].double().flatten().numpy() for name in METRICS},
-        }
-    )
+    return {
+        "kind": np.repeat(np.array(shown.kind, dtype=object), layers * heads),
+        "layer": np.repeat(np.arange(layers), heads),
+        "head": np.tile(np.arange(heads), layers),
+        **{name: values[name].double().flatten().numpy() for name in METRICS},
+    }
 
 
 def _spread_metrics(shown: Shown, trace: Trace, item: int) -> dict[str, Tensor]:
@@ -101,8 +101,10 @@ def _beside(shown: Shown) -> dict[str, Tensor]:
         nothing = shown.attn.new_full(shown.attn.shape[:2], torch.nan)
         return {"previous_token": nothing, "next_token": nothing}
     col_of = {token: at for at, col in enumerate(shown.cols) for token in col.tokens}
-    previous = torch.tensor([col_of.get(row.tokens[0] - 1, -1) for row in shown.rows], dtype=torch.long)
-    following = torch.tensor([col_of.get(row.tokens[-1] + 1, -1) for row in shown.rows], dtype=torch.long)
+    # A decoder row of a whole output word stands where its label says: at the word that went in first.
+    own = [shown.cols[col_of[row.tokens[0]]].tokens if row.tokens[0] in col_of else row.tokens for row in shown.rows]
+    previous = torch.tensor([col_of.get(tokens[0] - 1, -1) for tokens in own], dtype=torch.long)
+    following = torch.tensor([col_of.get(tokens[-1] + 1, -1) for tokens in own], dtype=torch.long)
     return {
         "previous_token": previous_token(shown.attn, previous),
         "next_token": next_token(shown.attn, following),
