@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.analysis.tables import weights_table
 from attnviz.ui.link import View
-from attnviz.views.heatmap import heatmap_of
+from attnviz.views.heatmaps import heatmap_of
 
 
 def below(trace, maps, view: View) -> None:

@@ -9,7 +9,7 @@ from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.tracing.shown import shown
 from attnviz.ui.link import View
-from attnviz.views.heatmap import heatmap_of
+from attnviz.views.heatmaps import heatmap_of
 
 
 def story(trace) -> None:
