@@ -1,43 +1,26 @@
 """The built-in translator: sentences in, traces and translations out. One instance serves every visitor."""
 
+import copy
 import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from attnviz.models.breakage import INTACT, Breakage
+from attnviz.models.stepwise import Plan, Step, steps
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, require_text
-from attnviz.text.tokens import Token
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer import checkpoint
+from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, decode, likeliest
 from attnviz.transformer.layers import Run
 from attnviz.transformer.probe import Kind
 from attnviz.transformer.transformer import Transformer
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
-
-    `prefix` is every token fed so far, `trace` a small trace whose queries are the rows computed in this step (the
-    newest one with a cache, the whole prefix without), `token` the choice, `logits` `(vocab_size,)` it came from.
-    """
-
-    index: int
-    prefix: tuple[Token, ...]
-    token: Token
-    logits: Tensor
-    trace: Trace
-
-    def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
-        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
-        return self.trace.attn(kind, layer=layer, head=head)
 
 
 class Translator:
@@ -92,7 +75,7 @@ class Translator:
         self.codec.bos_id(to)
         src, recorder = self.codec.encode_source(text), Recorder()
         started = time.perf_counter()
-        memory = self.model.encode(self._ids(src), None, Run(recorder))
+        memory = self.model.encode(self.ids(src), None, Run(recorder))
         encoded = time.perf_counter()
         sentence, notes = self._target(text, src, memory, to, tgt_text, max_tokens)
         decoded = time.perf_counter()
@@ -116,7 +99,6 @@ class Translator:
             return self._translate([text], to, batch)[0]
         return self._translate(text, to, batch)
 
-    @torch.inference_mode()
     def stepwise(
         self,
         text: str,
@@ -124,34 +106,26 @@ class Translator:
         to: str,
         cached: bool = True,
         tgt_text: str | None = None,
-        choose: Choose = likeliest,
-        max_tokens: int = MAX_TOKENS,
+        choose: Choose | Beam = likeliest,
+        max_tokens: int | None = None,
+        breakage: Breakage = INTACT,
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
-        model's own choices (`Step.token` is still what the model would choose)."""
-        require_text(text)
-        src = self.codec.encode_source(text)
+        model's own choices (`Step.token` is still what the model would choose).
+        """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
-        steps = max_tokens if teacher is None else len(teacher) - 1
-        memory = self.model.encode(self._ids(src), None)
-        stepper = Stepper(self.model, memory, None, capacity=steps, cached=cached)
-        fed = [self.codec.bos_id(to)]
-        for index in range(steps):
-            step = self._step(stepper, fed, choose, Sentence(src.tokens, src_text=text), to)
-            yield step
-            if teacher is None and step.token.id == self.codec.eos_id:
-                return
-            fed.append(step.token.id if teacher is None else teacher[index + 1])
+        limit = self.decoding_limit(text) if max_tokens is None else max_tokens
+        return steps(self, text, Plan(to, teacher, cached, choose, limit, breakage))
 
-    def _step(self, stepper: Stepper, fed: list[int], choose: Choose, sentence: Sentence, to: str) -> Step:
-        recorder = Recorder()
-        logits = stepper.step(torch.tensor(fed[-1:], device=self.device), probe=recorder)
-        chosen = int(choose(self._vocabulary.forbid(logits)))
-        tokens = self.codec.tokens((*fed, chosen))
-        sentence = Sentence(sentence.src, tokens, sentence.src_text, self.codec.text((*fed, chosen)))
-        info = RunInfo(self.model_id, to, self.device.type, str(self.dtype).removeprefix("torch."))
-        trace = Trace.of(recorder, [sentence], memory=stepper.memory, logits=logits.unsqueeze(1), info=info)
-        return Step(len(fed) - 1, tokens[:-1], tokens[-1], logits[0], trace)
+    def decoding_limit(self, text: str) -> int:
+        """Tokens that a translation of `text` may have."""
+        return _decoding_limit(len(self.codec.encode_source(text).ids))
+
+    def in_dtype(self, dtype: torch.dtype) -> "Translator":
+        """A copy that computes in `dtype`; this one stays as it is."""
+        model = copy.deepcopy(self.model).to(dtype)
+        model.embedding.restore_positions(self.device)  # rounded with the rest by `to`, and used from float32
+        return Translator(model, self.codec, model_id=self.model_id, name=self.name)
 
     def _target(
         self, text: str, src: Encoded, memory: Tensor, to: str, tgt_text: str | None, max_tokens: int
@@ -184,13 +158,15 @@ class Translator:
     def _write(self, memory: Tensor, src_mask: Tensor | None, to: str, limits: list[int]) -> list[list[int]]:
         stepper = Stepper(self.model, memory, src_mask, capacity=max(limits))
         first = torch.full((len(memory),), self.codec.bos_id(to), device=self.device)
-        return decode(stepper, first, self._vocabulary, max_tokens=limits)
+        return decode(stepper, first, self.vocabulary, max_tokens=limits)
 
     @property
-    def _vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> Vocabulary:
+        """What decoding must know of the ids."""
         return Vocabulary(self.codec.eos_id, self.codec.never_generated)
 
-    def _ids(self, encoded: Encoded) -> Tensor:
+    def ids(self, encoded: Encoded) -> Tensor:
+        """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
 
     def _padded(self, rows: list[tuple[int, ...]]) -> Tensor:

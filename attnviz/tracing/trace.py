@@ -25,13 +25,17 @@ CUT = "(cut)"
 
 @dataclass(frozen=True)
 class Sentence:
-    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`."""
+    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
+
+    `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
+    """
 
     src: tuple[Token, ...] = ()
     tgt: tuple[Token, ...] = ()
     src_text: str = ""
     tgt_text: str = ""
     cut: bool = False
+    first_row: int = 0
 
     @property
     def tgt_in(self) -> tuple[Token, ...]:
@@ -121,7 +125,7 @@ class Trace:
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the query axis (what goes in at each row)."""
         sentence = self.sentences[item]
-        return sentence.src if self._kind(kind) == "encoder_self" else sentence.tgt_in
+        return sentence.src if self._kind(kind) == "encoder_self" else sentence.tgt_in[sentence.first_row :]
 
     def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the key axis."""
@@ -130,7 +134,8 @@ class Trace:
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
         """What each row of a decoder map puts out; None for an encoder, which puts out no tokens."""
-        return None if self._kind(kind) == "encoder_self" else self.sentences[item].tgt_out
+        sentence = self.sentences[item]
+        return None if self._kind(kind) == "encoder_self" else sentence.tgt_out[sentence.first_row :]
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0

@@ -1,7 +1,8 @@
-"""Writing a target one token at a time: greedy, sampled or beam search, on one `Stepper`."""
+"""Writing a target one token at a time, greedily or sampled, on one `Stepper`; `beam` has the beam search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,6 +17,19 @@ from attnviz.transformer.transformer import Transformer
 Logits = Float[Tensor, "batch vocab_size"]
 Ids = Int[Tensor, " batch"]
 Choose = Callable[[Logits], Ids]
+
+
+@runtime_checkable
+class Steps(Protocol):
+    """What decoding needs of a stepper; one that also records each step fits too."""
+
+    def step(self, ids: Ids, /) -> Logits:
+        """Feed the next token of every row; returns the logits of the one after it."""
+        ...
+
+    def keep(self, rows: Int[Tensor, " kept"], /) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        ...
 
 
 class Stepper:
@@ -56,7 +70,8 @@ class Stepper:
 @dataclass(frozen=True)
 class Sampling:
     """Draw the next token at random: a temperature, then the `top_k` likeliest, then the likeliest that together
-    hold `top_p` of the probability. `generator` makes a run repeatable."""
+    hold `top_p` of the probability. `generator` makes a run repeatable.
+    """
 
     generator: torch.Generator
     temperature: float = 1.0
@@ -107,87 +122,54 @@ class Vocabulary:
         return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
 
 
+@dataclass(frozen=True)
+class Written:
+    """One step of a batch: the rows that are still being written, and what each of them chose."""
+
+    rows: tuple[int, ...]
+    ids: Ids
+
+
+def decode_steps(
+    stepper: Steps,
+    first: Ids,
+    vocabulary: Vocabulary,
+    *,
+    max_tokens: int | Sequence[int],
+    choose: Choose = likeliest,
+    teacher: Int[Tensor, "batch steps"] | None = None,
+) -> Iterator[Written]:
+    """Write each row until `<eos>` or `max_tokens` (one number, or one a row), a step at a time.
+
+    Rows that have ended leave the batch, so that short sentences do not wait for long ones. A teacher's tokens
+    (`tgt_out`) are fed in place of the choices, and decide where a row ends.
+    """
+    limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
+    rows, fed, length = tuple(range(len(first))), first, 0
+    while rows:
+        chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
+        yield Written(rows, chosen)
+        fed = chosen if teacher is None else teacher[list(rows), length - 1]
+        ends = [id_ == vocabulary.eos_id or length >= limits[row] for row, id_ in zip(rows, fed.tolist(), strict=True)]
+        going = [place for place, end in enumerate(ends) if not end]
+        if 0 < len(going) < len(rows):
+            kept = torch.tensor(going, device=fed.device)
+            fed = fed[kept]
+            stepper.keep(kept)
+        rows = tuple(rows[place] for place in going)
+
+
 def decode(
-    stepper: Stepper,
+    stepper: Steps,
     first: Ids,
     vocabulary: Vocabulary,
     *,
     max_tokens: int | Sequence[int],
     choose: Choose = likeliest,
 ) -> list[list[int]]:
-    """Write each row until `<eos>` or `max_tokens` (one number, or one a row); returns ids without the first token,
-    `<eos>` included if reached.
-
-    Rows that have ended leave the batch, so that short sentences do not wait for long ones.
-    """
-    limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
+    """What `decode_steps` writes: each row's ids without the first token, `<eos>` included if reached."""
     written: list[list[int]] = [[] for _ in first]
-    rows, ids = list(range(len(first))), first
-    while rows:
-        ids = choose(vocabulary.forbid(stepper.step(ids)))
-        going = []
-        for place, (row, id_) in enumerate(zip(rows, ids.tolist(), strict=True)):
+    for step in decode_steps(stepper, first, vocabulary, max_tokens=max_tokens, choose=choose):
+        for row, id_ in zip(step.rows, step.ids.tolist(), strict=True):
             written[row].append(id_)
-            if id_ != vocabulary.eos_id and len(written[row]) < limits[row]:
-                going.append(place)
-        if 0 < len(going) < len(rows):
-            kept = torch.tensor(going, device=ids.device)
-            ids = ids[kept]
-            stepper.keep(kept)
-        rows = [rows[place] for place in going]
     return written
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A beam's sentence so far: ids without the first token, their summed log-probability, and whether it has ended."""
-
-    ids: tuple[int, ...]
-    log_probability: float
-    ended: bool = False
-
-    def score(self, length_penalty: float) -> float:
-        """Log-probability divided by `length ** length_penalty`."""
-        return self.log_probability / max(len(self.ids), 1) ** length_penalty
-
-
-def beam_steps(
-    stepper: Stepper, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, size: int = 4, length_penalty: float = 1.0
-):
-    """Beam search for one sentence, a step at a time: yields the live and ended hypotheses after each step, best first.
-
-    `first` and the stepper hold a batch of one. Stops when no live hypothesis can still beat the best ended ones.
-    """
-    live, ended, ids = [Hypothesis((), 0.0)], [], first
-    for _ in range(max_tokens):
-        log_probs = vocabulary.forbid(stepper.step(ids)).float().log_softmax(dim=-1)
-        live, parents, done = _extend(live, log_probs, vocabulary.eos_id, size)
-        ended = sorted((*ended, *done), key=lambda h: -h.score(length_penalty))[:size]
-        yield _ranked(live, ended, length_penalty)
-        if not live or (len(ended) == size and ended[-1].score(length_penalty) >= live[0].score(length_penalty)):
-            return
-        stepper.keep(torch.tensor(parents, device=first.device))
-        ids = torch.tensor([hypothesis.ids[-1] for hypothesis in live], device=first.device)
-
-
-def _extend(
-    live: Sequence[Hypothesis], log_probs: Logits, eos_id: int, size: int
-) -> tuple[list[Hypothesis], list[int], list[Hypothesis]]:
-    totals = log_probs + torch.tensor([h.log_probability for h in live], device=log_probs.device).unsqueeze(1)
-    best = totals.flatten().topk(min(2 * size, totals.numel()))
-    going, parents, done = [], [], []
-    for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-        parent, id_ = divmod(index, totals.shape[1])
-        if total == float("-inf"):
-            continue
-        hypothesis = Hypothesis((*live[parent].ids, id_), total, ended=id_ == eos_id)
-        if hypothesis.ended:
-            done.append(hypothesis)
-        elif len(going) < size:
-            going.append(hypothesis)
-            parents.append(parent)
-    return going, parents, done
-
-
-def _ranked(live: list[Hypothesis], ended: list[Hypothesis], length_penalty: float) -> tuple[Hypothesis, ...]:
-    return tuple(sorted((*ended, *live), key=lambda h: (not h.ended, -h.score(length_penalty))))

@@ -1,0 +1,181 @@
+"""Decoding one token at a time with every step recorded, and the one pass that it should equal.
+
+The page, the API and the command line all decode through `decode_steps` and `beam_steps`; this file adds the record.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from attnviz.models.breakage import INTACT, Breakage
+from attnviz.text.limits import MAX_TOKENS, require_text
+from attnviz.text.tokens import Token
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
+from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
+from attnviz.transformer.dropout import Dropout
+from attnviz.transformer.layers import Run
+from attnviz.transformer.probe import Kind
+
+if TYPE_CHECKING:
+    from attnviz.models.translator import Translator
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
+
+    `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
+    decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
+    encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
+    that this step leaves, best first, the items of `trace` are those that it began with, and prefix, token and
+    logits belong to the best of them. `seconds` is the time that the step took.
+    """
+
+    index: int
+    prefix: tuple[Token, ...]
+    token: Token
+    logits: Tensor
+    trace: Trace
+    hypotheses: tuple[Hypothesis, ...] = ()
+    seconds: float = 0.0
+
+    def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
+        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
+        return self.trace.attn(kind, layer=layer, head=head)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to decode: into which language, fed by a teacher's ids (`<bos>` first) or by itself, and what is broken."""
+
+    to: str
+    teacher: tuple[int, ...] | None = None
+    cached: bool = True
+    choose: Choose | Beam = likeliest
+    max_tokens: int = MAX_TOKENS
+    breakage: Breakage = INTACT
+
+
+@torch.inference_mode()
+def steps(translator: "Translator", text: str, plan: Plan) -> Iterator[Step]:
+    """Decode `text` as planned, a `Step` at a time. Raises TextError for an empty sentence or an unknown language, and
+    ValueError for a beam that is to follow a teacher.
+    """
+    require_text(text)
+    if plan.teacher is not None and isinstance(plan.choose, Beam):
+        raise ValueError("A beam chooses for itself: it cannot be fed a teacher's prefix.")
+    src, encoder = translator.codec.encode_source(text), Recorder()
+    first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
+    limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
+    dropout = plan.breakage.dropping(1, translator.device)
+    memory = translator.model.encode(translator.ids(src), None, Run(plan.breakage.probe(encoder), dropout))
+    stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
+    watched = RecordedSteps(plan.breakage.apply(stepper), plan.breakage, dropout)
+    about = _About(translator, Sentence(src.tokens, src_text=text), encoder, plan)
+    for choice in _choices(watched, first, translator.vocabulary, plan, limit):
+        yield about.step(watched, choice)
+
+
+@torch.inference_mode()
+def teacher_forced(
+    translator: "Translator", text: str, ids: Sequence[int], *, to: str, breakage: Breakage = INTACT, padding: int = 0
+) -> Trace:
+    """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
+
+    `padding` adds that many `<pad>` to the target, as when it stands in a batch with a longer one.
+    """
+    require_text(text)
+    codec, recorder = translator.codec, Recorder()
+    tgt = (*ids, *[codec.pad_id] * padding)
+    src, dropout = codec.encode_source(text), breakage.dropping(0, translator.device)
+    run, started = Run(breakage.probe(recorder), dropout), time.perf_counter()
+    memory = translator.model.encode(translator.ids(src), None, run)
+    tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
+    logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
+    sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
+    info = _info(translator, to, forward_seconds=time.perf_counter() - started)
+    return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+
+
+@dataclass
+class RecordedSteps:
+    """A stepper whose every step is written down, under what was broken on purpose. It belongs to one run."""
+
+    stepper: Stepper
+    breakage: Breakage = INTACT
+    dropout: Dropout | None = None
+    recorder: Recorder = field(default_factory=Recorder)
+    logits: Tensor | None = None
+    seconds: float = 0.0
+
+    def step(self, ids: Ids, /) -> Logits:
+        """Feed the next token of every row; `recorder` and `logits` then hold this step's record."""
+        started = time.perf_counter()
+        self.recorder = Recorder()
+        logits = self.stepper.step(ids, probe=self.breakage.probe(self.recorder), dropout=self.dropout)
+        self.logits, self.seconds = logits, time.perf_counter() - started
+        return logits
+
+    def keep(self, rows: Tensor, /) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.stepper.keep(rows)
+
+
+Choice = int | tuple[Hypothesis, ...]
+
+
+def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: Plan, limit: int) -> Iterator[Choice]:
+    """After each step: the id that was chosen, or the hypotheses that a beam has kept."""
+    if isinstance(plan.choose, Beam):
+        yield from beam_steps(watched, first, vocabulary, max_tokens=limit, beam=plan.choose)
+        return
+    teacher = None if plan.teacher is None else torch.tensor([plan.teacher[1:]], device=first.device)
+    for written in decode_steps(watched, first, vocabulary, max_tokens=limit, choose=plan.choose, teacher=teacher):
+        yield int(written.ids)
+
+
+@dataclass(frozen=True)
+class _About:
+    """What every step of a run has in common."""
+
+    translator: "Translator"
+    sentence: Sentence
+    encoder: Recorder
+    plan: Plan
+
+    def step(self, watched: RecordedSteps, choice: Choice) -> Step:
+        """The record of the step that `watched` has just made."""
+        recorder, logits = watched.recorder, watched.logits
+        assert logits is not None  # a step was made
+        is_beam = isinstance(choice, tuple)
+        sentences = self._sentences(watched, logits.argmax(dim=-1).tolist() if is_beam else [choice])
+        trace = Trace(
+            self.encoder.calls | recorder.calls,
+            self.encoder.contexts | recorder.contexts,
+            self.encoder.layers | recorder.layers,
+            sentences,
+            memory=watched.stepper.memory,
+            logits=logits.unsqueeze(1),
+            info=_info(self.translator, self.plan.to, forward_seconds=watched.seconds),
+        )
+        tokens = sentences[0].tgt
+        hypotheses = choice if isinstance(choice, tuple) else ()
+        return Step(len(tokens) - 2, tokens[:-1], tokens[-1], logits[0], trace, hypotheses, watched.seconds)
+
+    def _sentences(self, watched: RecordedSteps, chosen: list[int]) -> tuple[Sentence, ...]:
+        codec, prefixes = self.translator.codec, watched.stepper.prefix.tolist()
+        ids = [(*prefix, id_) for prefix, id_ in zip(prefixes, chosen, strict=True)]
+        first_row = len(prefixes[0]) - 1 if self.plan.cached else 0
+        src, text = self.sentence.src, self.sentence.src_text
+        return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
+
+
+def _info(translator: "Translator", to: str, *, forward_seconds: float) -> RunInfo:
+    dtype = str(translator.dtype).removeprefix("torch.")
+    return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds)
