@@ -7,12 +7,13 @@ import streamlit as st
 
 from attnviz.analysis.tables import weights_table
 from attnviz.ui.link import View
-from attnviz.views.heatmaps import heatmap_of
 
 
 def below(trace, maps, view: View) -> None:
     """The Plotly figure and the table, where they are asked for; the trace to download, always."""
     if view.plotly:
+        from attnviz.views.heatmaps import heatmap_of  # Plotly takes a while to import
+
         theme = st.context.theme.type or "light"
         figure = heatmap_of(maps, view.layer, view.head, theme=theme, mask=view.mask)
         st.plotly_chart(figure, key="plotly", width="stretch", theme=None)

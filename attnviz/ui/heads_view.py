@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from attnviz.analysis.metrics import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.ui import frame
 from attnviz.ui.link import FIELDS, Bounds, View, view_of
 
-METRICS = ("entropy", "mean_distance", "diagonality", "previous_token", "next_token", "first_token_mass", "eos_mass")
 COMPONENT = "heads"
 
 
@@ -15,7 +15,7 @@ def current(trace, entry: Entry) -> View:
     with st.container(key="link-state"):
         params = {name: st.text_input(name, key=name, bind="query-params") for name in FIELDS}
     start = View(**entry.start)
-    view, problems = view_of(params, Bounds(trace.kinds, trace.n_layers, trace.n_heads, METRICS), start)
+    view, problems = view_of(params, Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS)), start)
     frame.say(*problems)
     return view
 
