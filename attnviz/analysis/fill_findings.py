@@ -1,7 +1,7 @@
 """What a fill did to the rows of one map, row by row and in sentences."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.analysis.fills import DTYPES, FILLS, Choice, Dtype, Filled, filled
+from attnviz.analysis.fills import DTYPES, FILLS, Choice, Filled, filled
 from attnviz.transformer.probe import AttentionCall
 
 # Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
@@ -49,7 +49,7 @@ def findings(filled: Filled) -> tuple[str, ...]:
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
-    return (f"Every row sums to 1 and {hidden}.",)
+    return (f"Every row sums to 1, to within {filled.choice.dtype}'s rounding, and {hidden}.",)
 
 
 def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
@@ -90,8 +90,6 @@ def _compared(call: AttentionCall, mask: Tensor, row: int, choice: Choice) -> di
 
 
 def _only_row(call: AttentionCall, row: int) -> AttentionCall:
-    from dataclasses import replace
-
     bias = None if call.bias is None else call.bias[..., row : row + 1, :]
     return replace(call, query=call.query[:, :, row : row + 1], bias=bias)
 
@@ -107,11 +105,11 @@ def _really(filled: Filled) -> str:
     if filled.attn is None:
         return "(refused)"
     put = torch.tensor(filled.choice.value, dtype=torch.float64).to(filled.choice.torch_dtype)
-    return f"{float(put):.6g}"
+    return f"{float(put):.6g}".replace("-", "−").replace("inf", "∞")
 
 
 def _value(choice: Choice) -> str:
-    return "the fill" if choice.value is None else f"{choice.value:.6g}"
+    return "the fill" if choice.value is None else f"{choice.value:.6g}".replace("-", "−").replace("inf", "∞")
 
 
 def _nan(rows: Rows, choice: Choice) -> str:
@@ -142,11 +140,21 @@ def _leaked(rows: Rows, choice: Choice) -> str:
 
 
 def _unequal(rows: Rows, choice: Choice) -> str:
-    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan
+    off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan & ~_empty(rows)
     if not bool(off.any()):
         return ""
     least = float(rows.sums[off].min())
     return f"{_count(off, 'row no longer sums', 'rows no longer sum')} to 1 (the least: {least:.4g})."
+
+
+def _without_keys(rows: Rows, choice: Choice) -> str:
+    if not bool(_empty(rows).any()):
+        return ""
+    return f"{_count(_empty(rows), 'row has', 'rows have')} no visible key (“no keys”): all zeros, sum 0, and so is the context."
+
+
+def _empty(rows: Rows) -> Tensor:
+    return rows.no_keys & (rows.sums == 0)
 
 
 def _silent(rows: Rows, choice: Choice) -> str:
@@ -155,12 +163,9 @@ def _silent(rows: Rows, choice: Choice) -> str:
     return "torch.where says nothing, but float16 ends at −65504: the fill has become −inf."
 
 
-_TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_nan, _uniform, _leaked, _unequal, _silent)
+_TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_nan, _uniform, _leaked, _unequal, _without_keys, _silent)
 
 
 def _count(which: Tensor, one: str, many: str) -> str:
     count = int(which.sum())
     return f"{count} {one if count == 1 else many}"
-
-
-__all__ = ["Dtype", "Rows", "comparison", "findings", "row_under", "rows_of"]

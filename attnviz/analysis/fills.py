@@ -5,8 +5,8 @@ these are choices to look at and compare; the package's own rule is `attention.m
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,26 +15,26 @@ from torch import Tensor
 from attnviz.transformer.attention import scores as scaled_scores
 from attnviz.transformer.probe import AttentionCall
 
-Fill = Literal[
-    "-inf", "-1e9", "-1e9 by where", "finfo.min", "number", "zero before", "zero after", "zero after, renormalised"
-]
-Dtype = Literal["float32", "float16", "bfloat16"]
-FILLS: tuple[Fill, ...] = (
+FILLS = (
     "-inf", "-1e9", "-1e9 by where", "finfo.min", "number", "zero before", "zero after", "zero after, renormalised",
+    "fused",
 )  # fmt: skip
-DTYPES: tuple[Dtype, ...] = ("float32", "float16", "bfloat16")
-AFTER: tuple[Fill, ...] = ("zero after", "zero after, renormalised")
+DTYPES = ("float32", "float16", "bfloat16")
+AFTER = ("zero after", "zero after, renormalised")
 
 Map = Float[Tensor, "*batch q_len k_len"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A fill and a dtype; `number` counts only for the fill "number"."""
+    """A fill and a dtype; `number` counts only for the fill "number".
 
-    fill: Fill = "-inf"
-    dtype: Dtype = "float32"
-    number: float = -10.0
+    "fused" is what PyTorch's fused kernel answers, and this package: −inf, and zeros for a row without any visible key.
+    """
+
+    fill: str = "-inf"
+    dtype: str = "float32"
+    number: int | float = -10.0
 
     def __post_init__(self) -> None:
         if self.fill not in FILLS or self.dtype not in DTYPES:
@@ -56,7 +56,14 @@ class Choice:
         if self.fill in AFTER:
             return None
         least = torch.finfo(self.torch_dtype).min
-        named = {"-inf": -math.inf, "-1e9": -1e9, "-1e9 by where": -1e9, "finfo.min": least, "number": self.number}
+        named = {
+            "-inf": -math.inf,
+            "fused": -math.inf,
+            "-1e9": -1e9,
+            "-1e9 by where": -1e9,
+            "finfo.min": least,
+            "number": self.number,
+        }
         return named.get(self.fill, 0.0)
 
 
@@ -90,6 +97,8 @@ def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: Choice) -> Map
 def weights(masked: Map, mask: Bool[Tensor, "..."], choice: Choice) -> Map:
     """Softmax over keys; the mask is applied here only for the fills that come after the softmax."""
     attn = masked.softmax(dim=-1)
+    if choice.fill == "fused":
+        return attn.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
     if choice.fill not in AFTER:
         return attn
     attn = attn.masked_fill(~mask, 0.0)
@@ -98,31 +107,32 @@ def weights(masked: Map, mask: Bool[Tensor, "..."], choice: Choice) -> Map:
 
 def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: Choice) -> Filled:
     """Run one attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
-    dtype = choice.torch_dtype
-    raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
-    raw = raw if call.bias is None else raw + call.bias.to(dtype)
+    raw = _scores(call, choice.torch_dtype)
     mask = mask.to(raw.device).expand(raw.shape)
     try:
         masked = masked_scores(raw, mask, choice)
         attn = weights(masked, mask, choice)
-        context = attn @ call.value.to(dtype)
+        context = attn @ call.value.to(choice.torch_dtype)
     except RuntimeError as refusal:
         return Filled(choice, mask.cpu(), _shown(raw), _shown(raw), error=_own_words(refusal))
     return Filled(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context))
 
 
-def weigh(choice: Choice):
+def weigh(choice: Choice) -> Callable[[AttentionCall], Tensor]:
     """How a run weighs under this choice: for `MaskOverride(weigh=…)`. It raises RuntimeError where torch refuses."""
 
     def weighed(call: AttentionCall) -> Tensor:
-        dtype = choice.torch_dtype
-        raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
-        raw = raw if call.bias is None else raw + call.bias.to(dtype)
+        raw = _scores(call, choice.torch_dtype)
         mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
         mask = mask.expand(raw.shape)
         return weights(masked_scores(raw, mask, choice), mask, choice)
 
     return weighed
+
+
+def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
+    raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
+    return raw if call.bias is None else raw + call.bias.to(dtype)
 
 
 def _shown(tensor: Tensor) -> Tensor:

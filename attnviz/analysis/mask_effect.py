@@ -1,0 +1,98 @@
+"""What changes in a run when a mask is put in force: the words, the next tokens, and every later map."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnviz.analysis.rerun import Written, next_tokens, run_again, write_again
+from attnviz.models.translator import Translator
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """Two runs on the same tokens, without the mask and with it, and what each would write by itself.
+
+    `error` is torch's own sentence where it refused; `after` and `written` are then None.
+    """
+
+    before: Trace
+    after: Trace | None = None
+    unchanged: tuple[Written, ...] = ()
+    written: tuple[Written, ...] = ()
+    error: str = ""
+
+
+def effect(model: Translator, trace: Trace, probe: MaskOverride, *, cached: bool = True) -> Effect:
+    """Run `trace` again with `probe` in force. `cached=False` where earlier positions may see later ones."""
+    unchanged = tuple(write_again(model, trace, None))
+    try:
+        after = run_again(model, trace, probe.at(0))
+        written = tuple(write_again(model, trace, probe, cached=cached))
+    except RuntimeError as refusal:
+        return Effect(trace, unchanged=unchanged, error=str(refusal).strip().splitlines()[0])
+    return Effect(trace, after, unchanged, written)
+
+
+def moved(before: Trace, after: Trace, item: int = 0) -> pd.DataFrame:
+    """How far every head's map moved: columns kind, layer, head, moved, largest.
+
+    `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
+    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
+    """
+    tables = [_moved(kind, before.attn(kind, item=item), after.attn(kind, item=item)) for kind in before.kinds]
+    return pd.concat(tables, ignore_index=True)
+
+
+def next_before_and_after(
+    model: Translator, effect: Effect, *, step: int, item: int = 0, count: int = 5
+) -> tuple[list[tuple[Token, float]], list[tuple[Token, float]]]:
+    """The likeliest next tokens of one decoder row, without the mask and with it; empty for NaN or a refusal."""
+    ways = (effect.before, effect.after)
+    found = [[] if way is None else next_tokens(model, _logits(way)[item, step], count) for way in ways]
+    return found[0], found[1]
+
+
+def step_that_changed_most(effect: Effect, item: int = 0) -> int:
+    """The decoder row whose next-token distribution moved furthest (total variation); 0 where nothing can be compared."""
+    if effect.after is None:
+        return 0
+    before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))
+    distance = (before - after).abs().sum(dim=-1)
+    return int(distance.nan_to_num(nan=3.0).argmax())
+
+
+def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
+    """How far NaN has spread: columns stack, layer (-1 is the embedding), positions with a NaN, positions."""
+    counts = [(stack, layer, out[item].isnan().any(dim=-1)) for (stack, layer), out in trace.layers.items()]
+    return pd.DataFrame(
+        [
+            {"stack": stack, "layer": layer, "NaN positions": int(nan.sum()), "positions": len(nan)}
+            for stack, layer, nan in counts
+        ]
+    )
+
+
+def _moved(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
+    change = (before - after).abs()
+    layers, heads = change.shape[:2]
+    layer, head = torch.meshgrid(torch.arange(layers), torch.arange(heads), indexing="ij")
+    return pd.DataFrame(
+        {
+            "kind": kind,
+            "layer": layer.flatten().numpy(),
+            "head": head.flatten().numpy(),
+            "moved": (change.sum(dim=-1) / 2).mean(dim=-1).flatten().numpy(),
+            "largest": change.amax(dim=(-1, -2)).flatten().numpy(),
+        }
+    )
+
+
+def _logits(trace: Trace) -> Tensor:
+    if trace.logits is None:
+        raise ValueError("This trace was recorded without logits, so that there are no next tokens to show.")
+    return trace.logits

@@ -1,0 +1,138 @@
+"""Probes that change a forward pass: another mask, a head switched off, several of them one after another.
+
+Each is made for one run, like a `Recorder`, and must not be shared between threads. The model itself stays as it is.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.transformer.masks import for_heads
+from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+
+MakeMask = Callable[[int, int], Tensor]
+Weigh = Callable[[AttentionCall], Tensor]
+
+
+@dataclass
+class MaskOverride:
+    """Put another mask in the place of a site's own, for every head or for one.
+
+    `mask(q_len, k_len)` gives it bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so that it can
+    follow a target while it is written. `start` is the position of the run's first query where earlier ones are in a
+    cache. `weigh` makes the weights `(batch, heads, q_len, k_len)` of such a call in a way of its own; left out, they are
+    the package's own masked softmax and the fused kernel runs.
+    """
+
+    sites: Collection[Site]
+    mask: MakeMask
+    head: int | None = None
+    start: int = 0
+    weigh: Weigh | None = None
+    _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
+
+    def at(self, start: int) -> "MaskOverride":
+        """The same intervention for a run whose first query stands at position `start`."""
+        return replace(self, start=start, _calls={})
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        if site not in self.sites:
+            return call
+        changed = replace(call, mask=self._in_force(call))
+        self._calls[site] = changed
+        return changed
+
+    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
+        if self.weigh is None or site not in self.sites:
+            return None
+        return lambda attn: self._weighed(self._calls[site], attn)
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        return context
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        return output
+
+    def _in_force(self, call: AttentionCall) -> Tensor:
+        q_len, k_len = call.query.shape[2], call.key.shape[2]
+        wanted = for_heads(self.mask(self.start + q_len, k_len)[..., self.start :, :])
+        assert wanted is not None  # a mask went in
+        wanted = wanted.to(call.query.device)
+        if self.head is None:
+            return wanted
+        shape = (*call.query.shape[:3], k_len)
+        own = torch.ones((), dtype=torch.bool, device=wanted.device) if call.mask is None else call.mask
+        mixed = own.expand(shape).clone()
+        mixed[:, self.head] = wanted.expand(shape)[:, self.head]
+        return mixed
+
+    def _weighed(self, call: AttentionCall, attn: Tensor) -> Tensor:
+        assert self.weigh is not None  # asked for by edit_attn only then
+        weights = self.weigh(call).to(attn.dtype)
+        if self.head is None:
+            return weights.expand_as(attn)
+        mixed = attn.clone()
+        mixed[:, self.head] = weights[:, self.head]
+        return mixed
+
+
+@dataclass(frozen=True)
+class HeadAblation:
+    """Take what some heads gathered out of the run: their context becomes zero, or its mean over the positions."""
+
+    heads: Collection[tuple[Site, int]]
+    to: Literal["zero", "mean"] = "zero"
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        return call
+
+    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
+        return None
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        ablated = [head for where, head in self.heads if where == site]
+        if not ablated:
+            return context
+        changed = context.clone()
+        changed[:, ablated] = 0 if self.to == "zero" else context[:, ablated].mean(dim=2, keepdim=True)
+        return changed
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        return output
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Several probes as one: each sees what the one before it has made of the run. A recorder stands last."""
+
+    probes: Sequence[Probe]
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        for probe in self.probes:
+            call = probe.on_call(site, call)
+        return call
+
+    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
+        edits = [edit for probe in self.probes if (edit := probe.edit_attn(site)) is not None]
+        if not edits:
+            return None
+
+        def apply(attn: Tensor) -> Tensor:
+            for edit in edits:
+                attn = edit(attn)
+            return attn
+
+        return apply
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        for probe in self.probes:
+            context = probe.on_context(site, context)
+        return context
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        for probe in self.probes:
+            output = probe.on_layer(stack, layer, output)
+        return output

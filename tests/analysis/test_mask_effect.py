@@ -1,0 +1,119 @@
+"""Running a model again with a mask in force: what it would say, and what moved."""
+
+import pytest
+import torch
+
+from attnviz.analysis import mask_effect
+from attnviz.analysis.fills import Choice, weigh
+from attnviz.analysis.mask_recipe import Recipe
+from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again
+from attnviz.models.tiny import tiny_translator
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.transformer import masks
+from attnviz.transformer.probe import Site
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_translator(n_heads=3, n_layers=2)
+
+
+@pytest.fixture(scope="module")
+def trace(model):
+    return model.trace("machine learning is fun", to="fr")
+
+
+def every_layer(kind) -> list[Site]:
+    return [Site(kind, layer) for layer in range(2)]
+
+
+def test_running_again_without_a_probe_gives_the_trace_back(model, trace) -> None:
+    again = run_again(model, trace)
+    for kind in trace.kinds:
+        torch.testing.assert_close(again.attn(kind), trace.attn(kind))
+
+
+def test_what_is_written_without_a_probe_is_the_models_own_translation(model, trace) -> None:
+    assert write_again(model, trace, None)[0].text == model.translate("machine learning is fun", to="fr")
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_writing_with_a_cache_and_without_agree_where_nobody_sees_ahead(model, trace, kind) -> None:
+    recipe = Recipe({"window": (1,), "causal": ()})
+    probe = MaskOverride(every_layer(kind), recipe.build)
+    assert write_again(model, trace, probe) == write_again(model, trace, probe, cached=False)
+
+
+def test_a_mask_that_hides_nothing_moves_nothing_in_the_encoder(model, trace) -> None:
+    found = mask_effect.effect(model, trace, MaskOverride(every_layer("encoder_self"), masks.full))
+    assert found.written[0].text == found.unchanged[0].text
+    assert found.after is not None
+    assert mask_effect.moved(trace, found.after)["moved"].max() < 1e-6
+
+
+def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
+    k_len = trace.attn("cross").shape[-1]
+    only = torch.zeros(1, 1, k_len, dtype=torch.bool)
+    only[..., 0] = True
+    probe = MaskOverride([Site("cross", 0)], lambda q_len, k_len: only.expand(1, q_len, k_len), head=1)
+    after = run_again(model, trace, probe)
+    table = mask_effect.moved(trace, after).set_index(["kind", "layer", "head"])
+    before = trace.attn("cross", layer=0, head=1)
+    assert table.loc[("cross", 0, 1), "moved"] == pytest.approx(float((1 - before[:, 0]).mean()), abs=1e-5)
+    assert table.loc[("cross", 0, 0), "moved"] < 1e-6
+    assert table.loc[("decoder_self", 1, 0), "moved"] > 0
+
+
+def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) -> None:
+    def all_but_row_two(q_len: int, k_len: int) -> torch.Tensor:
+        mask = masks.full(q_len, k_len)
+        mask[:, 2] = False
+        return mask
+
+    probe = MaskOverride([Site("encoder_self", 0)], all_but_row_two, weigh=weigh(Choice("-inf")))
+    found = mask_effect.effect(model, trace, probe)
+    assert found.after is not None
+    spread = mask_effect.nan_positions(found.after).set_index(["stack", "layer"])["NaN positions"]
+    source, target = (len(trace.query_tokens(kind)) for kind in ("encoder_self", "decoder_self"))
+    assert spread["encoder", 0] == 1
+    assert spread["encoder", 1] == source
+    assert spread["decoder", 0] == target
+    assert found.written[0].text == ""
+    assert "NaN" in found.written[0].note
+    assert mask_effect.next_before_and_after(model, found, step=0)[1] == []
+
+
+def test_torchs_refusal_is_part_of_the_effect(model, trace) -> None:
+    probe = MaskOverride(every_layer("cross"), Recipe({"window": (1,)}).build, weigh=weigh(Choice("-1e9", "float16")))
+    found = mask_effect.effect(model, trace, probe)
+    assert found.after is None
+    assert "overflow" in found.error
+
+
+def test_next_tokens_are_probabilities_in_order(model, trace) -> None:
+    assert trace.logits is not None
+    chances = [chance for _, chance in next_tokens(model, trace.logits[0, 0], 4)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] == pytest.approx(float(trace.logits[0, 0].softmax(-1).max()), abs=1e-6)
+
+
+def test_a_shorter_sentence_is_padded_on_both_axes_and_reads_as_it_would_alone(model) -> None:
+    long = model.trace("a big red dog jumped over a small pond", to="fr", tgt_text="un chien rouge a sauté")
+    short = model.trace("I love you", to="fr", tgt_text="je t'aime")
+    both = batch_of_two(model, long, short)
+    assert [token.text for token in both.key_tokens("encoder_self", item=1)].count("<pad>") > 0
+    assert [token.text for token in both.query_tokens("cross", item=1)].count("<pad>") > 0
+    for kind in both.kinds:
+        alone = short.attn(kind)
+        rows, cols = alone.shape[-2:]
+        torch.testing.assert_close(both.attn(kind, item=1)[..., :rows, :cols], alone, atol=1e-5, rtol=0)
+        torch.testing.assert_close(both.attn(kind, item=0), long.attn(kind), atol=1e-5, rtol=0)
+
+
+def test_the_sentences_of_a_batch_may_be_longer_on_different_sides(model) -> None:
+    first = model.trace("a big red dog jumped over a small pond", to="fr", tgt_text="un")
+    second = model.trace("I love you", to="fr", tgt_text="un chien rouge a sauté un petit chien")
+    both = batch_of_two(model, first, second)
+    assert len(both.query_tokens("cross", item=0)) == len(both.query_tokens("cross", item=1))
+    assert len(both.output_tokens("cross", item=0) or ()) == len(both.query_tokens("cross", item=0))
+    assert [token.text for token in both.query_tokens("cross", item=0)][-1] == "<pad>"
