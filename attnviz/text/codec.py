@@ -5,6 +5,7 @@ is its first token: `<bos:fr>`, `<bos:zh>`, …
 """
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ PAD, UNK, EOS = "<pad>", "<unk>", "<eos>"
 WORD_START = "\u2581"
 UNSPACED = frozenset({"zh"})  # languages written without spaces between words
 _ALONE = Regex(rf"\p{{Han}}|{WORD_START}?(?:\p{{P}}|\p{{N}}|\p{{Sc}}|\p{{Sm}})")
+_SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 
 
@@ -71,7 +73,10 @@ class TextCodec:
                 f"{path.name} is {path.stat().st_size / 1e6:.0f} MB; tokenizers up to "
                 f"{MAX_TOKENIZER_BYTES / 1e6:.0f} MB are read."
             )
-        return cls(path.read_text(encoding="utf-8"))
+        try:
+            return cls(path.read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise TextError(f"{path.name} is not a tokenizer: it is not UTF-8 text.") from error
 
     def save(self, path: Path) -> None:
         """Write the vocabulary as `tokenizer.json`."""
@@ -87,7 +92,7 @@ class TextCodec:
         return self._encoded(self._source, (), text)
 
     def encode_target(self, text: str, to: str) -> Encoded:
-        """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for an unknown language."""
+        """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for another language."""
         first = self._special(self.bos_id(to), 0)
         return self._encoded(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
 
@@ -120,9 +125,11 @@ class TextCodec:
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
         encoding = tokenizer.encode(without_surrogates(text), add_special_tokens=False)
-        tokens = []
-        for id_, piece, (start, end) in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True):
-            start += len(text[start:end]) - len(text[start:end].lstrip())
+        tokens: list[Token] = []
+        for place, (id_, piece) in enumerate(zip(encoding.ids, encoding.tokens, strict=True)):
+            start, end = _span(text, encoding.offsets, place)
+            if piece == WORD_START and text[start:end] != WORD_START:
+                end = start  # the bare start of a word stands for no character, not for the word's first
             starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
             tokens.append(Token(text[start:end], id_, start, end, starts_word=starts_word))
         return tuple(tokens)
@@ -143,11 +150,22 @@ class TextCodec:
         return Token(self._pieces[id_], id_, at, at, is_special=True)
 
 
+def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
+    """Where a piece stands in the text, without the space before it, and with characters that were composed into it."""
+    start, end = offsets[place]
+    start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
+    until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)
+    return start, end + len(_NO_SPACE.match(text[end:until])[0])  # type: ignore[index]
+
+
 def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool) -> Tokenizer:
     try:
-        if json.loads(tokenizer_json)["model"]["type"] != "BPE":
+        content = json.loads(tokenizer_json)
+        if content["model"]["type"] != "BPE":
             raise ValueError("not BPE")
-        tokenizer = Tokenizer.from_str(tokenizer_json)
+        # Special tokens stay in the vocabulary, but are not looked for in text: a typed "<eos>" is five characters.
+        content["added_tokens"] = []
+        tokenizer = Tokenizer.from_str(json.dumps(content))
     except Exception as error:  # the library raises bare Exception for a broken file
         raise TextError(f"tokenizer.json is not a BPE tokenizer that can be read ({error}).") from error
     tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=lowercase, spaced=spaced)
