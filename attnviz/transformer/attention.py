@@ -34,7 +34,12 @@ def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None) -> Map:
     if mask is None:
         return scores.softmax(dim=-1)
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return weights.masked_fill(no_keys(mask).unsqueeze(-1), 0.0)
+
+
+def no_keys(mask: Bool[Tensor, "*batch q_len k_len"]) -> Bool[Tensor, "*batch q_len"]:
+    """True for the rows that see no key at all: their weights are zeros, and do not sum to 1."""
+    return ~mask.any(dim=-1)
 
 
 def context(attn: Map, value: Float[Tensor, "*batch k_len d_v"]) -> Float[Tensor, "*batch q_len d_v"]:
@@ -86,7 +91,7 @@ def _fused(call: AttentionCall) -> Tensor:
     out = F.scaled_dot_product_attention(
         call.query, call.key, call.value, attn_mask=bias.to(call.query.dtype), scale=call.scale
     )
-    return out if call.mask is None else out.masked_fill(~call.mask.any(dim=-1, keepdim=True), 0.0)
+    return out if call.mask is None else out.masked_fill(no_keys(call.mask).unsqueeze(-1), 0.0)
 
 
 class MultiHeadAttention(nn.Module):

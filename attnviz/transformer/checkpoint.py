@@ -14,6 +14,7 @@ from attnviz.transformer.transformer import Transformer
 FORMAT_VERSION = 1
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 MAX_WEIGHTS_BYTES = 4_000_000_000
+MAX_CONFIG_BYTES = 1_000_000
 
 
 class CheckpointError(ValueError):
@@ -40,9 +41,13 @@ def read_config(folder: Path) -> ModelConfig:
     if not path.is_file():
         raise CheckpointError(f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint.")
     try:
+        if path.stat().st_size > MAX_CONFIG_BYTES:
+            raise ValueError(f"it is larger than {MAX_CONFIG_BYTES / 1e6:.0f} MB")
         content = json.loads(path.read_text(encoding="utf-8"))
         version, sizes = content["format_version"], content["model"]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config: it has no {error}.") from error
+    except (ValueError, TypeError, RecursionError) as error:  # a ValueError is also what JSON and UTF-8 raise
         raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config ({error}).") from error
     if version != FORMAT_VERSION:
         raise CheckpointError(f"{CONFIG} has format_version {version!r}; this attnviz reads {FORMAT_VERSION}.")
@@ -62,11 +67,9 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
         raise CheckpointError(_no_weights(folder))
     if path.stat().st_size > MAX_WEIGHTS_BYTES:
         raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
-    with torch.device("meta"):
-        model = Transformer(config)
     try:
         with safe_open(path, framework="pt") as file:
-            _check_shapes(model, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()})
+            model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()})
             weights = {name: file.get_tensor(name).to(device, dtype) for name in file.keys()}
     except SafetensorError as error:
         raise CheckpointError(
@@ -86,6 +89,19 @@ def _no_weights(folder: Path) -> str:
             f"save the weights as {WEIGHTS}."
         )
     return f"There is no {WEIGHTS} in {folder.name!r}."
+
+
+def _empty(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
+    """A model without storage, once the tensors of these names and shapes are known to fit it."""
+    if config.n_layers > len(found):  # or a config of a billion layers would be built, layer by layer
+        raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")
+    try:
+        with torch.device("meta"):
+            model = Transformer(config)
+    except (RuntimeError, OverflowError) as error:
+        raise CheckpointError(f"{CONFIG} asks for sizes that no machine can hold.") from error
+    _check_shapes(model, found)
+    return model
 
 
 def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None:

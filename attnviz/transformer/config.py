@@ -36,8 +36,11 @@ class ModelConfig:
         _require_positive("d_k", self.d_k)
         if self.positions and self.d_model % 2:
             raise ValueError(f"Sinusoidal positions need an even d_model, not {self.d_model}.")
-        if not 0 <= self.pad_id < self.vocab_size:
-            raise ValueError(f"pad_id={self.pad_id} is outside the vocabulary of {self.vocab_size}.")
+        for name in ("norm_first", "positions"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, not {getattr(self, name)!r}.")
+        if not isinstance(self.pad_id, int) or not 0 <= self.pad_id < self.vocab_size:
+            raise ValueError(f"pad_id={self.pad_id!r} is outside the vocabulary of {self.vocab_size}.")
 
     @property
     def head_size(self) -> int:
@@ -52,6 +55,8 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "ModelConfig":
         """Read what `to_dict` wrote. Raises ValueError for unknown or missing names and wrong types."""
+        if not isinstance(values, dict):
+            raise ValueError(f"The model config must map names to sizes, not be {values!r:.40}.")
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise ValueError(f"Unknown names in the model config: {', '.join(unknown)}.")
