@@ -25,8 +25,8 @@ function fillBars(app, tile, row) {
   listed.forEach(([col, weight], i) => fillBar(nodes[i], { col, weight, longest, tile, scale, range: app.range, hidden: mask && !mask[row * kind.nCols + col] }));
   const total = ranked.reduce((sum, [, weight]) => sum + weight, 0);
   const rest = ranked.slice(MOST_BARS);
-  const restText = rest.length ? ` · ${rest.length} more keys hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}` : "";
-  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${total.toFixed(4)}${restText}`;
+  const restText = rest.length ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}` : "";
+  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${(Math.abs(total) < 5e-5 ? 0 : total).toFixed(4)}${restText}`;
   app.parts.barsOrder.textContent = app.barOrder === "position" ? "by position" : "by weight";
 }
 
@@ -37,23 +37,31 @@ function barNodes(app, count, ready = count) {
     const name = element("span", { class: "bar-name", dir: "auto" });
     const value = element("span", { class: "bar-value" });
     const fill = element("span", { class: "bar-fill" });
-    const node = element("li", { hidden: true }, name, value, element("span", { class: "bar-track" }, fill));
+    const place = element("span", { class: "bar-place" });
+    const node = element("li", { hidden: true }, element("span", { class: "bar-key" }, name, place), value, element("span", { class: "bar-track" }, fill));
     app.parts.bars.append(node);
-    app.bars.push({ node, name, value, fill });
+    app.bars.push({ node, name, place, value, fill });
   }
   if (count) app.bars.forEach(({ node }, i) => { if (node.hidden !== i >= count) node.hidden = i >= count; });
   return app.bars;
 }
 
-function fillBar({ node, name, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
+// Tokens that occur more than once are told apart by their position.
+function isRepeated(kind, col) {
+  kind.counts ??= kind.cols.reduce((counts, text) => counts.set(text, (counts.get(text) ?? 0) + 1), new Map());
+  return kind.counts.get(kind.cols[col]) > 1;
+}
+
+function fillBar({ node, name, place, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
   const put = (part, text) => { if (part.textContent !== text) part.textContent = text; };
   put(name, tile.kind.cols[col]);
+  put(place, isRepeated(tile.kind, col) ? `#${col}` : "");
   put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);
   node.title = `${tile.kind.cols[col]} #${col}: ${hidden ? "masked" : exactText(weight)}`;
   node.classList.toggle("masked", Boolean(hidden));
   fill.style.width = `${(Math.abs(weight) / longest) * 100}%`;
   // A bar in the scale's palest steps would not be seen on paper, so that bars keep to its upper part.
-  const step = tile.signed ? stepOf(weight, range.low, range.high) : Math.max(70, Math.min(215, stepOf(weight, range.low, range.high)));
+  const step = tile.signed ? (weight < 0 ? 36 : 219) : Math.max(70, Math.min(215, stepOf(weight, range.low, range.high)));
   fill.style.background = css(colourAt(scale, step));
 }
 

@@ -4,7 +4,7 @@ function paintControls(app) {
   const { view, parts, payload } = app;
   paintTabs(app);
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricName(app, name)]);
-  fillSelect(parts.sort, [["layout", "layer and head"], ...metrics], view.sort);
+  fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
   fillSelect(parts.specials, [["show", "shown"], ["hide", "hidden"], ["renormalise", "renormalised"]], view.specials);
   fillSelect(parts.range, [["fixed", "0 to 1"], ["max", "0 to max"], ["sink", "no sink"]], view.sink ? "sink" : view.scale);
@@ -54,6 +54,7 @@ function legendNotes(app, about) {
   const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
   if (signed === false && app.view.compare === "difference") notes.push("a difference needs two heads of the same kind");
+  if (app.tiles[0].geometry.cell.h < 9) notes.push("drag to zoom");
   if (kind.isPooled) notes.push("thumbnails show the largest weight of each block");
   return notes.filter(Boolean);
 }

@@ -74,7 +74,11 @@ function paintFocus(app) {
 
 function drawTiles(app, pen, area) {
   const boxes = boxesFor(app.tiles.length, area);
-  app.tiles.forEach((tile, i) => drawTile(app, pen, tile, boxes[i]));
+  app.tiles.forEach((tile, i) => {
+    tile.atLeft = boxes[i].x === boxes[0].x;
+    tile.atBottom = !boxes.some(({ x, y }) => x === boxes[i].x && y > boxes[i].y);
+    drawTile(app, pen, tile, boxes[i]);
+  });
 }
 
 function boxesFor(count, { x, y, w, h }) {

@@ -5,15 +5,16 @@ const LABEL = 12, SLANT = -Math.PI / 4.5, LARGEST_CELL = 46, AXIS = 18;
 function geometryOf(pen, tile, box) {
   const { kind, zoom } = tile;
   const nRows = zoom.bottom - zoom.top, nCols = zoom.right - zoom.left;
+  const compact = Boolean(tile.heading);
   const left = AXIS + rowLabelWidth(pen, kind, box) + 8;
-  const across = colLabelSpace(pen, kind, { nCols, width: box.w - left });
+  const across = colLabelSpace(pen, kind, { nCols, width: box.w - left, longest: compact ? 52 : 96 });
   const top = across.height + 6 + (tile.heading ? 20 : 0);
-  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - AXIS };
+  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - (compact && !tile.atBottom ? 2 : AXIS) };
   const cell = cellSize(space, { nRows, nCols });
   const w = cell.w * nCols, h = cell.h * nRows;
   const free = Math.max(0, Math.min(space.w - w, space.h > 0 ? space.w - w : 0));
   return {
-    box, cell, w, h, nRows, nCols, zoom, slanted: across.slanted, labelWidth: left - AXIS - 8,
+    box, cell, w, h, nRows, nCols, zoom, slanted: across.slanted, longest: compact ? 52 : 96, labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)), labelWidth: left - AXIS - 8,
     x: box.x + left + Math.floor(free / 2), y: box.y + top,
   };
 }
@@ -39,11 +40,11 @@ function rowLabelWidth(pen, kind, box) {
 }
 
 // Labels lie flat where every one fits its column, and slant where they do not.
-function colLabelSpace(pen, kind, { nCols, width }) {
+function colLabelSpace(pen, kind, { nCols, width, longest }) {
   const all = kind.cols.map((text) => pen.widthOf(text, LABEL));
-  const widest = Math.min(96, Math.max(...all, 8));
+  const widest = Math.min(longest, Math.max(...all, 8));
   if (widest + 4 <= Math.min(LARGEST_CELL, width / nCols) * 0.8) return { slanted: false, height: 16, overhang: 6 };
-  const last = Math.min(96, Math.max(...all.slice(-3)));
+  const last = Math.min(longest, Math.max(...all.slice(-3)));
   return { slanted: true, height: widest * Math.sin(-SLANT) + 14, overhang: Math.max(8, last * Math.cos(SLANT) - 4) };
 }
 

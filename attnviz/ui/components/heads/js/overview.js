@@ -28,10 +28,11 @@ function buildGrid(app, kind) {
 }
 
 function gridRows(app) {
-  const { rows, narrow, sorted, w, turned } = app.layout;
+  const { rows, narrow, sorted, w, gap, turned } = app.layout;
   const headers = narrow && !sorted;
   const columns = headers ? `${HEADER - 2}px repeat(${rows[0].length}, ${w + 2}px)` : `repeat(${rows[0].length}, ${w + 2}px)`;
   app.parts.grid.style.gridTemplateColumns = columns;
+  app.parts.grid.style.gap = `${gap}px`;
   const nodes = rows.map((sites) => {
     const row = element("div", { role: "row", class: "grid-row" });
     if (headers) row.append(headerNode(sites[0], !turned));
@@ -86,7 +87,7 @@ function paintTint(app, kind) {
   const [low, high] = extent(values);
   for (const { node, value, foot, layer, head } of app.cells.values()) {
     const number = values && layer !== "mean" && head !== "mean" ? values[layer * kind.heads + head] : undefined;
-    value.textContent = number === undefined ? "" : shortText(number);
+    value.textContent = number === undefined ? "" : app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
     const part = tint !== "none" && Number.isFinite(number) && high > low ? (number - low) / (high - low) : null;
     foot.style.background = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     const measured = number === undefined ? "" : `, ${metricName(app, shown)} ${shortText(number)}`;

@@ -1,7 +1,7 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-const CAPTION = 17, GAP = 6, HEADER = 30, SMALLEST = 22;
+const CAPTION = 17, HEADER = 28, SMALLEST = 15;
 
 function overviewLayout(app, kind, [width, height]) {
   const { sort } = app.view;
@@ -27,19 +27,19 @@ function sortedLayout(app, kind, size) {
 // A thumbnail's size in CSS pixels; its cells may be up to 1.8 times as wide as high, or as high as wide.
 function sizeOf(kind, rows, [width, height]) {
   const columns = rows[0].length;
-  let w = (width - GAP * (columns - 1)) / columns;
-  const narrow = w < 66;
+  const narrow = (width - 6 * (columns - 1)) / columns < 66;
+  const gap = columns > 8 || rows.length > 9 ? 3 : 6;
   const caption = narrow && rows.length * columns > 1 ? 13 : CAPTION;
   const frame = 2; // the cell's own border, either way
   const header = narrow ? HEADER : 0;
-  w = (width - 6 - header - GAP * (columns - (header ? 0 : 1))) / columns - frame;
-  let h = (height - 6 - header * 0.75 - GAP * (rows.length - 1)) / rows.length - caption - frame;
+  let w = (width - 6 - header - gap * (columns - (header ? 0 : 1))) / columns - frame;
+  let h = (height - 6 - header * 0.75 - gap * (rows.length - 1)) / rows.length - caption - frame;
   const square = kind.nCols / kind.nRows; // width over height where cells are square
   const wish = Math.max(0.62, Math.min(1.6, square));
   h = Math.min(h, w / (wish * 0.72));
   w = Math.min(w, Math.max(h, SMALLEST) * wish * 1.5);
   [w, h] = [Math.max(SMALLEST, Math.floor(w)), Math.max(SMALLEST, Math.floor(h))];
-  return { w, h, caption, narrow, area: Math.min(w, h) ** 2 * Math.sqrt(Math.max(w, h) / Math.min(w, h)) };
+  return { w, h, gap, caption, narrow, area: Math.min(w, h) ** 2 * Math.sqrt(Math.max(w, h) / Math.min(w, h)) };
 }
 
 // The site that lies one step away on the grid, or the same one at its edge.

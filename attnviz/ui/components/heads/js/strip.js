@@ -36,6 +36,15 @@ function markQueries(app) {
   const row = activeRow(app);
   if (row === null) return;
   for (const token of kind.rowTokens[row]) touch(app, axis.query, token)?.classList.add("queried");
+  bringIntoView(app.tokens[axis.query[0]]?.[kind.rowTokens[row][0] + axis.query[1]]);
+}
+
+// A long sentence scrolls in its own line; scrollIntoView would move the page too. Short ones have nothing to scroll.
+function bringIntoView(token) {
+  const line = token?.parentElement;
+  if (!line || line.childElementCount < 24 || line.scrollHeight <= line.clientHeight) return;
+  const { offsetTop, offsetHeight } = token;
+  if (offsetTop < line.scrollTop || offsetTop + offsetHeight > line.scrollTop + line.clientHeight) line.scrollTop = offsetTop - 2;
 }
 
 function touch(app, [line, offset], token) {

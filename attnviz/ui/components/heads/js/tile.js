@@ -55,7 +55,7 @@ const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
 
 function drawRowLabels(app, pen, tile) {
   const { geometry, kind } = tile;
-  const step = stepFor(geometry.cell.h, 13);
+  const step = stepFor(geometry.cell.h, 11);
   const empty = new Set(rowsWithoutKeys(tile.mask, kind.nRows, kind.nCols));
   for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) {
     drawRowLabel(app, pen, tile, row, row === app.view.row);
@@ -71,36 +71,36 @@ function drawRowLabel(app, pen, tile, row, strong) {
   const { geometry, kind } = tile;
   const [input, output] = kind.rows[row];
   const y = rowTop(geometry, row) + geometry.cell.h / 2;
-  const weight = strong ? 700 : 400;
+  const weight = strong ? 700 : 400, size = geometry.labelSize;
   let right = geometry.x - 8;
   if (output !== null) {
-    const text = clipped(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight });
-    pen.text(text, right, y, { weight, align: "right" });
-    right -= pen.widthOf(text, LABEL, weight);
-    if (input !== null) { pen.text(" → ", right, y, { align: "right", colour: app.theme.faint }); right -= pen.widthOf(" → ", LABEL); }
+    const text = clipped(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
+    pen.text(text, right, y, { weight, size, align: "right" });
+    right -= pen.widthOf(text, size, weight);
+    if (input !== null) { pen.text(" → ", right, y, { size, align: "right", colour: app.theme.faint }); right -= pen.widthOf(" → ", size); }
   }
   if (input === null) return;
   const room = right - (geometry.x - 8 - geometry.labelWidth);
-  const style = output === null ? { weight } : { colour: app.theme.muted };
+  const style = output === null ? { weight, size } : { colour: app.theme.muted, size };
   pen.text(clipped(pen, input, room, style), right, y, { ...style, align: "right" });
 }
 
 function drawColLabels(app, pen, tile) {
   const { geometry, kind } = tile;
-  const step = stepFor(geometry.cell.w, 13);
+  const step = geometry.cell.w >= 12 ? 1 : stepFor(geometry.cell.w, 16);
   for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step) drawColLabel(pen, { geometry, text: kind.cols[col], col });
 }
 
 function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
   const x = colLeft(geometry, col) + geometry.cell.w / 2;
   if (!geometry.slanted) pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  else pen.text(clipped(pen, text, 96, { weight }), x + 1, geometry.y - 7, { angle: SLANT, weight });
+  else pen.text(clipped(pen, text, geometry.longest, { weight }), x + 1, geometry.y - 7, { angle: SLANT, weight });
 }
 
 function drawAxes(app, pen, tile) {
   const { x, y, w, h, box, labelWidth } = tile.geometry;
   const colour = app.theme.muted;
   const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
-  pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
-  pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), { size: 11, colour, align: "center" });
+  if (!tile.heading || tile.atLeft) pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
+  if (!tile.heading || tile.atBottom) pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), { size: 11, colour, align: "center" });
 }
