@@ -38,12 +38,17 @@ def _continues(before: Token, token: Token) -> bool:
 
 
 def _without_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:
-    first, last = 0, len(run)
+    """The run as groups: punctuation on its left, the word, punctuation on its right; leading blanks join the first."""
+    blanks = 0
+    while blanks < len(run) - 1 and not tokens[run[blanks]].text:
+        blanks += 1
+    first, last = blanks, len(run)
     while first < last - 1 and _is_punctuation(tokens[run[first]].text):
         first += 1
     while last > first + 1 and _is_punctuation(tokens[run[last - 1]].text):
         last -= 1
-    return [*((at,) for at in run[:first]), tuple(run[first:last]), *((at,) for at in run[last:])]
+    groups = [*((at,) for at in run[blanks:first]), tuple(run[first:last]), *((at,) for at in run[last:])]
+    return [(*run[:blanks], *groups[0]), *groups[1:]]
 
 
 def _is_punctuation(text: str) -> bool:

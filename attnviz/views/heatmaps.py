@@ -1,5 +1,8 @@
 """One head's map as a Plotly figure: for notebooks, and for pages where a map is studied, not flipped through."""
 
+import html
+import math
+import unicodedata
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +14,8 @@ from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
 
-CELL, SHORTEST, TALLEST = 30, 320, 860  # pixels
+CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
+SLANT = 40  # degrees
 SQUARE_UP_TO = 4  # times as long as wide, or the other way round
 _HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{customdata[2]}<extra></extra>"
 
@@ -29,7 +33,7 @@ def heatmap(
     """One map of a trace as a Plotly figure; "mean" for layer or head averages over them.
 
     `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.tracing.shown.shown`; `options`
-    (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option value that there is not.
+    (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option that there is not.
     """
     return heatmap_of(shown(trace, kind, specials=specials, words=words), layer, head, **options)
 
@@ -114,40 +118,43 @@ def _boxes(hidden: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _layout(shown: Shown, title: str, legend: str, look: colour.Theme) -> dict:
-    rows, cols, words = len(shown.rows), len(shown.cols), KINDS[shown.kind]
-    axis = {
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "automargin": True,
-        "constrain": "domain",
-        "linecolor": look.line,
-    }
-    square = 1 / SQUARE_UP_TO <= rows / max(cols, 1) <= SQUARE_UP_TO
+    top = _top(shown)
+    place = {"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 14}}
+    subtitle = {"text": legend, "font": {"color": look.muted, "size": 12}}
     return {
-        "title": {
-            "text": title,
-            "font": {"size": 15},
-            "subtitle": {"text": legend, "font": {"color": look.muted, "size": 12}},
-        },
+        "title": {"text": title, "font": {"size": 15}, "subtitle": subtitle, **place},
         "font": {"family": FONT, "color": look.text, "size": 12},
         "paper_bgcolor": look.panel,
         "plot_bgcolor": look.panel,
-        "height": int(min(max(rows * CELL + 180, SHORTEST), TALLEST)),
-        "margin": {"l": 20, "r": 20, "t": 90, "b": 20},
-        "xaxis": {
-            **axis,
-            **ticks([col.text for col in shown.cols]),
-            "title": {"text": f"key → ({words.key})"},
-            "side": "top",
-            "tickangle": -40,
-            "range": [-0.5, cols - 0.5],
-        },
+        "height": min(max(len(shown.rows) * CELL, SHORTEST) + top + 20, TALLEST),
+        "margin": {"l": 20, "r": 20, "t": top, "b": 20},
+        **_axes(shown, look),
+    }
+
+
+def _axes(shown: Shown, look: colour.Theme) -> dict[str, dict]:
+    rows, cols, words = len(shown.rows), len(shown.cols), KINDS[shown.kind]
+    square = 1 / SQUARE_UP_TO <= rows / max(cols, 1) <= SQUARE_UP_TO
+    both = {"showgrid": False, "zeroline": False, "constrain": "domain", "linecolor": look.line}
+    keys = {"title": {"text": f"key → ({words.key})"}, "range": [-0.5, cols - 0.5], "side": "top", "tickangle": -SLANT}
+    queries = {"title": {"text": f"query ↓ ({words.query})"}, "range": [rows - 0.5, -0.5], "automargin": True}
+    return {
+        "xaxis": {**both, **keys, **ticks([col.text for col in shown.cols])},
         "yaxis": {
-            **axis,
+            **both,
+            **queries,
             **ticks([row.text for row in shown.rows]),
-            "title": {"text": f"query ↓ ({words.query})"},
-            "range": [rows - 0.5, -0.5],
             **({"scaleanchor": "x"} if square else {}),
         },
     }
+
+
+def _top(shown: Shown) -> int:
+    """Pixels above the map. Plotly lets a title and labels on top overlap: title, axis title and labels add up here."""
+    labels = ticks([col.text for col in shown.cols])["ticktext"]
+    return round(118 + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
+
+
+def _width(text: str) -> float:
+    """About how many pixels a label takes at 12 px."""
+    return sum(12 if unicodedata.east_asian_width(character) in "WF" else 7.2 for character in html.unescape(text))

@@ -13,7 +13,7 @@ BAR, SHORTEST, TALLEST = 24, 200, 860  # pixels
 def row_bars_of(shown: Shown, layer: int | str, head: int | str, row: int, *, theme: str = "light") -> go.Figure:
     """The weights of one row over its keys, in the order of the sentence, and their sum.
 
-    A bar of a masked key is hatched. Raises ValueError for a layer, head, row or theme that there is not.
+    A masked key has no bar and says so. Raises ValueError for a layer, head, row or theme that there is not.
     """
     if not 0 <= row < len(shown.rows):
         raise ValueError(f"row is 0 to {len(shown.rows) - 1}, not {row!r}.")
@@ -53,7 +53,6 @@ def _bars(shown: Shown, weights: np.ndarray, visible: np.ndarray, look: colour.T
         marker={
             "color": [f"rgb({r},{g},{b})" for r, g, b in shades],
             "line": {"color": look.line, "width": 1},
-            "pattern": {"shape": ["" if seen else "/" for seen in visible]},
         },
         text=[f"{weight:.3f}" if seen else "masked" for weight, seen in zip(weights, visible, strict=True)],
         textposition="outside",
