@@ -33,7 +33,7 @@ function fillSelect({ list }, options, value) {
 function exactText(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
-  return size < 1e-4 ? value.toExponential(3) : value.toPrecision(5);
+  return size < 1e-4 ? value.toExponential(4) : value.toPrecision(5);
 }
 
 const shortText = (value) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(Math.abs(value) >= 10 ? 1 : 2));

@@ -9,7 +9,7 @@ function geometryOf(pen, tile, box) {
   const left = AXIS + rowLabelWidth(pen, kind, box) + 8;
   const across = colLabelSpace(pen, kind, { nCols, width: box.w - left, longest: compact ? 52 : 96 });
   const top = across.height + 6 + (tile.heading ? 20 : 0);
-  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - (compact && !tile.atBottom ? 2 : AXIS) };
+  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - AXIS };
   const cell = cellSize(space, { nRows, nCols });
   const w = cell.w * nCols, h = cell.h * nRows;
   const free = Math.max(0, Math.min(space.w - w, space.h > 0 ? space.w - w : 0));

@@ -87,7 +87,7 @@ function paintTint(app, kind) {
   const [low, high] = extent(values);
   for (const { node, value, foot, layer, head } of app.cells.values()) {
     const number = values && layer !== "mean" && head !== "mean" ? values[layer * kind.heads + head] : undefined;
-    value.textContent = number === undefined ? "" : app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
+    value.textContent = number === undefined || app.layout.dense ? "" : app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
     const part = tint !== "none" && Number.isFinite(number) && high > low ? (number - low) / (high - low) : null;
     foot.style.background = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     const measured = number === undefined ? "" : `, ${metricName(app, shown)} ${shortText(number)}`;

@@ -1,7 +1,7 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-const CAPTION = 17, HEADER = 28, SMALLEST = 15;
+const CAPTION = 17, HEADER = 28, SMALLEST = 13;
 
 function overviewLayout(app, kind, [width, height]) {
   const { sort } = app.view;
@@ -38,8 +38,15 @@ function sizeOf(kind, rows, [width, height]) {
   const wish = Math.max(0.62, Math.min(1.6, square));
   h = Math.min(h, w / (wish * 0.72));
   w = Math.min(w, Math.max(h, SMALLEST) * wish * 1.5);
+  if (h < 17 && narrow) return dense(w, h + caption);
   [w, h] = [Math.max(SMALLEST, Math.floor(w)), Math.max(SMALLEST, Math.floor(h))];
   return { w, h, gap, caption, narrow, area: Math.min(w, h) ** 2 * Math.sqrt(Math.max(w, h) / Math.min(w, h)) };
+}
+
+// Very many heads: the metric is a strip of its tint, and its number is in the cell's title.
+function dense(w, height) {
+  const side = Math.max(SMALLEST, Math.floor(Math.min(height - 5, w * 1.4)));
+  return { w: Math.max(SMALLEST, Math.floor(Math.min(w, side * 2))), h: side, gap: 3, caption: 5, narrow: true, dense: true, area: side ** 2 };
 }
 
 // The site that lies one step away on the grid, or the same one at its edge.

@@ -1,0 +1,86 @@
+"""A page with nothing but the Heads component, on random maps and on tokens that try to be more than text.
+
+Its address may say `n` (tokens), `budget` (bytes of exact maps) and `row`.
+"""
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+import torch
+
+from attnviz.tracing.shown import ColLabel, RowLabel, Shown
+from attnviz.ui.components.heads import heads
+from attnviz.views.heads_payload import heads_payload
+
+LAYERS, HEADS = 3, 2
+SOURCE = ("A", "<b>bold</b>", "$x$", "&lt;", "مرحبا", "U+200B", "red", "<eos>")
+TARGET = ("Un", "**gros**", "爱", ":red[x]", "שלום", "<img src=x onerror=alert(1)>", "<eos>")
+START = {"kind": "cross", "layer": 1, "head": 0, "row": None, "tint": "entropy"}
+OTHER = {"kind": "encoder_self", "layer": 0, "head": 1, "row": 2, "tint": "none"}
+
+
+def maps(n: int | None = None) -> dict[str, Shown]:
+    """Kind -> random maps; `n` tokens on both sides, or as many as the samples have."""
+    source = [SOURCE[i % len(SOURCE)] for i in range(n or len(SOURCE))]
+    target = [TARGET[i % len(TARGET)] for i in range(n or len(TARGET))]
+    inputs = ["<bos>", *target[:-1]]
+    steps = tuple(RowLabel(one, other, (i,)) for i, (one, other) in enumerate(zip(inputs, target, strict=True)))
+    words = tuple(RowLabel(text, None, (i,)) for i, text in enumerate(source))
+    causal = torch.ones(len(target), len(target), dtype=torch.bool).tril()
+    random = torch.Generator().manual_seed(7)
+    return {
+        "encoder_self": _kind("encoder_self", words, source, random),
+        "decoder_self": _kind("decoder_self", steps, inputs, random, causal),
+        "cross": _kind("cross", steps, source, random),
+    }
+
+
+def _kind(kind, rows, keys, random, mask=None) -> Shown:
+    mask = torch.ones(len(rows), len(keys), dtype=torch.bool) if mask is None else mask
+    scores = 3 * torch.randn(LAYERS, HEADS, *mask.shape, generator=random)
+    attn = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return Shown(kind, attn, mask[None, None], rows, tuple(ColLabel(text, (i,)) for i, text in enumerate(keys)))
+
+
+def metrics(shown: dict[str, Shown]) -> pd.DataFrame:
+    """One made-up metric a head."""
+    sites = [(kind, layer, head) for kind in shown for layer in range(LAYERS) for head in range(HEADS)]
+    table = pd.DataFrame(sites, columns=["kind", "layer", "head"])
+    return table.assign(entropy=[((3 * i) % 7) / 7 for i in range(len(table))])
+
+
+def strip(shown: dict[str, Shown]) -> dict[str, Any]:
+    """The two sentences, as `sentence_strip` gives them."""
+    source = [[row.input, row.input == "<eos>"] for row in shown["encoder_self"].rows]
+    target = [["<bos>", True], *([row.output, row.output == "<eos>"] for row in shown["cross"].rows)]
+    axes = {
+        "encoder_self": {"query": [0, 0], "key": [0, 0]},
+        "decoder_self": {"query": [1, 1], "key": [1, 0]},
+        "cross": {"query": [1, 1], "key": [0, 0]},
+    }
+    return {"lines": [{"name": "source", "tokens": source}, {"name": "target", "tokens": target}], "axes": axes}
+
+
+def main() -> None:
+    """Draw the component, and what it reported last as JSON."""
+    st.set_page_config(layout="wide")
+    asked = st.query_params
+    shown = maps(int(asked["n"]) if "n" in asked else None)
+    # What the page holds of the view, as the address does on the Heads page.
+    view = st.session_state.setdefault("held", START | {"row": int(asked["row"]) if "row" in asked else None})
+    if st.button("other view"):
+        view = st.session_state["held"] = OTHER
+    budget = int(asked.get("budget", 2_000_000))
+    payload = heads_payload(shown, metrics(shown), view=view, strip=strip(shown), budget=budget)
+    heads(payload, on_change=_adopt)
+    st.text(json.dumps(view))
+
+
+def _adopt() -> None:
+    st.session_state["held"] = dict(st.session_state["heads"]["view"])
+
+
+if __name__ == "__main__":
+    main()
