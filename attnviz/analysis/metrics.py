@@ -113,8 +113,10 @@ def _beside(shown: Shown) -> dict[str, Tensor]:
 
 def _sinks(shown: Shown, trace: Trace, item: int) -> dict[str, Tensor]:
     keys = trace.key_tokens(shown.kind, item=item)
-    untouched = (len(shown.rows), len(shown.cols)) == (len(trace.query_tokens(shown.kind, item=item)), len(keys))
-    attn = shown.attn if untouched else trace.attn(shown.kind, item=item)
+    q_len, k_len = len(trace.query_tokens(shown.kind, item=item)), len(keys)
+    untouched = (len(shown.rows), len(shown.cols)) == (q_len, k_len)
+    # Cut to the sentence: an item of a batch may be padded.
+    attn = shown.attn if untouched else trace.attn(shown.kind, item=item)[..., :q_len, :k_len]
     return {"first_token_mass": first_token_mass(attn), "eos_mass": eos_mass(attn, end_keys(keys))}
 
 
