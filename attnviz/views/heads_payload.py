@@ -5,6 +5,7 @@ The overview of every head is there always, eight bits a cell; float32 maps as f
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -117,8 +118,9 @@ def eight_bit(attn: np.ndarray) -> np.ndarray:
     for axis in (2, 3):
         length = attn.shape[axis]
         if length > THUMBNAIL_SIDE:
-            starts = np.arange(THUMBNAIL_SIDE) * length // THUMBNAIL_SIDE
-            attn = np.maximum.reduceat(attn, starts, axis=axis)
+            edges = [i * length // THUMBNAIL_SIDE for i in range(THUMBNAIL_SIDE + 1)]
+            blocks = [attn.take(range(*edge), axis).max(axis) for edge in pairwise(edges)]
+            attn = np.stack(blocks, axis)
     return np.rint(np.clip(np.nan_to_num(attn), 0, 1) * 255).astype(np.uint8)
 
 
@@ -146,16 +148,20 @@ def _float32(attn: Any) -> np.ndarray:
 
 def _metrics(metrics: pd.DataFrame, shown: "ShownMaps") -> dict[str, Any]:
     names = [name for name in metrics.columns if name not in ("kind", "layer", "head")]
+    # A few arrays instead of a frame a kind: pandas would take longer here than everything else together.
+    columns = {name: metrics[name].to_numpy(dtype=float) for name in names}
+    kinds = metrics["kind"].to_numpy(dtype=object)
+    order = np.lexsort((metrics["head"].to_numpy(), metrics["layer"].to_numpy()))
     values: dict[str, dict[str, list[float | None]]] = {}
     for kind in shown:
-        table = metrics[metrics["kind"] == kind].sort_values(["layer", "head"])
-        values[kind] = {name: [_number(value) for value in table[name]] for name in names}
+        rows = order[kinds[order] == kind]
+        values[kind] = {name: [_number(value) for value in columns[name][rows].tolist()] for name in names}
     units = metrics.attrs.get("units", {})
     return {"names": [[name, name.replace("_", " "), units.get(name, "")] for name in names], "values": values}
 
 
 def _number(value: float) -> float | None:
-    return round(float(value), 4) if math.isfinite(value) else None
+    return round(value, 4) if math.isfinite(value) else None
 
 
 def _tokens(labels: Any) -> list[list[int]] | None:
