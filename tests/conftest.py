@@ -8,8 +8,22 @@ from jaxtyping import install_import_hook
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-# Shape annotations are checked in tests only; modules imported before this line would go unchecked.
-install_import_hook(["attnviz.transformer", "attnviz.tracing", "attnviz.analysis"], "beartype.beartype")
+# Shape annotations are checked in tests only; modules imported before this line would go unchecked. `config`,
+# `checkpoint` and `device` read what others wrote, and are tested for how they refuse wrong types themselves.
+_TENSORS = (
+    "attention",
+    "beam",
+    "cache",
+    "decoding",
+    "dropout",
+    "embedding",
+    "from_torch",
+    "layers",
+    "masks",
+    "transformer",
+)
+_CHECKED = [*(f"attnviz.transformer.{name}" for name in _TENSORS), "attnviz.tracing", "attnviz.analysis"]
+install_import_hook(_CHECKED, "beartype.beartype")
 
 import torch  # noqa: E402 - after the environment variable that it reads
 

@@ -6,6 +6,7 @@ fused kernel computes, one step each; traces and laboratories use them to make s
 
 import math
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -54,8 +55,17 @@ def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]
 
 
 def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """The attention weights of a recorded call, before dropout; in float32."""
-    return masked_softmax(call_scores(call), call.mask)
+    """The attention weights of a recorded call, before dropout; in float32.
+
+    As `masked_softmax`, but in the memory of the scores: at 512 tokens fresh memory costs more than the arithmetic.
+    """
+    attn = call_scores(call).detach()
+    if call.mask is not None:
+        attn.masked_fill_(~call.mask, -math.inf)
+    torch.softmax(attn, dim=-1, out=attn)
+    if call.mask is not None and bool((empty := no_keys(call.mask)).any()):
+        attn.masked_fill_(empty.unsqueeze(-1), 0.0)
+    return attn
 
 
 def attend(
@@ -83,15 +93,14 @@ def _explicit(call: AttentionCall, edit, dropout: Dropout | None) -> Tensor:
 
 
 def _fused(call: AttentionCall) -> Tensor:
-    if call.bias is None:
-        return F.scaled_dot_product_attention(
-            call.query, call.key, call.value, attn_mask=call.mask, scale=call.scale
-        )
-    bias = call.bias if call.mask is None else call.bias.masked_fill(~call.mask, -math.inf)
-    out = F.scaled_dot_product_attention(
-        call.query, call.key, call.value, attn_mask=bias.to(call.query.dtype), scale=call.scale
-    )
-    return out if call.mask is None else out.masked_fill(no_keys(call.mask).unsqueeze(-1), 0.0)
+    mask = call.mask
+    if call.bias is not None:
+        bias = call.bias if mask is None else call.bias.masked_fill(~mask, -math.inf)
+        mask = bias.to(call.query.dtype)
+    out = F.scaled_dot_product_attention(call.query, call.key, call.value, attn_mask=mask, scale=call.scale)
+    if call.mask is None or (call.bias is None and out.device.type == "cpu"):
+        return out  # with a bool mask the CPU kernel itself gives zeros where a row sees no key
+    return out.masked_fill(no_keys(call.mask).unsqueeze(-1), 0.0)
 
 
 class MultiHeadAttention(nn.Module):

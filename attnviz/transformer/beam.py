@@ -38,7 +38,8 @@ def beam_steps(
 ) -> Iterator[tuple[Hypothesis, ...]]:
     """Beam search for one sentence, a step at a time: yields the live and ended hypotheses after each step, best first.
 
-    `first` and the stepper hold a batch of one. Stops when no live hypothesis can still beat the best ended ones.
+    `first` and the stepper hold a batch of one. A sentence ends only where `<eos>` is among the `size` likeliest, so
+    that a beam of one is greedy decoding. Stops when `size` have ended and none that lives scores higher as it stands.
     """
     live, ended, ids = [Hypothesis((), 0.0)], [], first
     size, length_penalty = beam.size, beam.length_penalty
@@ -59,14 +60,14 @@ def _extend(
     totals = log_probs + torch.tensor([h.log_probability for h in live], device=log_probs.device).unsqueeze(1)
     best = totals.flatten().topk(min(2 * size, totals.numel()))
     going, parents, done = [], [], []
-    for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+    for rank, (total, index) in enumerate(zip(best.values.tolist(), best.indices.tolist(), strict=True)):
         parent, id_ = divmod(index, totals.shape[1])
         if total == float("-inf"):
             continue
         hypothesis = Hypothesis((*live[parent].ids, id_), total, ended=id_ == eos_id)
-        if hypothesis.ended:
+        if hypothesis.ended and rank < size:
             done.append(hypothesis)
-        elif len(going) < size:
+        elif not hypothesis.ended and len(going) < size:
             going.append(hypothesis)
             parents.append(parent)
     return going, parents, done

@@ -63,7 +63,7 @@ def test_dtype_is_float32_unless_said_otherwise(monkeypatch):
 @pytest.mark.parametrize("name", ["int8", "float64", "half", "Float32"])
 def test_unknown_dtype_is_refused(monkeypatch, name):
     monkeypatch.setenv("ATTNVIZ_DTYPE", name)
-    with pytest.raises(ValueError, match="ATTNVIZ_DTYPE=.*float32, bfloat16, float16"):
+    with pytest.raises(ValueError, match=r"ATTNVIZ_DTYPE=.*float32, bfloat16, float16"):
         choose_dtype(device=CPU)
 
 
