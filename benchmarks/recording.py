@@ -1,11 +1,13 @@
 """What recording costs on top of the forward pass, and what every head's map and thumbnail cost on top of that."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import torch
 
 from attnviz.models.translator import Translator
 from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace import Sentence, Trace
 from attnviz.transformer.layers import Run
 from benchmarks.model import translator
@@ -41,8 +43,7 @@ def _tasks(model: Translator, length: int):
 
     def drawn() -> None:
         trace = forward(Recorder())
-        for kind in trace.kinds:
-            trace.attn(kind)
-            trace.thumbnails(kind)
+        for kind, layer in product(trace.kinds, range(trace.n_layers)):
+            thumbnail(trace.attn(kind, layer=layer), side=64)
 
     return {"plain": lambda: forward(None), "recorded": lambda: forward(Recorder()), "drawn": drawn}

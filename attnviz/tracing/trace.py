@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.thumbnails import thumbnail
 from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack
 
@@ -190,7 +191,8 @@ class Trace:
 
         A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
         """
-        return torch.stack([self._thumbnail(kind, layer, item, side) for layer in self._layers(kind)]).cpu()
+        maps = (call_attn(self._one(kind, layer, None, item))[0] for layer in self._layers(kind))
+        return torch.stack([thumbnail(attn, side) for attn in maps]).cpu()
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
@@ -235,13 +237,6 @@ class Trace:
             mask=cut(call.mask),
             bias=cut(call.bias),
         )
-
-    def _thumbnail(self, kind: Kind, layer: int, item: int, side: int) -> Tensor:
-        attn = call_attn(self._one(kind, layer, None, item))[0]
-        rows, cols = min(attn.shape[1], side), min(attn.shape[2], side)
-        if (rows, cols) != tuple(attn.shape[1:]):
-            attn = torch.nn.functional.adaptive_max_pool2d(attn, (rows, cols))
-        return attn.mul_(255).round_().to(torch.uint8)
 
     def _tensors(self):
         for call in self.calls.values():

@@ -1,0 +1,27 @@
+"""Maps small enough to show all of them at once, in 8 bits. For pictures only: numbers shown to people are float32."""
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+
+def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
+    """Weights of 0 to 1 as 0 to 255, at most `side` cells a side, on the device that the weights are on.
+
+    A cell of a reduced map is the largest weight under it, so that no peak is lost; its window is that of
+    `torch.nn.functional.adaptive_max_pool2d`.
+    """
+    for axis in (-2, -1):  # rows first: whole rows are read in the order in which they lie in memory
+        attn = _pooled(attn, axis, side) if attn.shape[axis] > side else attn
+    return attn.mul(255).round_().to(torch.uint8)
+
+
+def _pooled(attn: Tensor, axis: int, side: int) -> Tensor:
+    """The largest of each of `side` windows along one axis, an element of every window at a time."""
+    cells, length = torch.arange(side, device=attn.device), attn.shape[axis]
+    first = cells * length // side
+    last = -(-(cells + 1) * length // side) - 1
+    pooled = attn.index_select(axis, first)
+    for step in range(1, int((last - first).max()) + 1):
+        torch.maximum(pooled, attn.index_select(axis, torch.minimum(first + step, last)), out=pooled)
+    return pooled
