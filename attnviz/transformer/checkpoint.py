@@ -69,8 +69,9 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
         raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
     try:
         with safe_open(path, framework="pt") as file:
-            model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()})
-            weights = {name: file.get_tensor(name).to(device, dtype) for name in file.keys()}
+            names = list(file.keys())
+            model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in names})
+            weights = {name: file.get_tensor(name).to(device, dtype) for name in names}
     except SafetensorError as error:
         raise CheckpointError(
             f"{WEIGHTS} in {folder.name!r} is not a safetensors file, or is cut short ({error}). "
@@ -98,7 +99,7 @@ def _empty(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transforme
     try:
         with torch.device("meta"):
             model = Transformer(config)
-    except (RuntimeError, OverflowError) as error:
+    except (RuntimeError, TypeError) as error:  # sizes, or their product, beyond 64 bits
         raise CheckpointError(f"{CONFIG} asks for sizes that no machine can hold.") from error
     _check_shapes(model, found)
     return model
