@@ -35,7 +35,7 @@ def distance_to_diagonal(
     (q_len, k_len) of the whole sentences; `queries` and `keys` are positions in them, fractional for a word.
     """
     q_len, k_len = lengths
-    place = (queries + 0.5) * (k_len / q_len) - 0.5
+    place = (queries + 0.5) * (k_len / max(q_len, 1)) - 0.5
     return (keys - place[:, None]).abs()
 
 

@@ -1,0 +1,41 @@
+"""The numbers of a map as a table."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from attnviz.analysis.tables import weights_table
+from attnviz.models.tiny import tiny_translator
+from attnviz.tracing.shown import shown
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return tiny_translator(seed=0).trace("i love you", to="fr", tgt_text="un chien rouge")
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_every_line_is_its_cell(trace, kind) -> None:
+    maps = shown(trace, kind)
+    table = weights_table(maps, 1, 3)
+    attn, mask = trace.attn(kind, layer=1, head=3), trace.mask(kind, layer=1, head=3)
+    assert len(table) == attn.numel()
+    for line in table.itertuples():
+        assert line.weight == attn[line.row, line.key_position]
+        assert line.masked != mask[line.row, line.key_position]
+        assert line.row_in == maps.rows[line.row].input
+        assert line.row_out == (maps.rows[line.row].output or "")
+        assert line.key == maps.cols[line.key_position].text
+
+
+def test_csv_and_back_keeps_every_weight(trace) -> None:
+    table = weights_table(shown(trace, "cross"), "mean", 0)
+    back = pd.read_csv(io.StringIO(table.to_csv(index=False)), keep_default_na=False)
+    assert back["key"].tolist() == table["key"].tolist()
+    assert back["weight"].astype("float32").tolist() == table["weight"].tolist()
+
+
+def test_a_head_that_is_not_there_is_refused(trace) -> None:
+    with pytest.raises(ValueError, match="head is 0 to 4 or 'mean', not 9"):
+        weights_table(shown(trace, "cross"), 0, 9)
