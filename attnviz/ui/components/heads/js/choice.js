@@ -38,7 +38,6 @@ function change(app, patch) {
   settle(app);
   paint(app, began);
   const urgent = AT_ONCE.some((name) => name in patch) || needsExact(app);
-  if (urgent) app.waiting = app.seq;
   clearTimeout(app.timer);
   app.timer = setTimeout(() => report(app), urgent ? 0 : SETTLE_MS);
 }

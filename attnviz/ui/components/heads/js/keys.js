@@ -1,6 +1,7 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const OWN_KEYS = "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
 const KEY_HELP = [
   ["← ↑ ↓ →", "walk the heads"], ["Shift ↑ ↓, j k", "move the pinned row"], ["Enter, Space", "pin the head"],
@@ -14,7 +15,8 @@ function watchKeys(app) {
   // Assigned under one name, for the component's script runs again on the same page and nothing tells it to clean up.
   document.removeEventListener("keydown", window.attnvizHeadsKeys);
   window.attnvizHeadsKeys = (event) => {
-    if (app.root.isConnected && document.activeElement === document.body && event.target === document.body) pressed(app, event);
+    const isElsewhere = !app.root.isConnected || event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
+    if (!isElsewhere) pressed(app, event);
   };
   document.addEventListener("keydown", window.attnvizHeadsKeys);
 }

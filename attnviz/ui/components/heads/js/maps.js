@@ -5,9 +5,9 @@ const KEPT_MAPS = 96; // maps are kept from one payload to the next while text a
 function mapOf(app, kindName, layer, head) {
   const key = siteKey(kindName, layer, head);
   const found = app.maps.get(key);
-  if (found && (found.exact || !app.payload.exact.has(key))) return found;
+  if (found?.exact) return found;
   const kind = app.payload.kinds.get(kindName);
-  const map = exactMap(app, kind, layer, head) ?? { data: coarseMap(kind, layer, head), exact: false };
+  const map = exactMap(app, kind, layer, head) ?? found ?? { data: coarseMap(kind, layer, head), exact: false };
   app.maps.delete(key);
   app.maps.set(key, map);
   if (app.maps.size > KEPT_MAPS) app.maps.delete(app.maps.keys().next().value);

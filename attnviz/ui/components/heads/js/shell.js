@@ -37,7 +37,7 @@ function focusPane(app, parts) {
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
   parts.tip = element("div", { class: "tip", hidden: true });
-  parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.overlay, parts.tip);
+  parts.mapBox = element("div", { class: "map-box", tabindex: "-1" }, parts.map, parts.overlay, parts.tip);
   return element("section", { class: "pane focus", "aria-label": "Head in focus" }, head, focusTools(app, parts), pinPane(app, parts),
     element("div", { class: "focus-body" }, parts.mapBox, barsPane(app, parts)), legendPane(app, parts));
 }
