@@ -22,7 +22,7 @@ def row_bars_of(shown: Shown, layer: int | str, head: int | str, row: int, *, th
     visible = shown.visible(layer, head)[row].numpy()
     figure = go.Figure(_bars(shown, weights, visible, look))
     label = escaped(shown.rows[row].text)
-    notes = [f"sum {weights.sum():.3f}" if visible.any() else "no keys: this row may see none", shown.left_out]
+    notes = [f"sum {weights.sum():.3f}" if visible.any() else "no keys: this row may see none of these", shown.left_out]
     figure.update_layout(
         title={
             "text": f"{label} looks at",
