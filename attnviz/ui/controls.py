@@ -1,6 +1,7 @@
 """The top bar's controls. Each draws itself and returns what was chosen; all are kept in the link and across pages."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -28,16 +29,14 @@ def top_bar() -> Request:
     with columns[1]:
         src = _sentence("src", "Source sentence", examples()[2], on_change=_source_changed)
     with columns[2]:
-        to = st.selectbox(
-            "To", entry.languages, key="to", format_func=language_name, bind="query-params", on_change=_source_changed
-        )
+        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
     with columns[3]:
         tgt = _sentence("tgt", "Target (empty: the model translates)", "", on_change=_target_typed)
     columns[4].button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
     with columns[5]:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
     st.session_state["copy-link-slot"] = columns[6].empty()
-    return Request(entry, src, to or entry.languages[0], tgt)
+    return Request(entry, src, to, tgt)
 
 
 def model_picker() -> Entry:
@@ -46,10 +45,22 @@ def model_picker() -> Entry:
     if not known:
         st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
         st.stop()
-    name = st.selectbox(
-        "Model", list(known), key="model", format_func=lambda name: known[name].title, bind="query-params"
-    )
-    return known[name or DEFAULT]
+    return known[_choice("model", "Model", {name: entry.title for name, entry in known.items()})]
+
+
+def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
+    """One of `titles`; the address holds its key. (A bound selectbox would put its title there.)"""
+    options = list(titles)
+    with st.container(key=f"link-{key}"):
+        linked = st.text_input(key, key=key, bind="query-params")
+    shown = f"{key}-shown"
+
+    def adopt() -> None:
+        st.session_state[key] = st.session_state[shown]
+        on_change()
+
+    st.session_state[shown] = linked if linked in titles else options[0]
+    return st.selectbox(label, options, key=shown, format_func=titles.__getitem__, on_change=adopt)
 
 
 def _sentence(key: str, label: str, default: str, *, on_change) -> str:
