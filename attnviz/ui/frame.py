@@ -35,12 +35,12 @@ def page(title: str) -> Request:
 def say(*sentences: str) -> None:
     """Notes above the picture: what was cut, what a link asked for and did not get."""
     for sentence in sentences:
-        st.session_state["notes-slot"].info(_literal(sentence), icon=":material/info:")
+        st.session_state["notes-slot"].info(literal(sentence), icon=":material/info:")
 
 
 def stop(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
-    st.session_state["notes-slot"].error(_literal(sentence), icon=":material/error:")
+    st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
     st.stop()
 
 
@@ -53,7 +53,7 @@ def run(make: Callable[[], T]) -> T:
         raise
 
 
-def finish(request: Request, trace, view: link.View | None = None) -> None:
+def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
     """Draw what depends on the run: notes, the link to copy, the status bar."""
     loaded = model(request.entry.name)
     linked = st.session_state.get("linked", {})
@@ -92,6 +92,6 @@ def _remember_link() -> None:
             del st.query_params[name]
 
 
-def _literal(sentence: str) -> str:
+def literal(sentence: str) -> str:
     """Markdown that shows a sentence as it is."""
     return "".join(f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|$:~^" else character for character in sentence)

@@ -5,7 +5,7 @@ A shared link names its version, the weights and every option, so that it keeps 
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 VERSION = "1"
@@ -13,6 +13,14 @@ MEAN = "mean"
 _CHOICES = {"specials": ("show", "hide", "renormalise"), "compare": ("none", "side", "difference")}
 _SWITCHES = ("words", "mask", "sink", "plotly", "table")
 MAX_PINS = 4
+
+
+class Linkable(Protocol):
+    """What a page's picture depends on besides the sentences."""
+
+    def to_params(self) -> dict[str, str]:
+        """Every option as the text that stands in a link."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -136,7 +144,7 @@ def _index(text: str, count: int) -> int | str | None:
     return int(text) if text.isdecimal() and len(text) < 6 and int(text) < count else None
 
 
-def shared_query(sentence: Mapping[str, str], view: View | None, weights: str) -> str:
+def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: str) -> str:
     """The query of a link that shows somebody else the same picture."""
     params = {"v": VERSION, "weights": weights, **sentence}
     return urlencode(params | (view.to_params() if view else {}))
