@@ -48,8 +48,8 @@ def _unless_drawn(payload: bytes, key: str) -> bytes:
     view, seq = _without_seq(header["view"]), (reported or {}).get("seq", 0)
     if reported and drawn and drawn["id"] == header["id"]:
         held = _without_seq(reported) if seq > drawn["seq"] else drawn["view"]
-        if held == view:
-            drawn.update(view=view, seq=seq)
+        if all(name in held and held[name] == value for name, value in view.items()):
+            drawn.update(view=held, seq=seq)
             return drawn["payload"]
     payload = packed({**header, "view": {**view, "seq": seq}}, bytes(blobs))
     st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "payload": payload}

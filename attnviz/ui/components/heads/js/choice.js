@@ -10,7 +10,8 @@ const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can ans
 function adopt(app) {
   const { seq = 0, ...view } = app.payload.header.view;
   // A payload that was asked for before the visitor's newest choice does not undo that choice.
-  if (!app.view || seq >= app.seq) app.view = { ...START, ...view };
+  // What Python says nothing of stays as it is.
+  if (!app.view || seq >= app.seq) app.view = { ...START, ...app.view, ...view };
   app.seq = Math.max(app.seq, seq);
   settle(app);
 }

@@ -4,7 +4,7 @@ function paintOverview(app) {
   const { view, payload, theme, parts } = app;
   const kind = payload.kinds.get(view.kind);
   const size = app.sizes.grid;
-  const key = [payload.header.base, view.kind, view.sort, theme.key, size, devicePixelRatio].join("|");
+  const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, devicePixelRatio].join("|");
   if (app.overviewKey !== key) {
     app.overviewKey = key;
     app.layout = overviewLayout(app, kind, size);
@@ -53,7 +53,7 @@ function cellNode(app, [layer, head]) {
   const canvas = element("canvas", { "aria-hidden": "true", style: `width:${w}px;height:${h}px` });
   const name = element("span", { class: "cell-name", text: shortSite(layer, head) });
   const value = element("span", { class: "cell-value" });
-  const foot = element("span", { class: "cell-foot", style: `height:${caption}px` }, ...(narrow && !sorted ? [value] : [name, value]));
+  const foot = element("span", { class: "cell-foot", style: `height:${caption}px`, hidden: !caption }, ...(narrow && !sorted ? [value] : [name, value]));
   const node = element("div", { class: "cell", role: "gridcell", tabindex: "-1", style: `width:${w + 2}px` }, canvas, foot);
   if (layer === "mean" || head === "mean") node.classList.add("mean");
   if (narrow) node.classList.add("narrow");

@@ -11,7 +11,7 @@ function overviewLayout(app, kind, [width, height]) {
   const heads = kind.heads > 1 ? [...range(kind.heads), "mean"] : [0];
   const upright = layers.map((layer) => heads.map((head) => [layer, head]));
   const turned = heads.map((head) => layers.map((layer) => [layer, head]));
-  const [a, b] = [upright, turned].map((rows) => ({ rows, ...sizeOf(kind, rows, [width, height]) }));
+  const [a, b] = [upright, turned].map((rows) => ({ rows, ...sizeOf(app, kind, rows, [width, height]) }));
   return b.area > a.area * 1.15 ? { ...b, turned: true } : a;
 }
 
@@ -20,16 +20,16 @@ function sortedLayout(app, kind, size) {
   const order = range(values.length).sort((a, b) => (values[b] ?? -Infinity) - (values[a] ?? -Infinity) || a - b);
   const sites = order.map((i) => [Math.floor(i / kind.heads), i % kind.heads]);
   const inRows = (columns) => range(Math.ceil(sites.length / columns)).map((r) => sites.slice(r * columns, (r + 1) * columns));
-  const options = range(sites.length).map((i) => inRows(i + 1)).map((rows) => ({ rows, ...sizeOf(kind, rows, size), sorted: true }));
+  const options = range(sites.length).map((i) => inRows(i + 1)).map((rows) => ({ rows, ...sizeOf(app, kind, rows, size), sorted: true }));
   return options.reduce((best, option) => (option.area > best.area ? option : best));
 }
 
 // A thumbnail's size in CSS pixels; its cells may be up to 1.8 times as wide as high, or as high as wide.
-function sizeOf(kind, rows, [width, height]) {
+function sizeOf(app, kind, rows, [width, height]) {
   const columns = rows[0].length;
   const narrow = (width - 6 * (columns - 1)) / columns < 66;
   const gap = columns > 8 || rows.length > 9 ? 3 : 6;
-  const caption = narrow && rows.length * columns > 1 ? 13 : CAPTION;
+  const caption = !narrow ? CAPTION : app.view.tint === "none" && app.view.sort === "layout" ? 0 : 13;
   const frame = 2; // the cell's own border, either way
   const header = narrow ? HEADER : 0;
   let w = (width - 6 - header - gap * (columns - (header ? 0 : 1))) / columns - frame;
@@ -37,7 +37,7 @@ function sizeOf(kind, rows, [width, height]) {
   const square = kind.nCols / kind.nRows; // width over height where cells are square
   const wish = Math.max(0.62, Math.min(1.6, square));
   h = Math.min(h, w / (wish * 0.72));
-  w = Math.min(w, Math.max(h, SMALLEST) * wish * 1.5);
+  w = Math.min(w, Math.max(h, SMALLEST) * Math.max(1.3, wish * 1.9));
   if (h < 17 && narrow) return dense(w, h + caption);
   [w, h] = [Math.max(SMALLEST, Math.floor(w)), Math.max(SMALLEST, Math.floor(h))];
   return { w, h, gap, caption, narrow, area: Math.min(w, h) ** 2 * Math.sqrt(Math.max(w, h) / Math.min(w, h)) };
