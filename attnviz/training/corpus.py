@@ -41,9 +41,14 @@ class Corpus:
         for english, translation in pairs:
             source, target = codec.encode_source(english).ids, codec.encode_target(translation, to).ids
             if len(source) <= max_tokens and len(target) <= max_tokens:
-                src.append(np.array(source, dtype=np.int16))
-                tgt.append(np.array(target, dtype=np.int16))
+                src.append(np.array(source, dtype=np.int32))
+                tgt.append(np.array(target, dtype=np.int32))
         return cls(src, tgt, repeat)
+
+    @property
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Source and target ids, side by side."""
+        return list(zip(self.src, self.tgt, strict=True))
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def epoch_batches(corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens:
     A batch holds about `batch_tokens` tokens, padding included.
     """
     rng = random.Random(f"{seed}/{epoch}")
-    pairs = [(s, t) for corpus in corpora for _ in range(corpus.repeat) for s, t in zip(corpus.src, corpus.tgt)]
+    pairs = [(s, t) for corpus in corpora for _ in range(corpus.repeat) for s, t in corpus.pairs]
     rng.shuffle(pairs)
     batches = []
     for start in range(0, len(pairs), POOL):

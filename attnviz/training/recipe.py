@@ -30,7 +30,10 @@ class Recipe:
     seed: int = 1
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step counted from 1: linear warm-up, a plateau, then linear decay to zero over the
-        last `decay` share of the steps. A longer run shares the plateau, so that it can go on from a shorter one."""
+        """The learning rate of a step counted from 1.
+
+        Linear warm-up, a plateau, then linear decay to zero over the last `decay` share of the steps. A longer run
+        shares the plateau, so that it can go on from a shorter one.
+        """
         left = (self.steps - step + 1) / max(1, round(self.decay * self.steps))
-        return self.learning_rate * min(1.0, step / self.warmup, left)
+        return self.learning_rate * min(1.0, step / max(1, self.warmup), left)

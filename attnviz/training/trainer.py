@@ -1,10 +1,12 @@
 """The training loop: batches in, a state on disk out, resumable to the same numbers."""
 
 import json
+import pickle
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +32,14 @@ class Trainer:
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
 
     def batches(self, corpora: list[Corpus]) -> Iterator[Batch]:
-        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done."""
+        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done.
+
+        Raises ValueError when there are no pairs.
+        """
+        if not any(corpus.src and corpus.repeat for corpus in corpora):
+            raise ValueError(
+                "There are no sentence pairs to learn from: the files are empty, or every pair is too long."
+            )
         while self.step < self.recipe.steps:
             epoch = epoch_batches(
                 corpora, epoch=self.epoch, seed=self.recipe.seed, batch_tokens=self.recipe.batch_tokens
@@ -40,8 +49,8 @@ class Trainer:
                     continue
                 if self.step >= self.recipe.steps:
                     return
+                self.batch = index + 1  # before it is learned: a state saved after that goes on with the next one
                 yield batch
-                self.batch = index + 1
             self.epoch, self.batch = self.epoch + 1, 0
 
     def learn(self, batch: Batch) -> tuple[float, int]:
@@ -94,7 +103,7 @@ class Trainer:
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
-            "place": (self.step, self.epoch, self.batch, self.tokens_seen),
+            "place": (self.step, self.epoch, self.batch, self.tokens_seen),  # as in Place
             "recipe": json.dumps(asdict(self.recipe)),
         }
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,8 +111,11 @@ class Trainer:
         path.with_suffix(".part").replace(path)
 
     def load(self, path: Path) -> None:
-        """Go on from a saved state. Raises ValueError when it was made with another recipe (steps may differ)."""
-        state = torch.load(path, map_location=self.device, weights_only=True)
+        """Go on from a saved state.
+
+        Raises ValueError when it is broken, or was made with another recipe (steps may differ).
+        """
+        state = _read(path, self.device)
         then, now = json.loads(state["recipe"]), asdict(self.recipe)
         if changed := [name for name in now if name != "steps" and then.get(name) != now[name]]:
             raise ValueError(
@@ -116,6 +128,31 @@ class Trainer:
         self.step, self.epoch, self.batch, self.tokens_seen = state["place"]
 
 
+@dataclass(frozen=True)
+class Place:
+    """How far a run has come."""
+
+    step: int
+    epoch: int
+    batch: int
+    tokens_seen: int
+
+
+def read_state(path: Path) -> tuple[Recipe, Place]:
+    """Recipe and place of a saved state. Raises ValueError when there is none or it is broken."""
+    if not path.is_file():
+        raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
+    state = _read(path, torch.device("cpu"))
+    return Recipe(**json.loads(state["recipe"])), Place(*state["place"])
+
+
+def _read(path: Path, device: torch.device) -> dict[str, Any]:
+    try:
+        return torch.load(path, map_location=device, weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path.name} is broken: remove it to begin again, or give another --state folder.") from error
+
+
 def train(
     trainer: Trainer,
     corpora: list[Corpus],
@@ -124,7 +161,9 @@ def train(
     report: Callable[[int, float, float], None],
     checkpoint: Callable[[], None],
 ) -> None:
-    """Run to the recipe's end; `report(step, loss, tokens a second)` and `checkpoint()` every `every` steps."""
+    """Run to the recipe's end; `report(step, loss, tokens a second)` now and then, `checkpoint()` every `every` steps
+    and at the end.
+    """
     losses: list[float] = []
     tokens, since = 0, time.perf_counter()
     for batch in trainer.batches(corpora):
@@ -135,7 +174,7 @@ def train(
             now = time.perf_counter()
             report(trainer.step, sum(losses) / len(losses), tokens / (now - since))
             losses, tokens, since = [], 0, now
-        if trainer.step % every == 0:
+        if trainer.step % every == 0 and trainer.step < trainer.recipe.steps:
             checkpoint()
             since = time.perf_counter()
     checkpoint()

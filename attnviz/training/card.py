@@ -1,0 +1,142 @@
+"""The model card: what a checkpoint is, what it was made from and how, how good it is, and where it fails."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from attnviz.training.evaluation import Score
+from attnviz.training.recipe import Recipe
+
+LANGUAGE_NAMES = {"de": "German", "es": "Spanish", "fr": "French", "zh": "Chinese (Simplified)"}
+
+DATA = """\
+Sentence pairs of the Tatoeba project, selected and paired by manythings.org/anki, under
+[CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/).
+Attribution: **www.manythings.org/anki and tatoeba.org**.
+
+Changes made to the text before training: Unicode NFC; curly quotes to ASCII in Latin-script text; no-break and
+zero-width spaces normalised; ASCII punctuation next to Chinese characters made full-width; pairs over 250 characters
+and exact duplicates dropped; Chinese converted to Simplified. English is lowercased when it is encoded. An English
+sentence lies in the same split in every language."""
+
+LIMITS = """\
+- It knows short everyday sentences, many of them about Tom and Mary. News, law, poetry and long sentences are beyond
+  it.
+- It reads English only, and does not tell `Polish` from `polish`, since capitals are lowered.
+- Characters that are not in its vocabulary are read as `<unk>` and never written.
+- Names, numbers and rare words are often wrong, without any sign of it in the sentence.
+- It repeats what its sentences say about people, stereotypes included. It is made to be looked into, not relied on."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Sentences that a visitor is likely to type, and how the model translates them.
+
+    `wrong` maps a language to the sentences that a reader of it called wrong, and why; a language that nobody has
+    read is not in it.
+    """
+
+    sentences: tuple[str, ...]
+    translations: Mapping[str, Sequence[str]]
+    wrong: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """What the card says of the model itself. `pairs` counts training pairs a language."""
+
+    name: str
+    n_parameters: int
+    recipe: Recipe
+    steps: int
+    tokens_seen: int
+    pairs: Mapping[str, int]
+
+
+def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[str, str]]:
+    """A reader's verdict, as JSON: language -> sentence -> what is wrong with its translation (`{}`: nothing is).
+
+    Raises ValueError for another form, and for a sentence that is not among those translated.
+    """
+    if path is None:
+        return {}
+    marks = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(marks, dict) or not all(isinstance(of_language, dict) for of_language in marks.values()):
+        raise ValueError(
+            f'{path.name} must map languages to sentences and reasons: {{"fr": {{"I love you.": "why"}}}}.'
+        )
+    for to, of_language in marks.items():
+        if unknown := [sentence for sentence in of_language if sentence not in sentences]:
+            raise ValueError(f"{path.name} marks {unknown[0]!r} ({to}), which is not among the demo sentences.")
+    return marks
+
+
+def card(model: TrainedModel, scores: Mapping[str, Score], demo: Demo) -> str:
+    """The card as Markdown."""
+    sections = {
+        f"# {model.name}": _opening(model, tuple(scores)),
+        "## Data and attribution": DATA,
+        "## Recipe": _recipe(model),
+        "## Scores": _scores(scores),
+        "## Sentences": "\n\n".join((_verdict(demo), *(_translations(demo, to) for to in demo.translations))),
+        "## Limits": LIMITS,
+    }
+    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in sections.items()) + "\n"
+
+
+def _opening(model: TrainedModel, languages: Sequence[str]) -> str:
+    names = ", ".join(LANGUAGE_NAMES.get(to, to) for to in languages)
+    return (
+        f"Translates English into {names}. A Transformer of {model.n_parameters / 1e6:.1f} million parameters, trained "
+        "from scratch, small enough to look into: every attention head of it can be seen with attnviz."
+    )
+
+
+def _recipe(model: TrainedModel) -> str:
+    seen = ", ".join(
+        f"{LANGUAGE_NAMES.get(to, to)}: {model.pairs[to]:,} pairs, {times}x an epoch"
+        for to, times in model.recipe.languages.items()
+    )
+    numbers = {name: value for name, value in asdict(model.recipe).items() if name != "languages"}
+    opening = (
+        f"{model.steps:,} steps, {model.tokens_seen:,} tokens read (both sides, without padding). {seen}. AdamW, "
+        "bfloat16 autocast; the weights are a running average over the steps. `python -m attnviz.training` repeats it."
+    )
+    return (
+        opening + "\n\n" + _table(("setting", "value"), [(f"`{name}`", str(value)) for name, value in numbers.items()])
+    )
+
+
+def _scores(scores: Mapping[str, Score]) -> str:
+    rows = [
+        (LANGUAGE_NAMES.get(to, to), f"{score.bleu:.1f}", f"{score.chrf:.1f}", f"{score.sentences:,}")
+        for to, score in scores.items()
+    ]
+    return (
+        "sacrebleu on the dev split, greedy decoding, one reference a sentence; Chinese BLEU counts characters.\n\n"
+        + _table(("into", "BLEU", "chrF", "sentences"), rows)
+    )
+
+
+def _verdict(demo: Demo) -> str:
+    counts = []
+    for to in demo.translations:
+        name, total = LANGUAGE_NAMES.get(to, to), len(demo.sentences)
+        read = f"{total - len(demo.wrong[to])} of {total} right" if to in demo.wrong else "not yet judged by a reader"
+        counts.append(f"{name}: {read}")
+    return f"Greedy translations; ✗ marks those that a reader called wrong. {'; '.join(counts)}."
+
+
+def _translations(demo: Demo, to: str) -> str:
+    wrong = demo.wrong.get(to, {})
+    rows = [
+        (str(number), english, translation, f"✗ {wrong[english]}".strip() if english in wrong else "")
+        for number, (english, translation) in enumerate(zip(demo.sentences, demo.translations[to], strict=True), 1)
+    ]
+    return _table(("", "English", LANGUAGE_NAMES.get(to, to), "wrong"), rows)
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,128 @@
+"""`python -m attnviz.training`: a corpus goes in, a checkpoint, scores and a card come out."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+
+from attnviz.models.translator import Translator
+from attnviz.training.__main__ import main
+from attnviz.training.card import Demo, TrainedModel, card, read_marks
+from attnviz.training.evaluation import Score
+from attnviz.training.recipe import Recipe
+
+
+@pytest.fixture(scope="module")
+def options(data, recipe, tmp_path_factory):
+    state = tmp_path_factory.mktemp("run") / "state"
+    changes = json.dumps(asdict(recipe) | {"steps": 4})
+    return ["--data", str(data), "--state", str(state), "--device", "cpu", "--threads", "1", "--every", "2"], changes
+
+
+@pytest.fixture(scope="module")
+def state(options):
+    """The folder of a run of four steps."""
+    arguments, changes = options
+    assert main([*arguments, "--recipe", changes]) == 0
+    return Path(arguments[3])
+
+
+def test_a_run_leaves_a_checkpoint_that_translates(state):
+    translator = Translator.load(state / "checkpoint", device=torch.device("cpu"), dtype=torch.float32)
+    assert translator.languages == ("fr", "zh")
+    assert isinstance(translator.translate("The red dog.", to="zh"), str)
+
+
+def test_a_run_logs_scores_as_it_goes(state):
+    lines = [json.loads(line) for line in (state / "scores.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines[:2]] == [2, 4]
+    for line in lines:
+        assert set(line) == {"step", "tokens", "fr", "zh"}
+        assert line["fr"]["sentences"] == 5
+        assert 0 <= line["zh"]["bleu"] <= 100
+
+
+def test_the_same_command_goes_on(options, state, recipe, capsys):
+    arguments, _ = options
+    assert main([*arguments, "--recipe", json.dumps(asdict(recipe) | {"steps": 6})]) == 0
+    assert json.loads((state / "scores.jsonl").read_text().splitlines()[-1])["step"] == 6
+    assert "tokens/s" in capsys.readouterr().err
+
+
+def test_the_card_of_a_run(options, state, tmp_path):
+    arguments, _ = options
+    (tmp_path / "demo.txt").write_text("The red dog.\nThe big cat.\n")
+    (tmp_path / "marks.json").write_text('{"fr": {"The big cat.": "no cat in it"}, "zh": {}}')
+    files = ["--card", "card.md", "--demo", "demo.txt", "--marks", "marks.json"]
+    files = [str(tmp_path / name) if "." in name else name for name in files]
+    assert main([*arguments, *files, "--name", "tiny"]) == 0
+    text = (tmp_path / "card.md").read_text(encoding="utf-8")
+    for expected in (
+        "# tiny\n",
+        "www.manythings.org/anki and tatoeba.org",
+        "CC BY 2.0 FR",
+        "Changes made",
+        "| `d_model` | 24 |",
+        "French: 16 pairs, 1x an epoch, Chinese (Simplified): 11 pairs, 3x an epoch",
+        "French: 1 of 2 right; Chinese (Simplified): 2 of 2 right.",
+        "✗ no cat in it",
+        "## Limits",
+    ):
+        assert expected in text
+
+
+def _text(wrong, translation="Un | deux") -> str:
+    model = TrainedModel("m", 8_600_000, Recipe(), 16_000, 59_000_000, {"fr": 10, "zh": 5})
+    scores = {"fr": Score(46.04, 62.0, 1721), "zh": Score(35.0, 30.0, 342)}
+    demo = Demo(("One.", "Two."), {"fr": [translation, "Deux."], "zh": ["一。", "二。"]}, wrong)
+    return card(model, scores, demo)
+
+
+def test_card_by_hand():
+    text = _text({"fr": {"Two.": "gender"}})
+    assert "8.6 million parameters" in text
+    assert "| French | 46.0 | 62.0 | 1,721 |" in text
+    assert "| 1 | One. | Un \\| deux |  |" in text
+    assert "| 2 | Two. | Deux. | ✗ gender |" in text
+    assert "French: 1 of 2 right; Chinese (Simplified): not yet judged by a reader." in text
+
+
+@pytest.mark.parametrize("content", ["[]", '{"fr": ["One."]}', '{"fr": {"Three.": "why"}}', "{"])
+def test_marks_that_do_not_fit_are_refused(tmp_path, content):
+    (tmp_path / "marks.json").write_text(content)
+    with pytest.raises(ValueError, match=r"marks\.json|Expecting"):
+        read_marks(tmp_path / "marks.json", ("One.", "Two."))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--data", "nowhere"], "nowhere"),
+        (["--data", "nowhere", "--recipe", "{"], "--recipe must be a JSON object"),
+        (["--data", "nowhere", "--recipe", '{"colour": 1}'], "--recipe must be a JSON object"),
+        (["--data", "nowhere", "--recipe", "[1]"], "--recipe must be a JSON object"),
+        (["--data", "nowhere", "--state", "nowhere", "--card", "card.md"], "no state.pt in 'nowhere': train first"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments, reason, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments, "--threads", "1"]) == 2
+    error = capsys.readouterr().err
+    assert reason in error
+    assert len(error.splitlines()) == 1
+
+
+def test_an_impossible_device_is_one_sentence(options, capsys, tmp_path):
+    arguments, changes = options
+    arguments = [*arguments[:2], "--state", str(tmp_path), "--threads", "1", "--device", "toaster"]
+    assert main([*arguments, "--recipe", changes]) == 2
+    assert "'toaster' is no device" in capsys.readouterr().err
+
+
+def test_a_cut_file_is_one_sentence(data, capsys, tmp_path):
+    for path in data.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes()[:40])
+    assert main(["--data", str(tmp_path), "--state", str(tmp_path / "state"), "--threads", "1"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
