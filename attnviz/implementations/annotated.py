@@ -1,0 +1,35 @@
+"""Multi-head attention as the Annotated Transformer lays it out: four anonymous linear maps and a zip (seed 000)."""
+
+import math
+
+from torch import Tensor, nn
+
+from attnviz.implementations.weights import SiteWeights, linear
+
+
+class AnnotatedAttention(nn.Module):
+    """`linears` are query, key, value and output, in this order; nothing but the order says so.
+
+    A query without a visible key gets equal weights: -1e9 in every cell is the same number in every cell.
+    """
+
+    def __init__(self, weights: SiteWeights) -> None:
+        super().__init__()
+        self.n_heads = weights.n_heads
+        self.linears = nn.ModuleList(linear(weight, bias) for weight, bias in weights.pairs)
+
+    def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Output and weights, with the axes of `Attention`."""
+        if mask is not None:
+            mask = mask.unsqueeze(1)  # one mask for all heads
+        query, key, value = (
+            project(x).view(len(x), x.size(1), self.n_heads, -1).transpose(1, 2)
+            # Four maps, three inputs: zip stops at the shorter, and the fourth map waits for the last line.
+            for project, x in zip(self.linears, (input_, memory, memory), strict=False)
+        )
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e9)
+        attn = scores.softmax(dim=-1)
+        context = (attn @ value).transpose(1, 2).contiguous()
+        return self.linears[-1](context.view(len(input_), input_.size(1), -1)), attn

@@ -1,0 +1,31 @@
+"""The package's own attention, with what a recorder saw of it as the second result."""
+
+from torch import Tensor
+
+from attnviz.implementations.weights import SiteWeights, linear
+from attnviz.tracing.recorder import Recorder
+from attnviz.transformer.attention import MultiHeadAttention, call_attn
+from attnviz.transformer.probe import Site
+
+_HERE = Site("encoder_self", 0)
+
+
+class RefactoredAttention:
+    """`MultiHeadAttention` of `attnviz.transformer`: named projections, `input_` and `memory`, no weights kept.
+
+    The fused kernel computes the output; the weights are made from the recorded query and key. A query without a
+    visible key gets zeros. Raises ValueError where `d_v` differs from `d_k`.
+    """
+
+    def __init__(self, weights: SiteWeights) -> None:
+        if weights.d_v != weights.d_k:
+            raise ValueError(f"The package's own attention needs d_v = d_k, not {weights.d_v} and {weights.d_k}.")
+        self.module = MultiHeadAttention(weights.d_model, weights.n_heads, weights.d_k)
+        for name, (weight, bias) in zip(("W_q", "W_k", "W_v", "W_o"), weights.pairs, strict=True):
+            setattr(self.module, name, linear(weight, bias))
+
+    def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Output and weights, with the axes of `Attention`."""
+        recorder = Recorder()
+        output = self.module(input_, memory, mask, site=_HERE, probe=recorder)
+        return output, call_attn(recorder.calls[_HERE])

@@ -1,0 +1,64 @@
+"""Plain attention with one head and no output map; and multi-head attention as a sum of such heads."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnviz.implementations.weights import SiteWeights
+
+
+@dataclass(frozen=True, eq=False)
+class SingleAttention:
+    """One head: `W_Q` and `W_K` `(d_model, d_k)`, `W_V` `(d_model, size of the output)`. There is no `W_o`."""
+
+    W_Q: Tensor
+    b_Q: Tensor  # noqa: N815 - beside the paper's W_Q
+    W_K: Tensor
+    b_K: Tensor  # noqa: N815 - beside the paper's W_K
+    W_V: Tensor
+    b_V: Tensor  # noqa: N815 - beside the paper's W_V
+
+    @classmethod
+    def of(cls, weights: SiteWeights, head: int) -> "SingleAttention":
+        """Head `head` of a site, its contexts as they are before `W_o`."""
+        keys, values = weights.rows(head, weights.d_k), weights.rows(head, weights.d_v)
+        return cls(
+            weights.W_q[keys].T,
+            weights.b_q[keys],
+            weights.W_k[keys].T,
+            weights.b_k[keys],
+            weights.W_v[values].T,
+            weights.b_v[values],
+        )
+
+    def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Output and weights, with the axes of `Attention`."""
+        query, key = input_ @ self.W_Q + self.b_Q, memory @ self.W_K + self.b_K
+        value = memory @ self.W_V + self.b_V
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        attn = scores.softmax(dim=-1)
+        return attn @ value, attn
+
+
+class SumOfSingles:
+    """Multi-head attention without `W_o`: head h's part of it is multiplied into `W_V`, which then maps `d_model` to
+    `d_model`, and the heads' outputs are added.
+    """
+
+    def __init__(self, weights: SiteWeights) -> None:
+        self.heads = [self._folded(weights, head) for head in range(weights.n_heads)]
+        self.b_o = weights.b_o
+
+    def _folded(self, weights: SiteWeights, head: int) -> SingleAttention:
+        plain = SingleAttention.of(weights, head)
+        W_O = weights.W_o[:, weights.rows(head, weights.d_v)].T  # noqa: N806 - the paper's name
+        return SingleAttention(plain.W_Q, plain.b_Q, plain.W_K, plain.b_K, plain.W_V @ W_O, plain.b_V @ W_O)
+
+    def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Output and weights, with the axes of `Attention`."""
+        outputs, maps = zip(*(head(input_, memory, mask) for head in self.heads), strict=True)
+        return torch.stack(outputs).sum(dim=0) + self.b_o, torch.stack(maps, dim=1)

@@ -1,0 +1,102 @@
+"""Every way to write multi-head attention that is kept here, with its source and where it puts a head's weights."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from attnviz.implementations.annotated import AnnotatedAttention
+from attnviz.implementations.per_head import PerHeadAttention
+from attnviz.implementations.refactored import RefactoredAttention
+from attnviz.implementations.sequence_first import RelativeAttention, SequenceFirst, SequenceFirstAttention
+from attnviz.implementations.single import SingleAttention, SumOfSingles
+from attnviz.implementations.torch_fused import TorchFusedAttention
+from attnviz.implementations.torch_module import TorchModuleAttention
+from attnviz.implementations.weights import Attention, SiteWeights
+from attnviz.transformer import attention
+
+
+@dataclass(frozen=True)
+class Way:
+    """One implementation: its title and a sentence on it, how to make it, the objects whose source is shown, and, for
+    each role, the expression (on what `make` returns) that is one head's matrix; see `slice_of`.
+    """
+
+    title: str
+    about: str
+    make: Callable[[SiteWeights], Attention]
+    shown: tuple[Callable, ...]
+    slices: Mapping[str, str]
+
+    def source(self) -> str:
+        """Its source, as it stands in the package."""
+        return "\n\n".join(inspect.getsource(part).rstrip() for part in self.shown)
+
+    def slice_of(self, role: str, head: int, weights: SiteWeights) -> str:
+        """Where head `head`'s matrix for a role ("Q", "K", "V", "O") is, as an expression with numbers in it.
+
+        `Q` and `K` are `(d_model, d_k)`, `V` is `(d_model, d_v)` and `O` is `(d_v, d_model)`.
+        """
+        size = weights.d_k if role in "QK" else weights.d_v
+        base = weights.n_heads * weights.d_k
+        numbers = {"head": head, "a": head * size, "b": (head + 1) * size}
+        shift = {"K": base, "V": 2 * base}.get(role, 0)
+        return self.slices[role].format(**numbers, c=shift + numbers["a"], d=shift + numbers["b"])
+
+
+def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
+    """Slices where each role is an `nn.Linear` or a weight of that layout."""
+    rows = {"Q": query, "K": key, "V": value}
+    return {role: name + "[{a}:{b}].T" for role, name in rows.items()} | {"O": output + "[:, {a}:{b}].T"}
+
+
+WAYS: Mapping[str, Way] = {
+    "annotated": Way(
+        "Annotated",
+        "Four anonymous linear maps in a list, told apart by their order, and a zip over three inputs.",
+        AnnotatedAttention,
+        (AnnotatedAttention,),
+        _linears("linears[0].weight", "linears[1].weight", "linears[2].weight", "linears[3].weight"),
+    ),
+    "refactored": Way(
+        "Refactored (attnviz's own)",
+        "Named projections, input_ and memory, nothing kept on the module; every page of attnviz runs on it.",
+        RefactoredAttention,
+        (attention.MultiHeadAttention, attention.scores, attention.masked_softmax, attention.context),
+        _linears("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight"),
+    ),
+    "per_head": Way(
+        "Per-head parameters",
+        "A head axis in the parameters themselves: the formula of one head, for all heads at once.",
+        PerHeadAttention,
+        (PerHeadAttention,),
+        {role: f"W_{role}[{{head}}]" for role in "QKVO"},
+    ),
+    "sequence_first": Way(
+        "Sequence first",
+        "(length, batch, heads, d_k) and einsum; get_scores can be replaced, and relative positions replace it.",
+        lambda weights: SequenceFirst(SequenceFirstAttention(weights)),
+        (SequenceFirstAttention, RelativeAttention),
+        _linears("module.query.weight", "module.key.weight", "module.value.weight", "module.output.weight"),
+    ),
+    "single": Way(
+        "Single attentions, added",
+        "Plain attention with one head and no W_o, once for each head: W_o is multiplied into each W_V.",
+        SumOfSingles,
+        (SingleAttention, SumOfSingles),
+        {"Q": "heads[{head}].W_Q", "K": "heads[{head}].W_K", "V": "heads[{head}].W_V", "O": ""},
+    ),
+    "torch_module": Way(
+        "nn.MultiheadAttention",
+        "PyTorch's module: the projections lie one under another in one matrix, and True in a mask hides.",
+        TorchModuleAttention,
+        (TorchModuleAttention,),
+        dict.fromkeys("QKV", "module.in_proj_weight[{c}:{d}].T") | {"O": "module.out_proj.weight[:, {a}:{b}].T"},
+    ),
+    "torch_fused": Way(
+        "Fused function",
+        "F.scaled_dot_product_attention: the weights never exist as a tensor, so there are none to return.",
+        TorchFusedAttention,
+        (TorchFusedAttention,),
+        _linears("weights.W_q", "weights.W_k", "weights.W_v", "weights.W_o"),
+    ),
+}

@@ -1,0 +1,85 @@
+"""The weights of one attention site, as every implementation here takes them: the one mapping between all of them.
+
+A weight has the layout of `nn.Linear`, `(out, in)`. Head h owns rows `h * d_k : (h + 1) * d_k` of `W_q` and `W_k`, rows
+`h * d_v : (h + 1) * d_v` of `W_v`, and the columns of the same numbers of `W_o`. Each implementation's constructor says
+where it puts them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.transformer.attention import MultiHeadAttention
+
+Attention = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor | None]]
+"""`(input_, memory, mask) -> (output, attn or None)`: input_ `(batch, q_len, d_model)`, memory `(batch, k_len,
+d_model)`, mask bool, True = may attend, `(batch or 1, q_len or 1, k_len)`; output `(batch, q_len, d_model)`, attn
+`(batch, heads, q_len, k_len)` before dropout."""
+
+
+@dataclass(frozen=True, eq=False)
+class SiteWeights:
+    """Weights `(out, in)` and biases of the four projections, and the number of heads that share them."""
+
+    n_heads: int
+    W_q: Tensor
+    b_q: Tensor
+    W_k: Tensor
+    b_k: Tensor
+    W_v: Tensor
+    b_v: Tensor
+    W_o: Tensor
+    b_o: Tensor
+
+    @classmethod
+    def of(cls, module: MultiHeadAttention) -> "SiteWeights":
+        """The weights of a site of the running model; shared, not copied."""
+        projections = (module.W_q, module.W_k, module.W_v, module.W_o)
+        return cls(module.n_heads, *(part.detach() for linear in projections for part in (linear.weight, linear.bias)))
+
+    @classmethod
+    def random(cls, n_heads: int, d_model: int, *, d_k: int, d_v: int | None = None, seed: int = 0) -> "SiteWeights":
+        """Weights of the usual size, biases away from zero: for tests, and for dimensions that no model has."""
+        generator = torch.Generator().manual_seed(seed)
+        d_v = d_k if d_v is None else d_v
+        sizes = ((n_heads * d_k, d_model), (n_heads * d_k, d_model), (n_heads * d_v, d_model), (d_model, n_heads * d_v))
+        parts = ((torch.randn(out, in_, generator=generator) / in_**0.5, out) for out, in_ in sizes)
+        return cls(n_heads, *(t for weight, out in parts for t in (weight, torch.randn(out, generator=generator) / 4)))
+
+    @property
+    def d_model(self) -> int:
+        """Size of what goes in and comes out."""
+        return self.W_q.shape[1]
+
+    @property
+    def d_k(self) -> int:
+        """Size of one head's queries and keys."""
+        return self.W_q.shape[0] // self.n_heads
+
+    @property
+    def d_v(self) -> int:
+        """Size of one head's values."""
+        return self.W_v.shape[0] // self.n_heads
+
+    @property
+    def pairs(self) -> tuple[tuple[Tensor, Tensor], ...]:
+        """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
+        return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)
+
+    def rows(self, head: int, size: int) -> slice:
+        """The rows of a projection that belong to one head, `size` to each head."""
+        return slice(head * size, (head + 1) * size)
+
+    def to(self, dtype: torch.dtype) -> "SiteWeights":
+        """The same weights in another dtype."""
+        return SiteWeights(self.n_heads, *(part.to(dtype) for pair in self.pairs for part in pair))
+
+
+def linear(weight: Tensor, bias: Tensor) -> nn.Linear:
+    """An `nn.Linear` that holds these very tensors."""
+    module = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+    module.weight = nn.Parameter(weight, requires_grad=False)
+    module.bias = nn.Parameter(bias, requires_grad=False)
+    return module
