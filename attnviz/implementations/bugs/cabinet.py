@@ -1,0 +1,227 @@
+"""The cabinet: every bug with what it is, whether it raises or stays silent, and the one-line test that catches it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from attnviz.implementations.bugs import catches, steps, wrong_steps
+from attnviz.implementations.bugs.case import Case, own_case
+from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
+from attnviz.implementations.bugs.steps import RIGHT, SteppedAttention, Steps
+from attnviz.implementations.weights import Attention
+
+Catch = Callable[[Attention, Case], bool]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug. `step` names the step that goes wrong and `wrong` is what stands in its place; `step` is "" for the
+    bug that needs two threads. `unnoticed` says why a shape check or a quick look misses it, or where it shows.
+    `own` gives sizes of its own, where the model's would hide it.
+    """
+
+    title: str
+    declared: Literal["raises", "silent"]
+    step: str
+    wrong: Callable
+    what: str
+    unnoticed: str
+    catch: Catch
+    own: Callable[[], Case] | None = None
+
+    @property
+    def steps(self) -> Steps:
+        """Right steps, and the wrong one in its place."""
+        return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
+
+    def attention(self, case: Case) -> Attention:
+        """The attention that has this bug, on a case's weights."""
+        return SteppedAttention(case.weights, self.steps, case.dropout) if self.step else kept_map(case.weights)
+
+    @property
+    def sources(self) -> tuple[str, str]:
+        """The wrong code and the right code."""
+        if not self.step:
+            return inspect.getsource(KeptMap), inspect.getsource(SteppedAttention.__call__)
+        return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
+
+    @property
+    def test(self) -> str:
+        """The source of the test that catches it."""
+        return inspect.getsource(self.catch)
+
+
+def right(case: Case) -> Attention:
+    """The attention without a bug, on a case's weights."""
+    return SteppedAttention(case.weights, RIGHT, case.dropout)
+
+
+BUGS: Mapping[str, Bug] = {
+    "softmax_over_heads": Bug(
+        "Softmax over the heads (dim=0)",
+        "silent",
+        "weigh",
+        wrong_steps.softmax_over_heads,
+        "Seed 001 takes softmax over dim=0 of a tensor (heads, q_len, k_len): heads compete for a cell instead of "
+        "keys for a query.",
+        "Every shape stays the same and all weights lie between 0 and 1. Where a mask hides a key, every head gets "
+        "1 / heads instead of 0.",
+        catches.rows_sum_to_one,
+    ),
+    "softmax_over_queries": Bug(
+        "Softmax over the queries (dim=1)",
+        "silent",
+        "weigh",
+        wrong_steps.softmax_over_queries,
+        "dim=1 is the key axis of seed 003's (q_len, k_len, batch, heads); after moving the batch to the front, "
+        "(batch, q_len, k_len, heads), it is the query axis.",
+        "The map is square in self-attention and its columns sum to 1, so that it looks like a map read sideways.",
+        catches.rows_sum_to_one,
+    ),
+    "no_scale": Bug(
+        "No scale",
+        "silent",
+        "scores",
+        wrong_steps.no_scale,
+        "Scores are not divided by √d_k: their variance grows with d_k, and softmax puts nearly all weight on one key.",
+        "Rows sum to 1 and the largest weight is on the same key; the maps only look very sure of themselves.",
+        catches.equals_pytorch,
+    ),
+    "scale_by_d_model": Bug(
+        "Scaled by √d_model",
+        "silent",
+        "scores",
+        wrong_steps.scale_by_d_model,
+        "The scores are divided by the size of the model instead of the size of a head.",
+        "With one head both are the same number. With more, rows sum to 1 and the order of the keys is right; the maps "
+        "are only flatter.",
+        catches.equals_pytorch,
+    ),
+    "merge_by_reshape": Bug(
+        "Heads merged by reshape",
+        "silent",
+        "merge",
+        wrong_steps.merge_by_reshape,
+        "The head axis is not moved back before the last two axes are joined: one output row then holds several "
+        "positions of one head (seed 001).",
+        "reshape copies where view would have refused, the size is right, and the attention maps are untouched.",
+        catches.no_row_but_the_last_sees_the_last_token,
+    ),
+    "split_by_view": Bug(
+        "Heads split in the wrong order",
+        "silent",
+        "split",
+        wrong_steps.split_by_view,
+        "view(batch, heads, length, d_k) in place of view(batch, length, heads, d_k) and a transpose: the numbers stay "
+        "where they are, so that a head gets some positions whole instead of a part of each.",
+        "The shape is exactly the wanted one. With one head, or one token, even the numbers are right.",
+        catches.no_row_but_the_last_sees_the_last_token,
+    ),
+    "float_head_size": Bug(
+        "Float head size",
+        "raises",
+        "head_size",
+        wrong_steps.float_head_size,
+        "d_model / n_heads is a float in Python 3, even where it divides evenly (seed 001), and a size must be an int.",
+        "It is noticed at the first call that makes a tensor of that size.",
+        catches.has_the_shape_of_its_input,
+    ),
+    "mask_inverted": Bug(
+        "Mask inverted",
+        "silent",
+        "weigh",
+        wrong_steps.mask_inverted,
+        "True means “may attend” here and “hidden” in nn.MultiheadAttention: masks that are carried over hide "
+        "what they should show.",
+        "Rows sum to 1, and with a causal mask a training loss even falls faster: the model sees the answer.",
+        catches.hidden_keys_weigh_nothing,
+    ),
+    "mask_transposed": Bug(
+        "Mask transposed",
+        "silent",
+        "weigh",
+        wrong_steps.mask_transposed,
+        "The axes of the mask are swapped: queries see later keys instead of earlier ones.",
+        "In self-attention the mask is square and fits either way; where lengths differ torch would refuse it.",
+        catches.hidden_keys_weigh_nothing,
+    ),
+    "mask_after_softmax": Bug(
+        "Mask applied after softmax",
+        "silent",
+        "weigh",
+        wrong_steps.mask_after_softmax,
+        "Hidden keys get 0 after the softmax has shared the weight out: what they had got is lost, not passed on.",
+        "Hidden cells are exactly 0, as they should be; only the row sums tell.",
+        catches.rows_sum_to_one,
+    ),
+    "mask_added_after_softmax": Bug(
+        "−1e9 added after softmax",
+        "silent",
+        "weigh",
+        wrong_steps.mask_added_after_softmax,
+        "An additive mask is right before the softmax; after it, −1e9 becomes a weight.",
+        "No shape changes and nothing raises; a colour scale that is fixed from 0 to 1 draws −1e9 like a 0.",
+        catches.rows_sum_to_one,
+    ),
+    "half_filled": Bug(
+        "−1e9 in float16 by masked_fill",
+        "raises",
+        "weigh",
+        wrong_steps.half_filled,
+        "float16 ends at 65,504; masked_fill refuses a number that it cannot hold.",
+        "In float32 the same line works: it is noticed on the day somebody switches to half precision.",
+        catches.is_finite,
+    ),
+    "half_by_where": Bug(
+        "−1e9 in float16 by where",
+        "silent",
+        "weigh",
+        wrong_steps.half_by_where,
+        "torch.tensor(-1e9, dtype=float16) is −∞ without a word. A row without any visible key then becomes NaN, and "
+        "the next layer carries it on.",
+        "While every row sees a key the result is right to float16's precision; the first fully padded row breaks it.",
+        catches.is_finite,
+        lambda: own_case(blind_row=True),
+    ),
+    "reported_after_dropout": Bug(
+        "Weights taken after dropout",
+        "silent",
+        "reported",
+        wrong_steps.reported_after_dropout,
+        "The weights that are handed out have been through dropout (seeds 000, 002 and 003): some are 0, the others "
+        "too large by 1 / (1 - rate).",
+        "The output is the right one, and in evaluation dropout is off and the map is right as well.",
+        catches.rows_sum_to_one,
+        lambda: own_case(drop=0.3),
+    ),
+    "bias_of_the_heads": Bug(
+        "Output bias of size heads · d_v",
+        "raises",
+        "output_bias",
+        wrong_steps.bias_of_the_heads,
+        "The bias is added after W_o, where the size is d_model (seed 001 has heads · d_v).",
+        "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, heads are 3 and d_model is 17.",
+        catches.has_the_shape_of_its_input,
+        own_case,
+    ),
+    "bias_by_xavier": Bug(
+        "Xavier on a bias",
+        "raises",
+        "output_bias",
+        wrong_steps.bias_by_xavier,
+        "Xavier's rule needs the number of inputs and of outputs; a 1-D tensor has only one size (seed 001).",
+        "It is noticed when the module is made.",
+        catches.has_the_shape_of_its_input,
+    ),
+    "kept_map": Bug(
+        "self.attn, shared by two visitors",
+        "silent",
+        "",
+        kept_map,
+        "The weights are left on the module, and the module serves two visitors: who reads a moment later reads the "
+        "other one's map.",
+        "Alone, in every test with one thread, and whenever nobody else comes in between, the map is right.",
+        catches.two_visitors_see_their_own,
+    ),
+}

@@ -1,0 +1,65 @@
+"""What an attention is tried on: one site's weights, what goes in, a mask, and perhaps dropout."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.dropout import Dropout
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, mask as `Attention` takes it.
+
+    `drop` is the rate of dropout on the weights, `seed` its random numbers.
+    """
+
+    weights: SiteWeights
+    input_: Tensor
+    memory: Tensor
+    mask: Tensor | None = None
+    drop: float = 0.0
+    seed: int = 0
+
+    @property
+    def call(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The arguments of an attention."""
+        return self.input_, self.memory, self.mask
+
+    @property
+    def dropout(self) -> Dropout | None:
+        """Dropout with numbers of its own, the same at each call; None where there is none."""
+        return Dropout(self.drop, torch.Generator().manual_seed(self.seed)) if self.drop else None
+
+    @property
+    def cells(self) -> Tensor:
+        """Which cells may be attended to, `(batch, heads, q_len, k_len)`."""
+        shape = (len(self.input_), self.input_.shape[1], self.memory.shape[1])
+        mask = torch.ones(1, 1, 1, dtype=torch.bool) if self.mask is None else self.mask
+        return mask.expand(shape).unsqueeze(1).expand(-1, self.weights.n_heads, -1, -1)
+
+    def seen(self, attn: Tensor) -> Tensor:
+        """The rows of a map that see at least one key, `(rows, k_len)`."""
+        return attn[self.cells.any(dim=-1)]
+
+    def other_end(self) -> "Case":
+        """The same case with another last token, in both input and memory."""
+        memory = self.memory.clone()
+        memory[:, -1] = -memory[:, -1]
+        input_ = memory if self.input_ is self.memory else self.input_
+        return replace(self, input_=input_, memory=memory)
+
+
+def own_case(*, drop: float = 0.0, blind_row: bool = False) -> Case:
+    """Sizes at which nothing hides: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
+
+    With `blind_row` the first query of the second item sees no key at all, as a padded row does.
+    """
+    weights = SiteWeights.random(3, 17, d_k=11, d_v=13, seed=4)
+    x = torch.randn(2, 5, 17, generator=torch.Generator().manual_seed(5))
+    mask = torch.ones(2, 5, 5, dtype=torch.bool).tril()
+    if blind_row:
+        mask[1, 0] = False
+    return Case(weights, x, x, mask, drop)

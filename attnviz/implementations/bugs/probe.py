@@ -1,0 +1,46 @@
+"""A bug put into the running model: a probe that makes some sites' contexts with a wrong step among right ones."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from attnviz.implementations.bugs.steps import SteppedAttention, Steps
+from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.probe import AttentionCall, Site, Stack
+
+
+@dataclass
+class BuggySites:
+    """Sites of one run that compute with `steps`. Decoding must run without a cache: a wrong step may need all of
+    `input_`. Made for one run; must not be shared between threads.
+    """
+
+    weights: Mapping[Site, SiteWeights]
+    steps: Steps
+    _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        """Remember what goes in."""
+        self._calls[site] = call
+        return call
+
+    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
+        """Nothing: contexts are replaced, not weights."""
+        return None
+
+    def on_context(self, site: Site, context: Tensor) -> Tensor:
+        """The wrong context, cut into heads so that the model's own merge gives what the bug's merge gave.
+
+        Raises whatever torch raises at the wrong step.
+        """
+        weights = self.weights.get(site)
+        call = self._calls.pop(site)
+        if weights is None or call.input_ is None or call.memory is None:
+            return context
+        joined, _ = SteppedAttention(weights, self.steps).joined(call.input_, call.memory, call.mask)
+        return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        """Nothing."""
+        return output

@@ -1,0 +1,91 @@
+"""The wrong steps, each as somebody would write it. Every one stands in for the step of `steps` that it is named in."""
+
+# ruff: noqa: D103 - each is described in the cabinet, which shows it beside the right step.
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.implementations.weights import SiteWeights
+
+
+def softmax_over_heads(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return torch.stack([item.softmax(dim=0) for item in scores])  # an item is (heads, q_len, k_len)
+
+
+def softmax_over_queries(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    scores = scores.permute(0, 2, 3, 1)  # (batch, q_len, k_len, heads), as einsum would have made it
+    return scores.softmax(dim=1).permute(0, 3, 1, 2)
+
+
+def no_scale(query: Tensor, key: Tensor, d_model: int) -> Tensor:
+    return query @ key.transpose(-2, -1)
+
+
+def scale_by_d_model(query: Tensor, key: Tensor, d_model: int) -> Tensor:
+    return query @ key.transpose(-2, -1) / math.sqrt(d_model)
+
+
+def merge_by_reshape(context: Tensor) -> Tensor:
+    return context.reshape(context.shape[0], context.shape[2], -1)
+
+
+def split_by_view(x: Tensor, n_heads: int, size: int) -> Tensor:
+    return x.view(x.shape[0], n_heads, x.shape[1], size)
+
+
+def float_head_size(d_heads: int, n_heads: int) -> float:
+    return d_heads / n_heads
+
+
+def mask_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(mask, -1e9)
+    return scores.softmax(dim=-1)
+
+
+def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(~mask.transpose(-2, -1), -1e9)
+    return scores.softmax(dim=-1)
+
+
+def mask_after_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    attn = scores.softmax(dim=-1)
+    return attn if mask is None else attn * mask
+
+
+def mask_added_after_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    attn = scores.softmax(dim=-1)
+    return attn if mask is None else attn + (~mask) * -1e9
+
+
+def half_filled(scores: Tensor, mask: Tensor | None) -> Tensor:
+    scores = scores.half()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return scores.softmax(dim=-1).float()
+
+
+def half_by_where(scores: Tensor, mask: Tensor | None) -> Tensor:
+    scores = scores.half()
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.tensor(-1e9, dtype=torch.float16))
+    return scores.softmax(dim=-1).float()
+
+
+def reported_after_dropout(attn: Tensor, dropped: Tensor) -> Tensor:
+    return dropped
+
+
+def bias_of_the_heads(weights: SiteWeights) -> Tensor:
+    return torch.zeros(weights.n_heads * weights.d_v)
+
+
+def bias_by_xavier(weights: SiteWeights) -> Tensor:
+    return nn.init.xavier_normal_(torch.empty(weights.d_model))
