@@ -192,4 +192,4 @@ def test_names_of_heads_and_means() -> None:
 
 def test_the_scale_in_the_figure_is_the_shared_one(trace) -> None:
     scale = cells(attnviz.views.heatmap(trace, "cross")).colorscale
-    assert [list(stop) for stop in scale] == colour.plotly_scale(colour.SEQUENTIAL_LIGHT)
+    assert [list(stop) for stop in scale or ()] == colour.plotly_scale(colour.SEQUENTIAL_LIGHT)
