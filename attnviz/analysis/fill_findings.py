@@ -55,7 +55,7 @@ def findings(filled: Filled) -> tuple[str, ...]:
 def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
     """Every fill in every dtype on one row of one head's call: what the row becomes.
 
-    Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, finding. The call has one item and one head.
+    Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding; the call has one head.
     """
     return pd.DataFrame([_compared(call, mask, row, Choice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES])
 
@@ -71,7 +71,7 @@ def _compared(call: AttentionCall, mask: Tensor, row: int, choice: Choice) -> di
     single = Filled(
         choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], _first(one.attn), error=one.error
     )
-    told = {
+    told: dict[str, Any] = {
         "fill": choice.fill,
         "dtype": choice.dtype,
         "fill value": _really(single),
@@ -79,6 +79,7 @@ def _compared(call: AttentionCall, mask: Tensor, row: int, choice: Choice) -> di
     }
     if single.attn is None:
         return told
+    told["weights"] = single.attn[0].nan_to_num(nan=0.0).tolist()
     rows = rows_of(single.attn, single.mask)
     numbers = {
         "sum": rows.sums,
@@ -150,7 +151,8 @@ def _unequal(rows: Rows, choice: Choice) -> str:
 def _without_keys(rows: Rows, choice: Choice) -> str:
     if not bool(_empty(rows).any()):
         return ""
-    return f"{_count(_empty(rows), 'row has', 'rows have')} no visible key (“no keys”): all zeros, sum 0, and so is the context."
+    many = _count(_empty(rows), "row has", "rows have")
+    return f"{many} no visible key (“no keys”): all zeros, sum 0, and so is the context."
 
 
 def _empty(rows: Rows) -> Tensor:

@@ -6,7 +6,7 @@ these are choices to look at and compare; the package's own rule is `attention.m
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -133,6 +133,14 @@ def weigh(choice: Choice) -> Callable[[AttentionCall], Tensor]:
 def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
     raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
     return raw if call.bias is None else raw + call.bias.to(dtype)
+
+
+def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
+    """A call's share of one head and one item of the batch; both axes stay, with size 1, and its own mask goes."""
+    items, heads = slice(item, item + 1), slice(head, head + 1)
+    query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
+    bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]
+    return replace(call, query=query, key=key, value=value, bias=bias, mask=None)
 
 
 def _shown(tensor: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ class Leak:
 
 
 def leak_test(model: Translator, trace: Trace, position: int, replacement: Token) -> tuple[Leak, Leak]:
-    """Replace the target's token at `position` of the decoder's input; returns the leak with the causal mask, and without.
+    """Replace the token at `position` of the decoder's input; returns the leak with the causal mask, and without it.
 
     Raises ValueError for a position that the target does not have.
     """

@@ -27,12 +27,17 @@ class Effect:
     error: str = ""
 
 
-def effect(model: Translator, trace: Trace, probe: MaskOverride, *, cached: bool = True) -> Effect:
-    """Run `trace` again with `probe` in force. `cached=False` where earlier positions may see later ones."""
+def effect(
+    model: Translator, trace: Trace, probe: MaskOverride, *, writing: MaskOverride | None = None, cached: bool = True
+) -> Effect:
+    """Run `trace` again with `probe` in force, and let the model write under `writing` (left out: under `probe` too).
+
+    `cached=False` where earlier positions may see later ones.
+    """
     unchanged = tuple(write_again(model, trace, None))
     try:
         after = run_again(model, trace, probe.at(0))
-        written = tuple(write_again(model, trace, probe, cached=cached))
+        written = tuple(write_again(model, trace, writing or probe, cached=cached))
     except RuntimeError as refusal:
         return Effect(trace, unchanged=unchanged, error=str(refusal).strip().splitlines()[0])
     return Effect(trace, after, unchanged, written)
@@ -58,7 +63,7 @@ def next_before_and_after(
 
 
 def step_that_changed_most(effect: Effect, item: int = 0) -> int:
-    """The decoder row whose next-token distribution moved furthest (total variation); 0 where nothing can be compared."""
+    """The decoder row whose next-token distribution moved furthest (total variation); 0 where there is none."""
     if effect.after is None:
         return 0
     before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))

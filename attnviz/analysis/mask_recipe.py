@@ -23,7 +23,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of mask: its name in links and on buttons, what a query sees, its numbers, and the function that makes it."""
+    """A kind of mask: its name in links and on buttons, what a query sees, its function and that one's numbers."""
 
     name: str
     sees: str
@@ -90,8 +90,11 @@ class Recipe:
     def build(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "batch q k"]:
-        """The combined mask for any lengths; batch is 1 unless padding is among the rules and `real` says which keys are
-        no padding (keys beyond `real` are none either)."""
+        """The combined mask for any lengths.
+
+        batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
+        not know are none either.
+        """
         mask = self.by_rules(q_len, k_len, real=real)
         return mask if self.painted is None else mask & fitted(self.painted, q_len, k_len)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,12 +14,6 @@ from attnviz.tracing.trace import Sentence, Trace
 from attnviz.transformer.decoding import Stepper, Vocabulary, likeliest
 from attnviz.transformer.layers import Run
 from attnviz.transformer.probe import Probe
-
-
-class Following(Protocol):
-    """A probe for each step of decoding: `at(position)` is the one for a run that begins there."""
-
-    def at(self, start: int) -> Probe: ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ def run_again(model: Translator, trace: Trace, probe: Probe | None = None) -> Tr
 def write_again(model: Translator, trace: Trace, probe: MaskOverride | None, *, cached: bool = True) -> list[Written]:
     """What the model writes, greedily, for each sentence of `trace` while `probe` is in force.
 
-    Without a cache the whole prefix runs again at each step: needed where a probe lets earlier positions see later ones.
+    Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
     Raises RuntimeError where torch refuses what the probe asks for.
     """
     src = _ids([sentence.src for sentence in trace.sentences], model)

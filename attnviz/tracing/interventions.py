@@ -23,8 +23,8 @@ class MaskOverride:
 
     `mask(q_len, k_len)` gives it bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so that it can
     follow a target while it is written. `start` is the position of the run's first query where earlier ones are in a
-    cache. `weigh` makes the weights `(batch, heads, q_len, k_len)` of such a call in a way of its own; left out, they are
-    the package's own masked softmax and the fused kernel runs.
+    cache. `weigh` makes the weights `(batch, heads, q_len, k_len)` of such a call in a way of its own; left out, they
+    are the package's own masked softmax, and the fused kernel runs.
     """
 
     sites: Collection[Site]

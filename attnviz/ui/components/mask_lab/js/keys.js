@@ -1,0 +1,52 @@
+// Everything with the keyboard: the painter's cursor walks the masked scores.
+
+const LAB_KEYS = [
+  ["← ↑ ↓ →", "walk the cells of the masked scores"], ["Space", "hide or show the cell"], ["Shift + arrows", "paint along"],
+  ["r, c", "hide or show the whole row, column"], ["Enter", "pin the row"], ["x", "clear the paint"], ["i", "invert the paint"], ["b", "turn the rules into paint"],
+];
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+function watchLabKeys(app) {
+  app.parts.map.onkeydown = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (labKey(app, event)) event.preventDefault();
+  };
+}
+
+function labKey(app, event) {
+  app.focused = true;
+  app.cursor ??= { row: app.row ?? 0, col: 0 };
+  const { row, col } = app.cursor, { k } = app.payload;
+  if (STEPS[event.key]) return walk(app, STEPS[event.key], event.shiftKey);
+  const act = {
+    " ": () => { app.brush = app.cells[row * k + col] ? 0 : 1; paintCells(app, [row * k + col], app.brush); },
+    r: () => togglePart(app, rowCells(app, row)),
+    c: () => togglePart(app, colCells(app, col)),
+    Enter: () => pinRow(app, row),
+    x: () => paintCells(app, span(app.cells.length), 1),
+    i: () => invertPaint(app),
+    b: () => bake(app),
+  }[event.key];
+  act?.();
+  if (act) announceCursor(app);
+  return Boolean(act);
+}
+
+function walk(app, [down, right], painting) {
+  const { q, k } = app.payload;
+  app.cursor = { row: Math.max(0, Math.min(q - 1, app.cursor.row + down)), col: Math.max(0, Math.min(k - 1, app.cursor.col + right)) };
+  if (painting) paintCells(app, [app.cursor.row * k + app.cursor.col], app.brush ?? 0);
+  draw(app);
+  announceCursor(app);
+  return true;
+}
+
+function announceCursor(app) {
+  const { row, col } = app.cursor, { k, header } = app.payload;
+  const seen = mayAttend(app, row * k + col) ? "may attend" : "hidden";
+  announce(app, `${app.rowNames[row]}, key ${header.cols[col]}: ${seen}`);
+}
+
+function announce(app, text) {
+  app.parts.live.textContent = text ?? "";
+}

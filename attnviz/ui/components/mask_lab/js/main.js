@@ -1,0 +1,57 @@
+// Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme change.
+
+export default function ({ parentElement, data, setStateValue }) {
+  const root = parentElement.querySelector(".lab");
+  if (!root || !data) return;
+  const app = (root.attnviz ??= startLab(root));
+  app.send = (edit) => setStateValue("edit", edit);
+  receiveLab(app, data);
+}
+
+function startLab(root) {
+  const app = { root, seq: 0, answered: 0, row: null, cells: null, width: 0, room: 0 };
+  buildLab(app);
+  return app;
+}
+
+function receiveLab(app, data) {
+  const payload = decodeLab(data);
+  const { header, q, k } = payload;
+  const shape = app.payload && app.payload.q === q && app.payload.k === k;
+  app.payload = payload;
+  app.answered = header.seq;
+  app.rowNames = header.rows.map(rowName);
+  // A picture that was asked for before the visitor's newest edit does not undo that edit.
+  if (!shape || header.seq >= app.seq) {
+    if (!app.stroke || !shape) app.cells = paintOf(header.paint, q, k);
+    app.row = header.row !== null && header.row < q ? header.row : null;
+  }
+  app.seq = Math.max(app.seq, header.seq);
+  if (app.cursor && !shape) app.cursor = null;
+  readTheme(app);
+  app.parts.title.textContent = header.words.title;
+  app.parts.legend.textContent = "";
+  measure(app);
+  draw(app);
+  app.parts.legend.textContent = legendText(app);
+  app.root.dataset.attnvizPainted = header.id;
+  if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
+  if (app.stroke && app.edited) report(app);
+}
+
+// How wide and how high the maps may be; true when that has changed.
+function measure(app) {
+  const width = Math.floor(app.root.clientWidth - 26);
+  const top = app.parts.mapBox.getBoundingClientRect().top;
+  const room = width < 700 ? 0 : Math.max(260, Math.min(560, innerHeight - Math.max(0, top) - 300));
+  if (Math.abs(width - app.width) < 2 && Math.abs(room - app.room) < 24) return false;
+  app.width = width;
+  app.room = room;
+  return width > 0;
+}
+
+function legendText(app) {
+  const { scores, context } = panelsOf(app);
+  const range = (high) => `−${exactText(high)} … +${exactText(high)}`;
+  return `Colours: scores ${range(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${range(context.high)}` : ""} · hatched: hidden · grey: NaN`;
+}

@@ -1,0 +1,42 @@
+// What each of the four maps is: its title, its numbers and its colours.
+
+function panelsOf(app) {
+  const { payload } = app, { words } = payload.header;
+  const most = largestFinite(payload.scores);
+  const contextMost = largestFinite(payload.context);
+  return {
+    scores: { title: "1  Scores", says: "query · key × scale", data: payload.scores, scale: "diverging", low: -most, high: most },
+    masked: { title: "2  Masked scores", says: `${words.masked} · drag to paint`, data: payload.masked, scale: "diverging", low: -most, high: most, hatched: true },
+    attn: { title: "3  Weights", says: words.weights, data: payload.attn, scale: "sequential", low: 0, high: 1, hatched: true },
+    sums: { title: "Σ", says: "row sum" },
+    context: { title: "4  Context", says: "weights · values", data: payload.context, scale: "diverging", low: -contextMost, high: contextMost },
+  };
+}
+
+function sumsOf({ payload: { attn, q, k } }) {
+  if (!attn) return [];
+  return span(q).map((row) => attn.subarray(row * k, (row + 1) * k).reduce((sum, weight) => sum + weight, 0));
+}
+
+// Cells of a map as an image: NaN is grey, an infinite score has the panel's own colour (its hatching says the rest).
+function labImage(app, panel, [rows, cols]) {
+  const scale = scaleOf(app, panel.scale);
+  const image = new ImageData(cols, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const grey = packed32(mix(app.theme.inkRGB, app.theme.paperRGB, 0.42)), paper = packed32(app.theme.paperRGB);
+  for (let i = 0; i < panel.data.length; i++) {
+    const value = panel.data[i];
+    pixels[i] = Number.isNaN(value) ? grey : value === -Infinity ? paper : scale.pixels[stepOf(value, panel.low, panel.high)];
+  }
+  return image;
+}
+
+const packed32 = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+
+const plain = (value) => {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
+  return exactText(value).replace("-", "−");
+};
+
+const sumText = (sum) => (Number.isNaN(sum) ? "NaN" : Math.abs(sum - 1) < 5e-7 ? "1" : sum === 0 ? "0" : sum.toFixed(4));

@@ -1,0 +1,89 @@
+// The mouse and the finger: drag paints, a click on a row pins it, Shift takes a whole row or column.
+
+function watchLabPointer(app) {
+  const { map } = app.parts;
+  map.onpointerdown = (event) => pressed(app, event);
+  map.onpointermove = (event) => moved(app, event);
+  map.onpointerup = map.onpointercancel = () => released(app);
+  map.onpointerleave = () => { if (!app.stroke) hoverAt(app, null); };
+  map.onfocus = () => { app.focused = map.matches(":focus-visible"); draw(app); };
+  map.onblur = () => { app.focused = false; draw(app); };
+}
+
+function placeOf(app, event) {
+  const box = app.parts.map.getBoundingClientRect();
+  return cellAt(app, event.clientX - box.left, event.clientY - box.top);
+}
+
+function pressed(app, event) {
+  if (event.button) return;
+  const place = placeOf(app, event);
+  if (!place) return;
+  const { k } = app.payload;
+  const isPainter = place.box.name === "masked";
+  if (place.row === null) { if (event.shiftKey || isPainter) togglePart(app, colCells(app, place.col)); return; }
+  if (event.shiftKey && event.altKey && place.col !== null) return togglePart(app, colCells(app, place.col));
+  if (event.shiftKey) return togglePart(app, rowCells(app, place.row));
+  if (!isPainter || place.col === null) return pinRow(app, place.row);
+  const i = place.row * k + place.col;
+  app.stroke = { value: app.cells[i] ? 0 : 1, last: place };
+  app.cursor = { row: place.row, col: place.col };
+  app.parts.map.setPointerCapture(event.pointerId);
+  event.preventDefault();
+  app.parts.map.focus({ preventScroll: true });
+  paintCells(app, [i], app.stroke.value);
+}
+
+function moved(app, event) {
+  const place = placeOf(app, event);
+  hoverAt(app, place, event);
+  if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;
+  paintCells(app, between(app.stroke.last, place, app.payload.k), app.stroke.value);
+  app.stroke.last = place;
+}
+
+// A quick drag skips cells: all of them on the straight line are painted.
+function between(from, to, k) {
+  const steps = Math.max(Math.abs(to.row - from.row), Math.abs(to.col - from.col), 1);
+  return span(steps + 1).map((step) => Math.round(from.row + ((to.row - from.row) * step) / steps) * k + Math.round(from.col + ((to.col - from.col) * step) / steps));
+}
+
+function released(app) {
+  if (!app.stroke) return;
+  app.stroke = null;
+  if (app.edited) report(app);
+}
+
+function pinRow(app, row) {
+  app.row = row === app.row ? null : row;
+  draw(app);
+  clearTimeout(app.timer);
+  app.timer = setTimeout(() => report(app), 250);
+}
+
+function hoverAt(app, place, event) {
+  const same = app.hover?.row === place?.row && app.hover?.col === place?.col && app.hover?.box === place?.box;
+  app.hover = place;
+  if (!same) draw(app);
+  showTip(app, event);
+}
+
+function showTip(app, event) {
+  const { tip } = app.parts, place = app.hover;
+  tip.hidden = !place || place.row === null || place.col === null || app.stroke;
+  if (tip.hidden) return;
+  tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
+  const area = app.parts.mapBox.getBoundingClientRect();
+  const [x, y] = [event.clientX - area.left, event.clientY - area.top];
+  tip.style.left = `${Math.min(x + 14, area.width - tip.offsetWidth - 4)}px`;
+  tip.style.top = `${y + tip.offsetHeight + 24 > area.height ? y - tip.offsetHeight - 8 : y + 16}px`;
+}
+
+function tipLines(app, { box, row, col }) {
+  const { payload } = app;
+  if (box.name === "sums") return [app.rowNames[row], `row sum ${plain(sumsOf(app)[row])}`];
+  if (box.name === "context") return [app.rowNames[row], `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];
+  const i = row * payload.k + col;
+  const hidden = !payload.rules[i] ? "hidden by a rule" : !app.cells[i] ? "hidden by paint" : "may attend";
+  return [`${app.rowNames[row]}  ·  ${payload.header.cols[col]}`, `score ${plain(payload.scores[i])}`, `masked score ${plain(payload.masked[i])}`, `weight ${payload.attn ? plain(payload.attn[i]) : "none"}`, hidden];
+}

@@ -1,0 +1,46 @@
+// The component's fixed parts, built once for each place in the page.
+
+function buildLab(app) {
+  const parts = (app.parts = {});
+  parts.title = element("h2");
+  parts.map = element("canvas", { tabindex: "0", role: "application", "aria-label": "Scores, masked scores, weights and context; the mask can be painted" });
+  parts.tip = element("div", { class: "tip", hidden: true });
+  parts.mapBox = element("div", { class: "lab-map" }, parts.map, parts.tip);
+  parts.legend = element("p", { class: "quiet" });
+  parts.live = element("div", { class: "said", role: "status", "aria-live": "polite" });
+  parts.findings = element("ul", { class: "findings", "aria-label": "What happened" });
+  parts.sums = element("ol", { class: "unseen", "aria-label": "Row sums" });
+  app.root.replaceChildren(
+    element("header", { class: "spread" }, parts.title, labTools(app, parts)), parts.mapBox,
+    element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(parts));
+  watchLabPointer(app);
+  watchLabKeys(app);
+  new ResizeObserver(() => { if (measure(app)) draw(app); }).observe(app.root);
+}
+
+function labTools(app, parts) {
+  const tool = (text, title, act) => button(text, { title, onclick: () => act(app) });
+  const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportLab(app, format) });
+  parts.menu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
+    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the numbers")));
+  return element("div", { class: "tools" },
+    tool("Clear paint", "Show every painted cell again (x)", () => paintCells(app, span(app.cells.length), 1)),
+    tool("Invert", "Hide what is shown and show what is hidden by paint (i)", invertPaint),
+    tool("To paint", "Turn the rules into paint, so that every cell can be painted (b)", bake),
+    parts.menu, tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
+}
+
+function numbersPane(parts) {
+  parts.rowTitle = element("h3");
+  parts.rowHint = element("span", { class: "quiet" });
+  parts.table = element("table", { "aria-label": "Pinned row in numbers" });
+  return element("section", { class: "numbers", "aria-label": "Pinned row" },
+    element("div", { class: "spread start" }, parts.rowTitle, parts.rowHint),
+    element("div", { class: "scroll", tabindex: "0" }, parts.table));
+}
+
+function helpPane(parts) {
+  const rows = LAB_KEYS.flatMap(([keys, what]) => [element("dt", { text: keys }), element("dd", { text: what })]);
+  parts.help = element("div", { class: "help", role: "dialog", "aria-label": "Keys", hidden: true }, element("h3", { text: "Keys, while the maps have the focus" }), element("dl", {}, ...rows));
+  return parts.help;
+}

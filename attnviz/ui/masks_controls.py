@@ -1,0 +1,179 @@
+"""The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.fills import DTYPES, FILLS
+from attnviz.analysis.mask_recipe import RULES
+from attnviz.models.catalogue import Entry
+from attnviz.ui import frame
+from attnviz.ui.masks_link import (
+    FIELDS,
+    MAX_SECOND,
+    ROOMS,
+    SCOPES,
+    MaskBounds,
+    MaskView,
+    fitting,
+    rules_to_text,
+    view_of,
+)
+from attnviz.views.labels import KINDS
+
+COMPONENT = "mask-lab"
+SECOND = "I love you."
+FILL_NAMES = {
+    "-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "-1e9 by where": "−1e9 (torch.where)", "finfo.min": "finfo.min",
+    "number": "a finite number", "zero before": "0 before softmax", "zero after": "0 after softmax",
+    "zero after, renormalised": "0 after, renormalised", "fused": "PyTorch's fused kernel",
+}  # fmt: skip
+
+
+def current(trace, entry: Entry) -> MaskView:
+    """The view that the address asks for; what it asks wrongly is said above the picture."""
+    with st.container(key="link-state"):
+        params = {name: st.text_input(name, key=name, bind="query-params") or "" for name in FIELDS}
+    view, problems = view_of(params, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start))
+    frame.say(*problems)
+    return view
+
+
+def adopt() -> None:
+    """Take over an edit that was made in the picture: it becomes the address."""
+    edit = (st.session_state.get(COMPONENT) or {}).get("edit")
+    if not edit:
+        return
+    st.session_state["paint"] = str(edit["paint"])
+    st.session_state["row"] = "" if edit["row"] is None else str(edit["row"])
+    if edit.get("bake"):
+        st.session_state["masks"] = "none"
+
+
+def answered() -> int:
+    """The number of the newest edit that Python has heard of."""
+    return int(((st.session_state.get(COMPONENT) or {}).get("edit") or {}).get("seq", 0))
+
+
+def site(trace, view: MaskView) -> None:
+    """Kind, layer and head."""
+    pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
+    left, right = st.columns(2, gap="small")
+    with left:
+        pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
+    with right:
+        pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}")
+
+
+def masks(view: MaskView) -> None:
+    """Rules that are combined with &, and their numbers."""
+    chosen = dict(view.rules)
+    st.session_state["pick-masks"] = list(chosen)
+    st.pills(
+        "Masks, combined with &",
+        list(RULES),
+        selection_mode="multi",
+        key="pick-masks",
+        on_change=_take_rules,
+        args=(chosen, view.second),
+        help="None chosen: every query sees every key. Paint on the masked scores to hide more.",
+    )
+    for name, numbers in chosen.items():
+        if numbers:
+            _numbers(name, chosen)
+
+
+def batch(view: MaskView) -> None:
+    """The sentence that joins the batch, and which of both is looked at."""
+    st.session_state["pick-second"] = view.second
+    st.text_input(
+        "Second sentence of the batch",
+        key="pick-second",
+        max_chars=MAX_SECOND,
+        placeholder="empty: a batch of one",
+        on_change=_take,
+        args=("second",),
+        help="The shorter of the two is padded; its pads are keys and rows like any other, until a mask hides them.",
+    )
+    if view.second.strip():
+        segments("item", "Shown", (0, 1), view.item, lambda item: ("first", "second")[item])
+
+
+def fill(view: MaskView) -> None:
+    """What stands in masked cells, in which dtype, and how far the mask reaches."""
+    pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
+    if view.fill == "number":
+        st.session_state["pick-number"] = min(max(view.number, -40.0), 10.0)
+        st.slider("Number", -40.0, 10.0, step=0.5, key="pick-number", on_change=_take, args=("number",))
+    segments("dtype", "Computed in", DTYPES, view.dtype)
+    segments("scope", "In force at", tuple(SCOPES), view.scope, SCOPES.__getitem__)
+
+
+def room(view: MaskView) -> None:
+    """Which part of the laboratory is open."""
+    segments("room", "Part of the laboratory", tuple(ROOMS), view.room, ROOMS.__getitem__, hide_label=True)
+
+
+def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
+    """A list to choose from; the choice goes into the text `name`."""
+    st.session_state[f"pick-{name}"] = value
+    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
+
+
+def segments(
+    name: str,
+    label: str,
+    options: Sequence[Any],
+    value: Any,
+    shown: Callable[[Any], str] = str,
+    *,
+    hide_label: bool = False,
+) -> None:
+    """A few choices side by side; the choice goes into the text `name`."""
+    st.session_state[f"pick-{name}"] = value
+    st.segmented_control(
+        label,
+        options,
+        key=f"pick-{name}",
+        format_func=shown,
+        on_change=_take,
+        args=(name,),
+        label_visibility="collapsed" if hide_label else "visible",
+    )
+
+
+def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
+        kind = float if number.is_share else int
+        key = f"pick-{name}-{number.label}"
+        st.session_state[key] = kind(value)
+        column.number_input(
+            f"{name}: {number.label}",
+            kind(number.least),
+            kind(number.most),
+            step=0.05 if number.is_share else 1,
+            key=key,
+            on_change=_take_number,
+            args=(name, chosen),
+        )
+
+
+def _take(name: str) -> None:
+    value = st.session_state.get(f"pick-{name}")
+    if value is not None:
+        st.session_state[name] = str(value)
+
+
+def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
+    names = st.session_state.get("pick-masks") or []
+    st.session_state["masks"] = rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))
+    if "padding" in names and "padding" not in before and not second.strip():
+        st.session_state["second"] = SECOND  # padding needs somebody to be padded
+
+
+def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    numbers = tuple(st.session_state[f"pick-{name}-{number.label}"] for number in rule.numbers)
+    st.session_state["masks"] = rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))

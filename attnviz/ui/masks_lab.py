@@ -1,0 +1,168 @@
+"""What stands on the Masks page's bench: the trace, one head's call, the mask in words and cells, and the re-run."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attnviz.analysis import mask_effect
+from attnviz.analysis.fill_findings import findings
+from attnviz.analysis.fills import Filled, filled, one_head, weigh
+from attnviz.analysis.mask_recipe import Recipe
+from attnviz.analysis.rerun import batch_of_two
+from attnviz.text.display import display
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Site
+from attnviz.ui import session
+from attnviz.ui.masks_link import MaskView
+from attnviz.ui.session import Request
+
+CROSS_CAUSAL = (
+    "A causal mask makes no sense between two sentences: the source is there as a whole before the first target token "
+    "is written, and position 3 of one says nothing of position 3 of the other. Shown is what tril would hide. What "
+    "makes sense here: padding, or wait-k, which a translator obeys that starts before the speaker has finished."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """One site of one run under one view. `trace` holds one sentence, or two as a padded batch."""
+
+    request: Request
+    view: MaskView
+    trace: Trace
+
+    @property
+    def model(self):
+        """The model that ran."""
+        return session.model(self.request.entry.name)
+
+    @cached_property
+    def call(self) -> AttentionCall:
+        """The chosen head's call for the sentence that is shown."""
+        return one_head(self.trace.call(self.view.kind, self.view.layer), self.view.head, self.view.item)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The mask as it is put together."""
+        return self.view.recipe
+
+    @cached_property
+    def real(self) -> Tensor:
+        """Which keys are no padding, `(batch, k_len)`."""
+        pad = self.model.codec.pad_id
+        rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
+        return torch.tensor([[token.id != pad for token in row] for row in rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(q_len, k_len)` of the site."""
+        return self.call.query.shape[2], self.call.key.shape[2]
+
+    @cached_property
+    def rules(self) -> Tensor:
+        """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.by_rules(*self.shape, real=self.real))
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.build(*self.shape, real=self.real))
+
+    @cached_property
+    def filled(self) -> Filled:
+        """The pipeline, without batch and head axes."""
+        result = filled(self.call, self.mask, self.view.choice)
+        parts = ("mask", "scores", "masked_scores", "attn", "context")
+        cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
+        return replace(result, **cut)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What happened, in sentences."""
+        no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *findings(self.filled))
+
+    @property
+    def rows(self) -> list[tuple[str, str | None]]:
+        """What goes in at each row, and what comes out, safe to show."""
+        ins = self.trace.query_tokens(self.view.kind, self.view.item)
+        outs = self.trace.output_tokens(self.view.kind, self.view.item)
+        return [
+            (display(token.text), None if outs is None else display(outs[row].text)) for row, token in enumerate(ins)
+        ]
+
+    @property
+    def cols(self) -> list[str]:
+        """Each key, safe to show."""
+        return texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def sites(self) -> list[Site]:
+        """Where the mask is in force in a re-run."""
+        layers = range(self.trace.n_layers) if self.view.scope == "kind" else (self.view.layer,)
+        return [Site(self.view.kind, layer) for layer in layers]
+
+    @property
+    def where(self) -> str:
+        """The scope in words."""
+        view = self.view
+        return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
+            view.scope, "every head of every layer of this kind"
+        )
+
+    def probe(self, *, writing: bool) -> MaskOverride:
+        """The mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
+        own = self.view.kind == "decoder_self" and writing
+        real = None if own else self.real
+        choice = self.view.choice
+        plain = choice.fill == "fused" and choice.dtype == "float32"
+        return MaskOverride(
+            self.sites,
+            lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
+            head=self.view.head if self.view.scope == "head" else None,
+            weigh=None if plain else weigh(choice),
+        )
+
+    def effect(self) -> mask_effect.Effect:
+        """The model run again with the mask in force; kept for whoever asks again."""
+        view = self.view
+        what = (view.kind, view.layer, view.head, view.rules, view.paint, view.choice, view.scope, view.second)
+        request = (self.request.entry.name, self.trace.model_id, *self.request.to_params().values())
+        return _effect(repr((request, what)), self)
+
+    def _of_item(self, mask: Tensor) -> Tensor:
+        return mask[min(self.view.item, len(mask) - 1)]
+
+
+def bench(request: Request, trace: Trace, view: MaskView) -> Bench:
+    """Put a view on the bench. Raises ValueError for a second sentence that cannot be read."""
+    second = view.second.strip()
+    if second:
+        asked = repr((trace.model_id, request.to_params(), second))
+        trace = _batch(asked, request.entry.name, second, _trace=trace)
+    return Bench(request, view, trace)
+
+
+def texts(tokens: tuple[Token, ...]) -> list[str]:
+    """Tokens as they can be shown."""
+    return [display(token.text) for token in tokens]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _batch(asked: str, name: str, second: str, *, _trace: Trace) -> Trace:
+    model = session.model(name)
+    return batch_of_two(model, _trace, model.trace(second, to=_trace.to))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _effect(key: str, _bench: Bench) -> mask_effect.Effect:
+    decoder = _bench.view.kind == "decoder_self"
+    ahead = decoder and _bench.recipe.sees_ahead(_bench.shape[0])
+    return mask_effect.effect(
+        _bench.model, _bench.trace, _bench.probe(writing=False), writing=_bench.probe(writing=True), cached=not ahead
+    )

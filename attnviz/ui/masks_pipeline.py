@@ -1,0 +1,82 @@
+"""The laboratory's main room: the pipeline of one head with a mask to paint, and what the model would now say."""
+
+import html
+
+import numpy as np
+import streamlit as st
+
+from attnviz.text.display import display
+from attnviz.ui.components.mask_lab import mask_lab
+from attnviz.ui.masks_controls import FILL_NAMES, adopt, answered
+from attnviz.ui.masks_lab import Bench
+from attnviz.views.labels import KINDS
+from attnviz.views.mask_payload import Pipeline, mask_payload
+
+
+def pipeline(bench: Bench) -> None:
+    """Scores, masked scores, weights and context, and below them the translation before and after."""
+    mask_lab(
+        mask_payload(_pipeline(bench), paint=bench.view.paint, row=bench.view.row, seq=answered()), on_change=adopt
+    )
+    verdict = st.empty()  # the picture does not wait for the run
+    verdict.html(_verdict(bench))
+
+
+def _pipeline(bench: Bench) -> Pipeline:
+    filled, choice = bench.filled, bench.view.choice
+    return Pipeline(
+        scores=filled.scores.numpy(),
+        masked_scores=filled.masked_scores.numpy(),
+        attn=_numbers(filled.attn),
+        context=_numbers(filled.context),
+        rules=bench.rules.numpy(),
+        rows=bench.rows,
+        cols=bench.cols,
+        fill=choice.value,
+        words=_words(bench),
+        findings=bench.findings,
+    )
+
+
+def _words(bench: Bench) -> dict[str, str]:
+    view, name = bench.view, FILL_NAMES[bench.view.fill]
+    after = view.choice.value is None
+    kind = KINDS[view.kind].name if view.kind in KINDS else view.kind
+    return {
+        "title": f"{kind}, L{view.layer} H{view.head}: mask {bench.recipe.title}, fill {name}, {view.dtype}",
+        "masked": "mask comes later" if after else f"hidden: {_put(view)}",
+        "weights": "softmax over keys, then the mask" if after else "softmax over keys",
+        "dtype": view.dtype,
+        "renormalised": "1" if view.fill == "zero after, renormalised" else "",
+        "file": f"{view.kind}-L{view.layer}-H{view.head}",
+    }
+
+
+def _put(view) -> str:
+    names = {"-inf": "−∞", "fused": "−∞", "-1e9": "−1e9", "-1e9 by where": "−1e9", "zero before": "0"}
+    return names.get(view.fill) or f"{view.choice.value:.4g}".replace("-", "−")
+
+
+def _numbers(tensor) -> np.ndarray | None:
+    return None if tensor is None else tensor.numpy()
+
+
+def _verdict(bench: Bench) -> str:
+    effect, item = bench.effect(), bench.view.item
+    before = _said(effect.unchanged[item])
+    start = f"<b>With this mask at {html.escape(bench.where)}</b>"
+    if effect.error:
+        return _panel(f"{start} torch refuses to run the model: “{html.escape(effect.error)}”.")
+    after = _said(effect.written[item])
+    if after == before:
+        return _panel(f"{start} the model still says {after}.")
+    return _panel(f"{start} the model would say {after} <span class='was'>instead of {before}</span>")
+
+
+def _said(written) -> str:
+    note = f" ({html.escape(written.note)})" if written.note else ""
+    return (f"<q>{html.escape(display(written.text))}</q>" if written.text else "nothing") + note
+
+
+def _panel(text: str) -> str:
+    return f"<div class='verdict' role='status'>{text}</div>"

@@ -1,0 +1,77 @@
+"""The laboratory's smaller rooms: all fills on one row, and how a mask broadcasts."""
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.broadcast import attempts, axes
+from attnviz.analysis.fill_findings import comparison
+from attnviz.ui.masks_controls import FILL_NAMES, pick
+from attnviz.ui.masks_lab import Bench
+from attnviz.views.matrices import cells
+
+
+def fills(bench: Bench) -> None:
+    """Every fill in every dtype on the same row."""
+    rows = bench.rows
+    row = bench.view.row if bench.view.row is not None and bench.view.row < len(rows) else _telling_row(bench)
+    pick("row", "Row", range(len(rows)), row, lambda at: f"{at}: {' → '.join(filter(None, rows[at]))}")
+    table = comparison(bench.call, bench.mask, row, bench.view.number)
+    table["fill"] = table["fill"].map(FILL_NAMES.get)
+    columns = ["fill", "dtype", "fill value", "weights", "sum", "masked weight", "smallest", "largest", "finding"]
+    st.dataframe(
+        table[columns],
+        hide_index=True,
+        key="fills-table",
+        height=36 + 27 * len(table),
+        row_height=27,
+        column_config={
+            "weights": st.column_config.BarChartColumn(
+                "weights", y_min=0, y_max=1, help="Over the keys; NaN shows as 0"
+            ),
+            "sum": st.column_config.NumberColumn(format="%.6f"),
+            "masked weight": st.column_config.NumberColumn(format="%.3g", help="What masked keys get together"),
+            "smallest": st.column_config.NumberColumn(format="%.3g"),
+            "largest": st.column_config.NumberColumn(format="%.6f"),
+            "finding": st.column_config.TextColumn(width="large"),
+        },
+    )
+
+
+def _telling_row(bench: Bench) -> int:
+    """A row that shows something: the first that sees some keys and not others, else the first."""
+    mixed = bench.mask.any(dim=-1) & ~bench.mask.all(dim=-1)
+    return int(mixed.int().argmax())
+
+
+def broadcast(bench: Bench) -> None:
+    """Where a mask gets its head axis, drawn on this sentence; and what torch says without it."""
+    batch, heads = bench.trace.call(bench.view.kind, bench.view.layer).query.shape[:2]
+    q_len, k_len = bench.shape
+    combined = bench.recipe.build(q_len, k_len, real=bench.real)
+    st.html("<div class='broadcast'>" + _drawn(bench, combined, (batch, heads, q_len, k_len)) + "</div>")
+    table = [
+        {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "torch says": one.said}
+        for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
+    ]
+    st.dataframe(pd.DataFrame(table), hide_index=True, key="broadcast-table")
+    st.caption(
+        f"unsqueeze(1) puts an axis of size 1 before axis 1: {axes((batch, q_len, k_len))} becomes "
+        f"{axes((batch, 1, q_len, k_len))}, and broadcasting repeats it for all {heads} heads without copying. "
+        "A negative number counts from the end: unsqueeze(-1) puts it last. With a batch of one, unsqueeze(0) happens "
+        "to fit as well: let a second sentence join the batch and see."
+    )
+
+
+def _drawn(bench: Bench, combined, shape: tuple[int, int, int, int]) -> str:
+    batch, heads, q_len, k_len = shape
+    keys = cells(bench.real.tolist(), note=f"padding {axes((batch, 1, k_len))}: which keys are real, for every query")
+    rules = {name: numbers for name, numbers in bench.recipe.rules.items() if name != "padding"}
+    plain = type(bench.recipe)(rules, bench.recipe.painted).build(q_len, k_len)
+    pattern = cells(plain[0].tolist(), note=f"rules and paint {axes((1, q_len, k_len))}: the same for every sentence")
+    items = "".join(
+        cells(one.tolist(), note=f"sentence {index}, heads 0 to {heads - 1}") for index, one in enumerate(combined)
+    )
+    joined = f"<figure class='group'>{items}<figcaption>& and unsqueeze(1): {axes((len(combined), 1, q_len, k_len))}, "
+    joined += f"broadcast to {axes(shape)}</figcaption></figure>"
+    first = [keys, "<span class='sign'>&amp;</span>"] if "padding" in bench.recipe.rules else []
+    return "".join([*first, pattern, "<span class='sign'>→</span>", joined])

@@ -1,0 +1,56 @@
+"""Small matrices and masks as HTML: real numbers to check by hand. Every text is escaped here."""
+
+import html
+import math
+from collections.abc import Sequence
+
+Numbers = Sequence[Sequence[float]]
+
+
+def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:
+    """A matrix with a name and row names; cells in `quiet` (row, column) are drawn as masked."""
+    body = "".join(
+        "<tr>"
+        + (f"<th>{html.escape(rows[row])}</th>" if rows else "")
+        + "".join(_cell(value, masked=(row, column) in quiet) for column, value in enumerate(line))
+        + "</tr>"
+        for row, line in enumerate(values)
+    )
+    return f"<figure class='matrix'><figcaption>{html.escape(name)}</figcaption><table>{body}</table></figure>"
+
+
+def equation(*parts: str) -> str:
+    """Matrices and signs on one line."""
+    return (
+        "<div class='equation'>"
+        + "".join(part if part.startswith("<") else f"<span class='sign'>{html.escape(part)}</span>" for part in parts)
+        + "</div>"
+    )
+
+
+def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool = False) -> str:
+    """One vector on a line; `rest` numbers more are not shown, `changed` makes it stand out."""
+    shown = "  ".join(number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
+    kind = " changed" if changed else ""
+    return f"<div class='vector{kind}'><span>{html.escape(name)}</span><code>{html.escape(shown)}</code></div>"
+
+
+def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: str = "") -> str:
+    """A mask as a small picture: filled where a query may attend, hatched where not."""
+    lines = "".join(
+        "<tr>" + "".join(f"<td class='{'sees' if seen else 'masked'}'></td>" for seen in line) + "</tr>"
+        for line in mask
+    )
+    title = f" title='{html.escape(', '.join(labels), quote=True)}'" if labels else ""
+    return f"<figure class='cells'{title}><table>{lines}</table><figcaption>{html.escape(note)}</figcaption></figure>"
+
+
+def number(value: float) -> str:
+    """Four decimals with a real minus sign."""
+    if math.isnan(value):
+        return "NaN"
+    return f"{value:.4f}".replace("-", "−") if abs(value) < 1e4 else f"{value:.3g}".replace("-", "−")
+
+
+def _cell(value: float, *, masked: bool) -> str:
+    return f"<td{' class=masked' if masked else ''}>{number(value)}</td>"
