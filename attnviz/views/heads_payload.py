@@ -76,7 +76,7 @@ def heads_payload(
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
     """`view` with a kind, layer, head, row and pins that `shown` has; what does not fit becomes the first, or none."""
-    kind = view.get("kind") if view.get("kind") in shown else next(iter(shown))
+    kind: str = view["kind"] if view.get("kind") in shown else next(iter(shown))
     layers, heads, rows, _ = shown[kind].attn.shape
     row = view.get("row")
     pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shown)]

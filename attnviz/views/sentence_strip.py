@@ -6,8 +6,9 @@ from attnviz.text.display import display
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
 
-_NAMES = {"encoder_self": "source", "decoder_self": "target"}
+_NAMES: "dict[Kind, str]" = {"encoder_self": "source", "decoder_self": "target"}
 
 
 def sentence_strip(trace: "Trace") -> dict[str, Any]:
@@ -19,7 +20,7 @@ def sentence_strip(trace: "Trace") -> dict[str, Any]:
     """
     lines: list[dict[str, Any]] = []
     axes: dict[str, dict[str, list[int]]] = {}
-    for kind in (kind for kind in ("encoder_self", "decoder_self") if kind in trace.kinds):
+    for kind in (kind for kind in _NAMES if kind in trace.kinds):
         tokens = list(trace.query_tokens(kind))
         outputs = trace.output_tokens(kind)
         line = tokens + list(outputs[-1:]) if outputs is not None else tokens

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from attnviz.views.binary import packed, unpacked
 
@@ -66,9 +67,7 @@ def _nothing() -> None:
 
 @cache
 def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "attnviz_heads", html=_HTML, css=_joined("css", STYLES), js=_joined("js", SCRIPTS)
-    )
+    return component("attnviz_heads", html=_HTML, css=_joined("css", STYLES), js=_joined("js", SCRIPTS))
 
 
 def _joined(kind: str, names: tuple[str, ...]) -> str:
