@@ -20,7 +20,9 @@ def sentence_strip(trace: "Trace") -> dict[str, Any]:
     """
     lines: list[dict[str, Any]] = []
     axes: dict[str, dict[str, list[int]]] = {}
-    for kind in (kind for kind in _NAMES if kind in trace.kinds):
+    for kind in _NAMES:
+        if kind not in trace.kinds:
+            continue
         tokens = list(trace.query_tokens(kind))
         outputs = trace.output_tokens(kind)
         line = tokens + list(outputs[-1:]) if outputs is not None else tokens
