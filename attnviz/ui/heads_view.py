@@ -8,6 +8,7 @@ from attnviz.ui import frame
 from attnviz.ui.link import FIELDS, Bounds, View, view_of
 
 COMPONENT = "heads"
+STARTS = ("kind", "layer", "head")  # a model says where it starts: left out, they do not mean the defaults
 
 
 def current(trace, entry: Entry) -> View:
@@ -27,5 +28,8 @@ def adopt() -> None:
         return
     known = {name: value for name, value in chosen.items() if name in FIELDS}
     known["pins"] = tuple(tuple(pin) for pin in known.get("pins", ()))
+    defaults = View().to_params()
     for name, text in View(**known).to_params().items():
-        st.session_state[name] = text
+        # Each text that changes is an entry in the browser's history: what is as it was stays untouched.
+        if name in STARTS or text != (st.session_state.get(name) or defaults[name]):
+            st.session_state[name] = text
