@@ -1,0 +1,80 @@
+"""An untrained Transformer and the five prefixes of a target: do rows that are there already change when one is added?
+
+The model is PyTorch's own with its defaults (post-norm, 8 heads, 6 + 6 layers, d_ff 2048, no positions), and ours with
+the same weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from attnviz.transformer.from_torch import from_torch
+
+VOCAB_SIZE, D_MODEL, MAX_IDS = 10, 8, 12
+EQUAL = 1e-6  # rows of matrix products of another shape are rounded in another order
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What the first `len(ids)` target ids give: `theirs` and `ours` `(length, d_model)`, and which rows of each equal
+    the same row of the prefix before to within `EQUAL`.
+    """
+
+    ids: tuple[int, ...]
+    theirs: Float[Tensor, "length d_model"]
+    ours: Float[Tensor, "length d_model"]
+    theirs_equal: Bool[Tensor, " length"]
+    ours_equal: Bool[Tensor, " length"]
+
+    @property
+    def difference(self) -> float:
+        """max |Δ| between PyTorch's output and ours."""
+        return float((self.theirs - self.ours).abs().max())
+
+
+@torch.inference_mode()
+def prefix_experiment(
+    src: Sequence[int] = (0, 1, 2, 3, 4), tgt: Sequence[int] = (4, 3, 2, 1, 0), *, seed: int = 0, causal: bool = True
+) -> tuple[Prefix, ...]:
+    """Every prefix of `tgt` through both models; without `causal`, earlier rows change and the experiment fails.
+
+    Raises ValueError for ids outside the vocabulary of 10, for none, or for more than 12.
+    """
+    for name, ids in (("source", src), ("target", tgt)):
+        _require_ids(name, ids)
+    with torch.random.fork_rng(devices=[]):  # modules draw from the global generator when made
+        torch.manual_seed(seed)
+        embedding = nn.Embedding(VOCAB_SIZE, D_MODEL)
+        theirs = nn.Transformer(d_model=D_MODEL, batch_first=True).eval()
+        ours = from_torch(theirs, vocab_size=VOCAB_SIZE)
+    memory_in, prefixes = embedding(torch.tensor([list(src)])), []
+    before = (torch.empty(0, D_MODEL), torch.empty(0, D_MODEL))
+    memory = ours.encoder(memory_in)
+    for length in range(1, len(tgt) + 1):
+        x = embedding(torch.tensor([list(tgt[:length])]))
+        seen = torch.ones(1, length, length, dtype=torch.bool)
+        seen = seen.tril() if causal else seen
+        out = (
+            theirs(memory_in, x, tgt_mask=~seen[0])[0],  # there, True means "may not attend"
+            ours.decoder(x, memory, seen, None)[0],
+        )
+        equal = [_equal_rows(now, then) for now, then in zip(out, before, strict=True)]
+        prefixes.append(Prefix(tuple(tgt[:length]), *out, *equal))
+        before = out
+    return tuple(prefixes)
+
+
+def _equal_rows(now: Tensor, then: Tensor) -> Tensor:
+    equal = torch.zeros(len(now), dtype=torch.bool)
+    equal[: len(then)] = (now[: len(then)] - then).abs().amax(dim=-1) <= EQUAL
+    return equal
+
+
+def _require_ids(name: str, ids: Sequence[int]) -> None:
+    if not 1 <= len(ids) <= MAX_IDS:
+        raise ValueError(f"The {name} needs 1 to {MAX_IDS} ids, not {len(ids)}.")
+    if wrong := [id_ for id_ in ids if not 0 <= id_ < VOCAB_SIZE]:
+        raise ValueError(f"The vocabulary has the ids 0 to {VOCAB_SIZE - 1}; the {name} holds {wrong[0]}.")
