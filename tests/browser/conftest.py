@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.browser import chromium, server
 
 SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
+PATIENCE = 60_000  # milliseconds: the first page waits for the model, on a machine that may be busy
+expect.set_options(timeout=PATIENCE / 2)
 # What may be asked for: the dashboard, and what a page makes itself.
 HOME = re.compile(r"^((https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:|chrome-error:)")
 
@@ -62,7 +64,7 @@ def visitor(browser: Browser, address: str) -> Iterator[Callable[..., BrowserCon
     def make(**options) -> BrowserContext:
         settings = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light", "base_url": address}
         context = browser.new_context(**settings | options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         context.on("request", lambda request: asked.append(request.url))
         context.on("page", lambda page: page.on("websocket", lambda socket: asked.append(socket.url)))
         context.on("weberror", lambda error: raised.append(str(error.error)))

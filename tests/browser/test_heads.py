@@ -22,7 +22,7 @@ def source(page: Page) -> Locator:
 def opened(page: Page, settled, link: str = LINK) -> Page:
     page.goto(link)
     settled(page)
-    expect(picture(page)).to_be_visible(timeout=20_000)
+    expect(picture(page)).to_be_visible()
     return page
 
 
