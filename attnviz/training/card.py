@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from attnviz.text.languages import language_name
 from attnviz.training.evaluation import Score
 from attnviz.training.recipe import Recipe
-
-LANGUAGE_NAMES = {"de": "German", "es": "Spanish", "fr": "French", "zh": "Chinese (Simplified)"}
 
 DATA = """\
 Sentence pairs of the Tatoeba project, selected and paired by manythings.org/anki, under
@@ -86,7 +85,7 @@ def card(model: TrainedModel, scores: Mapping[str, Score], demo: Demo) -> str:
 
 
 def _opening(model: TrainedModel, languages: Sequence[str]) -> str:
-    names = ", ".join(LANGUAGE_NAMES.get(to, to) for to in languages)
+    names = ", ".join(language_name(to) for to in languages)
     return (
         f"Translates English into {names}. A Transformer of {model.n_parameters / 1e6:.1f} million parameters, trained "
         "from scratch, small enough to look into: every attention head of it can be seen with attnviz."
@@ -95,7 +94,7 @@ def _opening(model: TrainedModel, languages: Sequence[str]) -> str:
 
 def _recipe(model: TrainedModel) -> str:
     seen = ", ".join(
-        f"{LANGUAGE_NAMES.get(to, to)}: {model.pairs[to]:,} pairs, {times}x an epoch"
+        f"{language_name(to)}: {model.pairs[to]:,} pairs, {times}x an epoch"
         for to, times in model.recipe.languages.items()
     )
     numbers = {name: value for name, value in asdict(model.recipe).items() if name != "languages"}
@@ -110,7 +109,7 @@ def _recipe(model: TrainedModel) -> str:
 
 def _scores(scores: Mapping[str, Score]) -> str:
     rows = [
-        (LANGUAGE_NAMES.get(to, to), f"{score.bleu:.1f}", f"{score.chrf:.1f}", f"{score.sentences:,}")
+        (language_name(to), f"{score.bleu:.1f}", f"{score.chrf:.1f}", f"{score.sentences:,}")
         for to, score in scores.items()
     ]
     return (
@@ -122,7 +121,7 @@ def _scores(scores: Mapping[str, Score]) -> str:
 def _verdict(demo: Demo) -> str:
     counts = []
     for to in demo.translations:
-        name, total = LANGUAGE_NAMES.get(to, to), len(demo.sentences)
+        name, total = language_name(to), len(demo.sentences)
         read = f"{total - len(demo.wrong[to])} of {total} right" if to in demo.wrong else "not yet judged by a reader"
         counts.append(f"{name}: {read}")
     return f"Greedy translations; ✗ marks those that a reader called wrong. {'; '.join(counts)}."
@@ -134,7 +133,7 @@ def _translations(demo: Demo, to: str) -> str:
         (str(number), english, translation, f"✗ {wrong[english]}".strip() if english in wrong else "")
         for number, (english, translation) in enumerate(zip(demo.sentences, demo.translations[to], strict=True), 1)
     ]
-    return _table(("", "English", LANGUAGE_NAMES.get(to, to), "wrong"), rows)
+    return _table(("", "English", language_name(to), "wrong"), rows)
 
 
 def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -87,8 +87,9 @@ class Trainer:
     def _follow(self) -> None:
         """Move the average towards the weights: `average` of the old, a little faster while the run is young."""
         keep = min(self.recipe.average, (1 + self.step) / (10 + self.step))
-        parameters = [parameter for _, parameter in self.model.named_parameters()]
-        torch._foreach_lerp_(list(self.average.values()), parameters, 1 - keep)
+        parameters: list[Tensor] = [parameter for _, parameter in self.model.named_parameters()]
+        averages = list(self.average.values())
+        torch._foreach_lerp_(averages, parameters, 1 - keep)  # pyright: ignore[reportPrivateImportUsage]
 
     def averaged(self) -> Transformer:
         """A copy of the model with the averaged weights, in eval mode: what is scored and shipped."""

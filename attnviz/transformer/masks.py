@@ -26,6 +26,7 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
         raise ValueError(f"A causal mask needs at least as many keys as queries, not {k_len} for {q_len}.")
     return torch.ones(1, q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
+
 def full(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
     """Every query sees every key: no mask, as a mask."""
     return torch.ones(1, q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device)

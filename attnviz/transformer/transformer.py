@@ -1,4 +1,4 @@
-"""The encoder-decoder Transformer (Vaswani et al. 2017), from ids to logits. Knows no text and keeps nothing of a run."""
+"""The encoder-decoder Transformer (Vaswani et al. 2017), from ids to logits. Knows no text, keeps no run."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -25,7 +25,10 @@ class Transformer(nn.Module):
         self.decoder = Decoder(config)
 
     def initialise(self, seed: int) -> "Transformer":
-        """Xavier-uniform matrices, zero biases, embeddings of standard deviation `d_model ** -0.5`; same seed, same weights."""
+        """Xavier-uniform matrices, zero biases, embeddings of standard deviation `d_model ** -0.5`.
+
+        The same seed gives the same weights.
+        """
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
             if parameter.dim() == 1:

@@ -65,8 +65,8 @@ def test_the_card_of_a_run(options, state, tmp_path):
         "CC BY 2.0 FR",
         "Changes made",
         "| `d_model` | 24 |",
-        "French: 16 pairs, 1x an epoch, Chinese (Simplified): 11 pairs, 3x an epoch",
-        "French: 1 of 2 right; Chinese (Simplified): 2 of 2 right.",
+        "French: 16 pairs, 1x an epoch, Chinese: 11 pairs, 3x an epoch",
+        "French: 1 of 2 right; Chinese: 2 of 2 right.",
         "✗ no cat in it",
         "## Limits",
     ):
@@ -86,7 +86,7 @@ def test_card_by_hand():
     assert "| French | 46.0 | 62.0 | 1,721 |" in text
     assert "| 1 | One. | Un \\| deux |  |" in text
     assert "| 2 | Two. | Deux. | ✗ gender |" in text
-    assert "French: 1 of 2 right; Chinese (Simplified): not yet judged by a reader." in text
+    assert "French: 1 of 2 right; Chinese: not yet judged by a reader." in text
 
 
 @pytest.mark.parametrize("content", ["[]", '{"fr": ["One."]}', '{"fr": {"Three.": "why"}}', "{"])
