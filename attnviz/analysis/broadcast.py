@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Attempt:
-    """One line of code on shapes: what came out, or what torch said."""
+    """One line of code on shapes: what came out and whether it is right, or what torch said."""
 
     code: str
     shape: tuple[int, ...] | None
@@ -25,7 +25,8 @@ def attempts(mask: Bool[Tensor, "..."], scores: tuple[int, int, int, int]) -> tu
         "scores.masked_fill(~mask.unsqueeze(0), fill)": mask.unsqueeze(0),
         "scores.masked_fill(~mask.unsqueeze(-1), fill)": mask.unsqueeze(-1),
     }
-    return tuple(_attempt(code, blank, shaped) for code, shaped in ways.items())
+    right = blank.masked_fill(~mask.unsqueeze(1), 1.0)
+    return tuple(_attempt(code, blank, shaped, right) for code, shaped in ways.items())
 
 
 def axes(shape: tuple[int, ...]) -> str:
@@ -33,9 +34,11 @@ def axes(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))})"
 
 
-def _attempt(code: str, scores: Tensor, mask: Tensor) -> Attempt:
+def _attempt(code: str, scores: Tensor, mask: Tensor, right: Tensor) -> Attempt:
     try:
         out = scores.masked_fill(~mask, 1.0)
     except RuntimeError as refusal:
         return Attempt(code, None, str(refusal).splitlines()[0])
-    return Attempt(code, tuple(out.shape))
+    if out.shape == right.shape and torch.equal(out, right):
+        return Attempt(code, tuple(out.shape), "every head has its sentence's mask")
+    return Attempt(code, tuple(out.shape), "no error: sizes fit by chance, and other cells are masked than were meant")

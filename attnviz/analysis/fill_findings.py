@@ -102,7 +102,7 @@ def _first(attn: Tensor | None) -> Tensor | None:
 def _really(filled: Filled) -> str:
     """What stands in the masked cells in the end: half precision rounds it, or makes it infinite."""
     if filled.choice.value is None:
-        return "(after the softmax)"
+        return "(after)"
     if filled.attn is None:
         return "(refused)"
     put = torch.tensor(filled.choice.value, dtype=torch.float64).to(filled.choice.torch_dtype)

@@ -67,7 +67,7 @@ _RULES = (
     Rule(
         "random",
         "each key with this probability",
-        lambda q, k, keep, seed: masks.random(q, k, keep=keep, seed=int(seed)),
+        lambda q, k, keep, seed: masks.random(q, k, keep=float(keep), seed=int(seed)),
         (Number("keep", 0, 1, 0.7, is_share=True), Number("seed", 0, 9999, 0)),
     ),
     Rule(
@@ -89,7 +89,7 @@ class Recipe:
 
     def build(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
-    ) -> Bool[Tensor, "batch q k"]:
+    ) -> Bool[Tensor, "_ q k"]:
         """The combined mask for any lengths.
 
         batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
@@ -100,7 +100,7 @@ class Recipe:
 
     def by_rules(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
-    ) -> Bool[Tensor, "batch q k"]:
+    ) -> Bool[Tensor, "_ q k"]:
         """The combined mask without what was painted."""
         mask = masks.full(q_len, k_len)
         for name, numbers in self.rules.items():

@@ -14,7 +14,10 @@ from attnviz.ui.session import Request, model
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 STYLES = ROOT / "assets" / "styles"
-MENU = (("pages/heads.py", "Heads", ":material/grid_view:"),)
+MENU = (
+    ("pages/heads.py", "Heads", ":material/grid_view:"),
+    ("pages/masks.py", "Masks", ":material/gradient:"),
+)
 
 
 def page(title: str) -> Request:
@@ -76,7 +79,11 @@ def _status(loaded, trace) -> None:
         f"<b>{config.n_heads}</b> heads, d_k <b>{config.head_size}</b>",
         f"<b>{len(trace.tokens('src'))}</b> tokens in · <b>{len(trace.tokens('tgt'))}</b> out",
         f"forward <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
-        + (f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>" if trace.info.decoding_seconds > 1e-3 else ""),
+        + (
+            f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+            if trace.info.decoding_seconds > 1e-3
+            else ""
+        ),
         f"weights {html.escape(trace.model_id)}",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")

@@ -37,7 +37,7 @@ def leak(bench: Bench) -> None:
     with right:
         replacement = _replacement(bench, at)
     masked, unmasked = frame.run(lambda: leak_test(bench.model, trace, at, replacement))
-    cases = [("with the causal mask", masked), ("without it", unmasked)]
+    cases = [("with the causal mask", masked), ("without any mask", unmasked)]
     figure = leak_figure(
         [(name, one.change.numpy()) for name, one in cases], texts(ins), at, theme=st.context.theme.type or "light"
     )
@@ -58,7 +58,7 @@ def _replacement(bench: Bench, at: int) -> Token:
     codec, trace = bench.model.codec, bench.trace
     typed = codec.encode_target(bench.view.other, trace.to).tokens[1:-1] if bench.view.other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
-    others = [token for token in ins if token.id != trace.query_tokens("decoder_self")[at].id]
+    others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]
     return next(iter([*typed, *others, trace.tokens("tgt")[-1]]))
 
 
@@ -88,7 +88,7 @@ def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
         rest = len(old) - 6
         lines.append(f"<h5>Encoding of {html.escape(name)} (position {first}), last layer, {title}</h5>")
         lines.append(vector("as it was", old[:6].tolist(), rest=rest))
-        lines.append(vector(f"after {new} came in", then[:6].tolist(), rest=rest, changed=bool((old != then).any())))
+        lines.append(vector(f"after “{new}” came in", then[:6].tolist(), rest=rest, changed=bool((old != then).any())))
     return "".join(lines)
 
 
@@ -134,7 +134,6 @@ def _moved_by(call: AttentionCall, now: Stage, *, causal: bool) -> str:
     if count == 1:
         return "<div class='verdict'>One value only: o₁ = 1 · v₁. Let the next one arrive.</div>"
     moved = first_row_moved(stage(call, count - 1, causal=causal), now)
-    kept = "stay" if moved < 1e-6 else "change"
-    rows = "row" if count == 2 else "rows"
-    told = f"When v{count} arrives, the {rows} of O before it <b>{kept}</b>: max |Δ| = {moved:.3g}."
+    kept = "stays" if moved < 1e-6 else "changes"
+    told = f"When v{count} arrives, what stood in O before <b>{kept}</b>: max |Δ| = {moved:.3g}."
     return f"<div class='verdict'>{told}</div>"

@@ -17,12 +17,12 @@ def fills(bench: Bench) -> None:
     pick("row", "Row", range(len(rows)), row, lambda at: f"{at}: {' → '.join(filter(None, rows[at]))}")
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     table["fill"] = table["fill"].map(FILL_NAMES.get)
-    columns = ["fill", "dtype", "fill value", "weights", "sum", "masked weight", "smallest", "largest", "finding"]
+    columns = ["fill", "dtype", "fill value", "weights", "sum", "masked weight", "largest", "finding"]
     st.dataframe(
         table[columns],
         hide_index=True,
         key="fills-table",
-        height=36 + 27 * len(table),
+        height=660,
         row_height=27,
         column_config={
             "weights": st.column_config.BarChartColumn(
@@ -30,9 +30,8 @@ def fills(bench: Bench) -> None:
             ),
             "sum": st.column_config.NumberColumn(format="%.6f"),
             "masked weight": st.column_config.NumberColumn(format="%.3g", help="What masked keys get together"),
-            "smallest": st.column_config.NumberColumn(format="%.3g"),
             "largest": st.column_config.NumberColumn(format="%.6f"),
-            "finding": st.column_config.TextColumn(width="large"),
+            "finding": st.column_config.TextColumn(width=430),
         },
     )
 
@@ -50,7 +49,7 @@ def broadcast(bench: Bench) -> None:
     combined = bench.recipe.build(q_len, k_len, real=bench.real)
     st.html("<div class='broadcast'>" + _drawn(bench, combined, (batch, heads, q_len, k_len)) + "</div>")
     table = [
-        {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "torch says": one.said}
+        {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "what happens": one.said}
         for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
     ]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="broadcast-table")

@@ -19,7 +19,7 @@ def says(bench: Bench) -> None:
     if effect.error:
         st.html(f"<div class='verdict'>torch refuses: “{html.escape(effect.error)}”. Nothing ran.</div>")
         return
-    left, right = st.columns([5, 7], gap="medium")
+    left, right = st.columns([6, 6], gap="medium")
     with left:
         st.dataframe(_translations(effect, item), hide_index=True, key="says-translations")
         _next_tokens(bench, effect)

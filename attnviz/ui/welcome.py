@@ -34,6 +34,11 @@ def ways_in() -> None:
             "Walk the heads with the arrow keys. Pin a row to see what one step looks at, to the last digit. Compare "
             "heads, sort them by what they do, merge pieces into words, and take the numbers with you."
         )
+        st.page_link("pages/masks.py", label="**Masks**: hide what you like, and see what happens")
+        st.caption(
+            "Paint a mask on the scores, choose what stands in its cells and in which precision, and let the model run "
+            "again: what it would say, which maps move, what leaks from the future, and where NaN comes from."
+        )
 
 
 def live_example(trace, entry: Entry) -> None:

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, shortened, ticks
 
-FLOOR = 1e-8  # where the logarithmic scale begins; exact zeros are left blank
+FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
 
 
 def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
@@ -21,7 +21,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     """
     look = colour.theme(theme)
     kinds = list(dict.fromkeys(table["kind"]))
-    titles = [KINDS[kind].name if kind in KINDS else kind for kind in kinds]
+    titles = [(KINDS[kind].name if kind in KINDS else kind).removesuffix("-attention") for kind in kinds]
     figure = make_subplots(1, len(kinds), subplot_titles=titles, horizontal_spacing=0.06)
     for column, kind in enumerate(kinds, start=1):
         part = table[table["kind"] == kind]
@@ -32,11 +32,11 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
         cmin=0, cmax=1, colorscale=colour.plotly_scale(look.sequential), colorbar=_bar("moved, 0 to 1")
     )
     figure.update_xaxes(title="head", dtick=1, constrain="domain", **_axis(look))
-    figure.update_yaxes(title="layer", dtick=1, autorange="reversed", **_axis(look))
-    figure.update_layout(
-        _layout("How far every head's map moved: share of a row's attention that goes elsewhere", look)
-    )
-    return figure.update_layout(height=250)
+    figure.update_yaxes(dtick=1, autorange="reversed", **_axis(look))
+    figure.update_yaxes(title="layer", col=1)
+    figure.update_annotations(font={"size": 12})
+    figure.update_layout(_layout("How far every map moved: share of a row that goes elsewhere", look))
+    return figure.update_layout(height=270, margin={"l": 50})
 
 
 def leak_figure(
@@ -44,7 +44,7 @@ def leak_figure(
 ) -> go.Figure:
     """max |Δ| of every position's decoder output, one map a case: rows are layers, the embedding first.
 
-    `changes` are (title, `(layers + 1, length)`); the scale is logarithmic from 1e-8, the same for all; cells that did
+    `changes` are (title, `(layers + 1, length)`); the scale is logarithmic from 1e-4, the same for all; cells that did
     not change by a single bit are blank. Raises ValueError for a theme that there is not.
     """
     look = colour.theme(theme)
@@ -54,9 +54,9 @@ def leak_figure(
     for row, (_, change) in enumerate(changes, start=1):
         figure.add_trace(_leak(change, tokens), row=row, col=1)
     top = max(float(change.max()) for _, change in changes)
-    powers = range(-8, max(-7, int(np.ceil(np.log10(max(top, FLOOR))))) + 1, 2)
+    powers = range(-4, max(-3, int(np.ceil(np.log10(max(top, FLOOR))))) + 1)
     bar = _bar("max |Δ|") | {"tickvals": list(powers), "ticktext": [f"1e{power}" for power in powers]}
-    figure.update_coloraxes(cmin=-8, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
+    figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
     marks = ticks(list(tokens))
     figure.update_xaxes(showticklabels=True, **marks, **_axis(look))
@@ -119,5 +119,5 @@ def _layout(title: str, look: colour.Theme) -> dict:
         "font": {"family": FONT, "size": 12, "color": look.text},
         "paper_bgcolor": look.panel,
         "plot_bgcolor": look.panel,
-        "margin": {"l": 70, "r": 20, "t": 70, "b": 45},
+        "margin": {"l": 92, "r": 20, "t": 70, "b": 45},
     }

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 _HERE = Path(__file__).parent
 _SHARED = _HERE.parent / "heads" / "js"
@@ -32,4 +32,4 @@ def _component() -> Callable[..., Any]:
     pieces = [*(_SHARED / f"{name}.js" for name in SHARED), *(_HERE / "js" / f"{name}.js" for name in SCRIPTS)]
     script = "\n".join(piece.read_text(encoding="utf-8") for piece in pieces) + "\n"
     style = (_HERE / "css" / "lab.css").read_text(encoding="utf-8")
-    return st.components.v2.component("attnviz_mask_lab", html=_HTML, css=style, js=script)
+    return component("attnviz_mask_lab", html=_HTML, css=style, js=script)

@@ -36,8 +36,8 @@ function drawLab(app, pen) {
 }
 
 function drawTitle(app, pen, box, panel) {
-  const y = box.y - (box.cols === app.payload.k ? app.layout.heads : 0) - TITLES + 8;
-  const at = box.name === "sums" || box.name === "context" ? box.y - 26 : y;
+  const stacks = box.name === "context" && app.layout.labelled.has("context");
+  const at = box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8;
   const x = box.name === "sums" ? box.x + 4 : box.x;
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
   pen.text(fitting(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46)), x, at + 16, { size: 11, colour: app.theme.muted });
@@ -81,11 +81,11 @@ function everyNth(size, least) { return Math.max(1, Math.ceil(least / size)); }
 
 function drawRowNames(app, pen, box) {
   const { h } = app.layout.cell;
-  const nth = everyNth(h, 12);
+  const nth = everyNth(h, 11.5), size = Math.min(LINE, Math.max(10, h));
   app.rowNames.forEach((name, row) => {
     if (row % nth && row !== app.row) return;
     const strong = row === app.row;
-    pen.text(fitting(pen, name, app.layout.labels - 8, LINE), box.x - 6, box.y + (row + 0.5) * h, { align: "right", weight: strong ? 600 : 400, colour: strong ? app.theme.accent : app.theme.ink });
+    pen.text(fitting(pen, name, app.layout.labels - 8, size), box.x - 6, box.y + (row + 0.5) * h, { size, align: "right", weight: strong ? 600 : 400, colour: strong ? app.theme.accent : app.theme.ink });
   });
 }
 

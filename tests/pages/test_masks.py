@@ -1,0 +1,141 @@
+"""The Masks page without a browser: its rooms, its links, and what it says to bad input."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.masks_link import ROOMS
+from attnviz.views.binary import unpacked
+from attnviz.views.painting import painting_to_text
+
+
+def laboratory(app: AppTest) -> tuple[dict, memoryview]:
+    """What the component is told, and its numbers."""
+    return next(unpacked(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
+
+
+def weights(app: AppTest) -> np.ndarray:
+    header, blobs = laboratory(app)
+    rows, cols, _ = header["shape"]
+    return np.frombuffer(blobs, "<f4", rows * cols, header["attn"]).reshape(rows, cols)
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(part.proto.body for part in app.get("html"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_every_room_opens_for_every_kind(open_page, room: str, kind: str) -> None:
+    app = open_page("masks", src="I love machine learning", to="fr", kind=kind, room=room, masks="causal~window_2")
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_decoder_is_masked_as_the_model_masks_it_until_somebody_asks_otherwise(open_page) -> None:
+    app = open_page("masks", src="I love you", to="fr", tgt="je t'aime")
+    header, _ = laboratory(app)
+    assert "causal" in header["words"]["title"]
+    assert np.triu(weights(app), 1).max() == 0
+    np.testing.assert_allclose(weights(app).sum(axis=1), 1, atol=1e-5)
+
+
+def test_no_mask_lets_a_decoder_see_ahead(open_page) -> None:
+    app = open_page("masks", src="I love you", to="fr", tgt="je t'aime", masks="none")
+    assert np.triu(weights(app), 1).max() > 0
+
+
+def test_a_painted_mask_comes_through_the_link(open_page) -> None:
+    size = len(weights(open_page("masks", src="I love you", to="fr", tgt="je t'aime")))
+    painted = np.ones((size, size), dtype=bool)
+    painted[2, 1] = painted[3] = False
+    link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "paint": painting_to_text(painted), "row": "2"}
+    app = open_page("masks", **link)
+    header, _ = laboratory(app)
+    assert (header["paint"], header["row"]) == (link["paint"], 2)
+    assert weights(app)[2, 1] == 0
+    assert np.isnan(weights(app)[3]).all()
+    assert "NaN" in " ".join(header["findings"])
+
+
+def test_padding_brings_a_second_sentence_whose_pads_are_keys_and_rows(open_page) -> None:
+    app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", kind="cross", masks="none")
+    app.session_state["second"], app.session_state["item"] = "I love you", "1"
+    header, _ = laboratory(app.run())
+    assert "<pad>" in header["cols"]
+    assert weights(app)[:, header["cols"].index("<pad>")].max() > 0, "without the mask, padding is looked at"
+    app.session_state["masks"] = "padding"
+    header, _ = laboratory(app.run())
+    assert weights(app)[:, header["cols"].index("<pad>") :].max() == 0
+
+
+def test_choosing_padding_alone_gives_it_somebody_to_pad(open_page) -> None:
+    app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", kind="encoder_self")
+    app.button_group(key="pick-masks").set_value(["padding"]).run()
+    assert app.session_state["second"]
+    assert not app.exception
+
+
+def test_torch_is_quoted_where_it_refuses(open_page) -> None:
+    app = open_page("masks", src="I love you", to="fr", fill="-1e9", dtype="float16")
+    header, _ = laboratory(app)
+    assert header["attn"] is None
+    assert "overflow" in header["findings"][0]
+    assert "overflow" in shown(app), "and the model does not run with it either"
+
+
+def test_a_causal_mask_between_two_sentences_is_explained(open_page) -> None:
+    header, _ = laboratory(open_page("masks", src="I love you", to="fr", kind="cross", masks="causal"))
+    assert "makes no sense between two sentences" in header["findings"][0]
+    assert "wait-k" in header["findings"][0]
+
+
+def test_the_leak_test_finds_nothing_with_the_mask_and_something_without(open_page) -> None:
+    app = open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="leak", at="3", other="爱")
+    assert "are the same to the last bit" in shown(app)
+    assert "Without it</b> they move by up to" in shown(app)
+
+
+def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
+    text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="rows", arrived="2"))
+    assert "<b>stays</b>" in text
+    assert "<b>changes</b>" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("kind", "sideways", "it can be"),
+        ("layer", "99", "from 0 to"),
+        ("head", "-1", "from 0 to"),
+        ("masks", "causal~magic_3", "magic_3"),
+        ("masks", "window_far", "window_far"),
+        ("fill", "nought", "it can be"),
+        ("number", "inf", "finite"),
+        ("dtype", "int8", "float32"),
+        ("scope", "all", "head"),
+        ("paint", "AAAA", "cannot be read"),
+    ],
+)
+def test_a_link_that_asks_for_what_is_not_there_is_answered_in_a_sentence(open_page, name, value, told) -> None:
+    app = open_page("masks", src="I love you", to="fr", **{name: value})
+    assert not app.exception
+    assert told in said(app)
+    assert laboratory(app)[0]["rows"]
+
+
+def test_numbers_of_a_rule_stay_within_their_range(open_page) -> None:
+    header, _ = laboratory(open_page("masks", src="I love you", to="fr", masks="window_9999~random_7_1"))
+    assert "reach 64" in header["words"]["title"]
+    assert "keep 1" in header["words"]["title"]
+
+
+def test_nothing_typed_is_answered_with_what_to_type(open_page) -> None:
+    app = open_page("masks", src="I love you")
+    app.text_input(key="src").set_value("  ").run()
+    assert not app.exception
+    assert "empty" in said(app)
