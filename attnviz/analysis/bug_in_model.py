@@ -1,0 +1,70 @@
+"""A bug put into the running model for one run: what it then writes, and how far its logits move."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.outcome import largest_change
+from attnviz.analysis.rerun import run_again
+from attnviz.analysis.site_case import site_module
+from attnviz.implementations.bugs.probe import BuggySites
+from attnviz.implementations.bugs.steps import Steps
+from attnviz.implementations.weights import SiteWeights
+from attnviz.models.translator import Translator
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Stepper, decode
+from attnviz.transformer.layers import Run
+from attnviz.transformer.probe import Probe, Site
+
+
+@dataclass(frozen=True)
+class BugInModel:
+    """max |Δ| of the logits on the target that was traced, and the translation with and without the bug. An `error` is
+    what torch raised; there is no translation then.
+    """
+
+    logits_change: float
+    before: str
+    after: str
+    error: str = ""
+
+
+@torch.inference_mode()
+def bug_in_model(model: Translator, trace: Trace, steps: Steps, sites: Sequence[Site]) -> BugInModel:
+    """Run `trace`'s first sentence with `steps` at `sites`, and let the model translate it with and without them."""
+
+    def probe() -> BuggySites:
+        return BuggySites({site: SiteWeights.of(site_module(model, site)) for site in sites}, steps)
+
+    before = _written(model, trace, None)
+    try:
+        logits = run_again(model, trace, probe()).logits
+        change = largest_change(logits, run_again(model, trace).logits)
+        return BugInModel(change, before, _written(model, trace, probe()))
+    except (RuntimeError, TypeError, ValueError) as error:
+        return BugInModel(float("nan"), before, "", f"{type(error).__name__}: {error}")
+
+
+@dataclass
+class _Probed:
+    stepper: Stepper
+    probe: Probe | None
+
+    def step(self, ids: Tensor) -> Tensor:
+        """The stepper's step, with the probe in force; NaN logits choose the first id, as argmax does."""
+        return self.stepper.step(ids, probe=self.probe)
+
+    def keep(self, rows: Tensor) -> None:
+        """As the stepper has it."""
+        self.stepper.keep(rows)
+
+
+def _written(model: Translator, trace: Trace, probe: Probe | None) -> str:
+    src = torch.tensor([[token.id for token in trace.tokens("src")]], device=model.device)
+    memory = model.model.encode(src, None, Run(probe))
+    limit = min(2 * src.shape[1] + 20, 64)
+    stepper = _Probed(Stepper(model.model, memory, None, capacity=limit, cached=False), probe)
+    first = torch.full((1,), model.codec.bos_id(trace.to), device=model.device)
+    return model.codec.text(decode(stepper, first, model.vocabulary, max_tokens=limit)[0])

@@ -1,0 +1,48 @@
+"""Peak memory of a call, from the profiler's record of every allocation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+import torch
+
+METHOD = (
+    "every allocation and release in this thread, as torch's CPU allocator reports them to torch.profiler, added up in "
+    "order; weights and input, which were there before, are not counted"
+)
+_one_at_a_time = Lock()  # there is one profiler in a process
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes: the `peak` over a whole call; `alive` when the block named `mark` began, and the `late` peak from there on
+    (both 0 where the call has no such block).
+    """
+
+    peak: int
+    alive: int = 0
+    late: int = 0
+
+
+def peak_memory(call: Callable[[], object], *, mark: str = "") -> Memory:
+    """Run `call` once and add up what it allocates. `mark` names a `torch.profiler.record_function` block in it."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with _one_at_a_time, profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+        kept = call()
+        del kept
+    held = peak = alive = late = 0
+    marked = False
+    events = profiled.profiler.kineto_results.events()  # type: ignore[union-attr]
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            peak, late = max(peak, held), max(late, held) if marked else 0
+        elif mark and event.name() == mark:
+            marked, alive, late = True, held, held
+    return Memory(peak, alive, late)
+
+
+def warm_up() -> None:
+    """The profiler's first use loads what it needs, which takes a while."""
+    peak_memory(lambda: torch.zeros(1))
