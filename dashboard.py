@@ -2,9 +2,13 @@
 
 import streamlit as st
 
-from attnviz.ui import frame, session, welcome
+from attnviz.ui import frame, session
 
 request = frame.page("Welcome")
+
+# Below here torch is imported: by then the input can be used.
+from attnviz.ui import welcome
+
 trace = frame.run(lambda: session.trace(request))
 left, right = st.columns([5, 6], gap="large")
 with left:
