@@ -100,6 +100,10 @@ class Verdict:
         """The largest difference on lines of these parts; 0 where there is none."""
         return max((float(line.delta.max()) for line in self.lines if line.part in parts), default=0.0)
 
+    def largest_in(self, stack: Stack) -> float:
+        """The largest difference in the encoder or the decoder; 0 where there is none."""
+        return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
+
     def table(self) -> pd.DataFrame:
         """A row a place and position: line, stack, part, layer, head, delta and so on."""
         return pd.DataFrame.from_records(list(self._records()))

@@ -68,11 +68,10 @@ def stepped(steps: Iterable[Step]) -> Stepped:
         raise ValueError("There is no step to look at: the target holds no token.")
     path = _path(rows, last)
     made = stacked([row for row, _ in path], first.trace)
-    # Every step's tokens are spelt as far as that step knew; the last ones know the whole sentence.
-    chosen = tuple(tgt[-1] for _, tgt in path)
+    fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
     return replace(
         made,
-        fed=path[-1][1][:-1],
+        fed=fed,
         chosen=chosen,
         hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
         seconds=tuple(seconds for _, seconds in records),
@@ -123,6 +122,10 @@ def _padded(rows: list[Tensor]) -> Tensor:
     """Rows `(layers, heads, k_len)` of growing length as maps `(layers, heads, rows, longest)`, zero beyond each."""
     longest = max(row.shape[-1] for row in rows)
     return torch.stack([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=2)
+
+
+def _choices(path: list) -> tuple[Token, ...]:
+    return tuple(tgt[-1] for _, tgt in path)
 
 
 def _path(rows: list, last: Step) -> list:

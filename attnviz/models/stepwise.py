@@ -33,8 +33,8 @@ class Step:
     `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
     decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
     encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
-    that this step leaves, best first, the items of `trace` are those that it began with, and prefix, token and
-    logits belong to the best of them. `seconds` is the time that the step took.
+    that this step leaves, best first, and `best` the tokens of the first of them; the items of `trace` are those that
+    it began with, and prefix, token and logits belong to the best of these. `seconds` is the time that it took.
     """
 
     index: int
@@ -44,6 +44,7 @@ class Step:
     trace: Trace
     hypotheses: tuple[Hypothesis, ...] = ()
     seconds: float = 0.0
+    best: tuple[Token, ...] = ()
 
     def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
         """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
@@ -166,7 +167,8 @@ class _About:
         )
         tokens = sentences[0].tgt
         hypotheses = choice if isinstance(choice, tuple) else ()
-        return Step(len(tokens) - 2, tokens[:-1], tokens[-1], logits[0], trace, hypotheses, watched.seconds)
+        best = self.translator.codec.tokens((tokens[0].id, *hypotheses[0].ids)) if hypotheses else ()
+        return Step(len(tokens) - 2, tokens[:-1], tokens[-1], logits[0], trace, hypotheses, watched.seconds, best)
 
     def _sentences(self, watched: RecordedSteps, chosen: list[int]) -> tuple[Sentence, ...]:
         codec, prefixes = self.translator.codec, watched.stepper.prefix.tolist()

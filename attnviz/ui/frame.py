@@ -17,6 +17,7 @@ STYLES = ROOT / "assets" / "styles"
 MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
     ("pages/masks.py", "Masks", ":material/gradient:"),
+    ("pages/decoding.py", "Decoding", ":material/stairs:"),
 )
 
 

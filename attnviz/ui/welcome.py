@@ -39,6 +39,11 @@ def ways_in() -> None:
             "Paint a mask on the scores, choose what stands in its cells and in which precision, and let the model run "
             "again: what it would say, which maps move, what leaks from the future, and where NaN comes from."
         )
+        st.page_link("pages/decoding.py", label="**Decoding**: training all at once, inference step by step")
+        st.caption(
+            "Play a translation token by token beside the one pass that training makes, see that both compute the same "
+            "numbers, break that on purpose, and measure what a cache saves."
+        )
 
 
 def live_example(trace, entry: Entry) -> None:

@@ -183,6 +183,13 @@ def test_a_beam_is_repeatable_and_finds_nothing_worse_than_greedy(tiny: Translat
     assert first.hypotheses[-1][0].log_probability >= alone.hypotheses[-1][0].log_probability - 1e-5
 
 
+def test_a_beams_choices_are_those_of_its_best_sentence(tiny: Translator) -> None:
+    made, _ = run(tiny, "cached", choose=Beam(4))
+    best = made.hypotheses[-1][0].ids
+    assert tuple(token.id for token in made.chosen) == best
+    assert tuple(token.id for token in made.fed[1:]) == best[:-1]
+
+
 def test_a_beam_shows_its_live_hypotheses(tiny: Translator) -> None:
     made, _ = run(tiny, "cached", choose=Beam(3))
     assert [len(kept) for kept in made.hypotheses[:2]] == [3, 3]

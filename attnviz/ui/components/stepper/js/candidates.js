@@ -1,0 +1,52 @@
+// What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
+
+const same = (a, b) => a[3] === b;
+
+function paintCandidates(app) {
+  const { header } = app.payload, { parts } = app;
+  const step = header.steps[app.view.step];
+  parts.prefix.replaceChildren(...prefixNodes(app));
+  parts.prefix.scrollLeft = parts.prefix.scrollWidth;
+  parts.top.replaceChildren(...step.top.map((candidate, rank) => candidateNode(step, candidate, rank)));
+  parts.verdictOfStep.replaceChildren(...agreementNodes(header, step));
+  parts.beam.hidden = !step.beam.length;
+  parts.beamTitle.hidden = !step.beam.length;
+  parts.beam.replaceChildren(...step.beam.map(beamNode));
+  parts.clock.textContent = step.ms === null ? "" : `${step.ms.toFixed(1)} ms`;
+}
+
+function prefixNodes(app) {
+  const { steps } = app.payload.header, at = app.view.step;
+  const nodes = steps.slice(0, at + 1).map((step, index) =>
+    element("span", { class: index === at ? "token queried" : "token", text: step.input, onclick: () => goTo(app, index), title: `step ${index}` }));
+  nodes.push(element("span", { class: "arrow", text: "→" }), element("span", { class: "token chosen", text: steps[at].chosen, title: "what this step chose" }));
+  return nodes;
+}
+
+function candidateNode(step, candidate, rank) {
+  const [text, probability, drawn, id] = candidate;
+  const isChosen = id === step.chosen_id, isTeacher = step.teacher !== null && !step.agrees && text === step.teacher;
+  const isCut = drawn === 0 && probability > 0;
+  const bar = element("i", { style: `width:${(100 * probability).toFixed(2)}%` });
+  const drawnBar = element("b", { style: `left:${(100 * drawn).toFixed(2)}%`, hidden: Math.abs(drawn - probability) < 1e-6 });
+  const mark = isChosen ? "chosen" : isTeacher ? "teacher" : "";
+  return element("li", { class: `${mark} ${isCut ? "cut" : ""}`, title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${Math.abs(drawn - probability) < 1e-6 ? "" : `, drawn with ${exactText(drawn)}`}` },
+    element("span", { class: "candidate", text }), element("span", { class: "track" }, bar, drawnBar),
+    element("span", { class: "number", text: percentText(probability) }),
+    element("span", { class: "mark", text: isChosen ? "✓" : isTeacher ? "teacher" : "" }));
+}
+
+function agreementNodes(header, step) {
+  if (step.teacher === null) {
+    const fork = header.fork;
+    return fork === null || fork === undefined ? [] : [element("span", { class: "apart", text: `Since step ${fork} the model writes another sentence than the teacher's.` })];
+  }
+  if (step.agrees) return [element("span", { class: "together", text: "Model and teacher agree." })];
+  return [element("span", { class: "apart" }, "Here they part ways: the model writes ", element("strong", { text: isolated(step.chosen) }), ", the teacher ", element("strong", { text: isolated(step.teacher) }), ".")];
+}
+
+function beamNode([text, logProbability, score, ended, kept], index) {
+  return element("li", { class: `${ended ? "ended" : "live"}${kept ? " kept" : ""}`, title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}` },
+    element("span", { class: "number", text: score.toFixed(2) }), element("span", { class: "candidate", text: text || "␣" }),
+    element("span", { class: "mark", text: ended ? "ended" : "" }));
+}

@@ -1,0 +1,66 @@
+// Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
+
+const GAP = 22, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+
+function layoutOf(app, pen, [width, height]) {
+  const { kinds } = app.payload;
+  const stacked = width < 520;
+  const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.2)) : 0));
+  return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
+}
+
+// The second decoder map shares its rows with the first.
+const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].grows);
+
+function rowOfBoxes(pen, kinds, labels, [width, height]) {
+  const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
+  const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 34;
+  const cell = Math.min(WIDEST_CELL, free / kinds.reduce((sum, kind) => sum + kind.nCols, 0));
+  const top = TITLE + across;
+  let x = 0;
+  return kinds.map((kind, i) => {
+    const h = Math.min(TALLEST_ROW, (height - top - 4) / kind.nRows);
+    const box = { kind, labels: labels[i], x: x + labels[i], y: top, w: cell, h, left: x };
+    x += labels[i] + cell * kind.nCols + GAP;
+    return box;
+  });
+}
+
+function stackedBoxes(pen, kinds, labels, width) {
+  let y = 0;
+  return kinds.map((kind, i) => {
+    const w = Math.min(WIDEST_CELL, (width - labels[i] - 34) / kind.nCols);
+    const h = Math.max(9, Math.min(18, w * 1.2));
+    const box = { kind, labels: labels[i], x: labels[i], y: y + TITLE + colSpace(pen, kind), w, h, left: 0 };
+    y = box.y + h * kind.nRows + 18;
+    return box;
+  });
+}
+
+const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
+
+const rowTexts = (app, kind) => (kind.grows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
+
+function rowLabelWidth(pen, texts, most) {
+  let widest = 20;
+  for (const text of texts) widest = Math.max(widest, pen.widthOf(text, TEXT, 600) + 10);
+  return Math.min(widest, most);
+}
+
+const colSpace = (pen, kind) => Math.min(62, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
+
+function shortened(pen, text, width, weight = 400) {
+  if (pen.widthOf(text, TEXT, weight) <= width) return text;
+  const signs = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+  while (signs.length > 1 && pen.widthOf(`${signs.join("")}…`, TEXT, weight) > width) signs.pop();
+  return `${signs.join("")}…`;
+}
+
+// The cell under a point, or null.
+function cellAt(boxes, [x, y]) {
+  for (const box of boxes) {
+    const col = Math.floor((x - box.x) / box.w), row = Math.floor((y - box.y) / box.h);
+    if (row >= 0 && row < box.kind.nRows && x >= box.left && col < box.kind.nCols) return { box, row, col };
+  }
+  return null;
+}

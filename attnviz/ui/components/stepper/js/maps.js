@@ -1,0 +1,103 @@
+// The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
+
+function paintMaps(app) {
+  const { parts, theme } = app;
+  let [width, height] = app.sizes.map;
+  const ruler = canvasPen(parts.map.getContext("2d"), theme);
+  app.boxes = layoutOf(app, ruler, [width, height]);
+  if (width < 520) height = stackedHeight(app.boxes);
+  parts.map.parentElement.style.minHeight = width < 520 ? `${height}px` : "";
+  const context = sharpContext(parts.map, [width, height]);
+  drawMaps(app, canvasPen(context, theme));
+  parts.map.setAttribute("aria-label", mapsText(app));
+}
+
+function sharpContext(canvas, [width, height]) {
+  const ratio = devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+function drawMaps(app, pen) {
+  for (const box of app.boxes) {
+    drawTitle(app, pen, box);
+    drawCells(app, pen, box);
+    drawRowLabels(app, pen, box);
+    drawColLabels(app, pen, box);
+    drawNewRow(app, pen, box);
+  }
+}
+
+function drawTitle(app, pen, { kind, x, y, w, left }) {
+  const isNarrow = w * kind.nCols < 130;
+  const site = kind.grows ? "" : isNarrow ? " · once" : " · computed once";
+  const title = isNarrow ? kind.title.replace("-attention", "").replace(" attention", "") : kind.title;
+  pen.text(title + site, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
+}
+
+const colSpaceOf = (app, pen) => Math.max(...app.payload.kinds.map((kind) => colSpace(pen, kind)));
+
+function drawCells(app, pen, { kind, x, y, w, h }) {
+  const rows = kind.grows ? app.view.step + 1 : kind.nRows;
+  const cols = kind.grows_keys ? rows : kind.nCols;
+  pen.box(x, y, w * kind.nCols, h * kind.nRows, { fill: css(mix(app.theme.inkRGB, app.theme.paperRGB, 0.025)) });
+  const map = mapOf(kind, app.view.layer, app.view.head);
+  if (map) pen.image(imageOf(cutOf(map, kind.nCols, [rows, cols]), [rows, cols], scaleOf(app, "sequential"), [0, 1]), x, y, w * cols, h * rows);
+  else pen.text("asking for this head …", x + 8, y + 14, { size: TEXT, colour: app.theme.muted });
+  pen.box(x, y, w * cols, h * rows, { stroke: app.theme.line });
+}
+
+function cutOf(map, nCols, [rows, cols]) {
+  if (cols === nCols) return map.subarray(0, rows * cols);
+  const cut = new Float32Array(rows * cols);
+  for (let row = 0; row < rows; row++) cut.set(map.subarray(row * nCols, row * nCols + cols), row * cols);
+  return cut;
+}
+
+function drawRowLabels(app, pen, box) {
+  const { kind, labels, x, y, h } = box;
+  if (!labels) return;
+  const texts = rowTexts(app, kind), every = Math.max(1, Math.ceil(12 / h)), { step } = app.view;
+  texts.forEach((text, row) => {
+    const isNew = kind.grows && row === step;
+    if (kind.grows && row > step) return;
+    if (!isNew && (row % every || (every > 1 && kind.grows && Math.abs(row - step) < every))) return;
+    const style = { size: TEXT, weight: isNew ? 700 : 400, colour: isNew ? app.theme.ink : app.theme.muted, align: "right" };
+    pen.text(shortened(pen, text, labels - 8, style.weight), x - 6, y + (row + 0.5) * h, style);
+  });
+}
+
+function drawColLabels(app, pen, { kind, x, y, w }) {
+  const every = Math.max(1, Math.ceil(12 / w)), { step } = app.view;
+  kind.cols.forEach((text, col) => {
+    if (kind.grows_keys && col > step) return;
+    const isNew = kind.grows_keys && col === step;
+    if (!isNew && (col % every || (every > 1 && kind.grows_keys && step - col < every))) return;
+    const style = { size: TEXT, colour: isNew ? app.theme.ink : app.theme.muted, weight: isNew ? 700 : 400, angle: SLANT };
+    pen.text(shortened(pen, text, 72), x + (col + 0.5) * w, y - 6, style);
+  });
+}
+
+function drawNewRow(app, pen, { kind, x, y, w, h }) {
+  if (!kind.grows) return;
+  const cols = kind.grows_keys ? app.view.step + 1 : kind.nCols;
+  pen.box(x - 1.5, y + app.view.step * h - 1, w * cols + 3, h + 2, { stroke: app.theme.accent, width: 2, radius: 3 });
+}
+
+function mapsText(app) {
+  const { step, layer, head } = app.view, now = app.payload.header.steps[step];
+  const parts = app.payload.kinds.filter((kind) => kind.grows).map((kind) => {
+    const map = mapOf(kind, layer, head);
+    if (!map) return kind.title;
+    const row = map.subarray(step * kind.nCols, (step + 1) * kind.nCols);
+    const best = row.indexOf(Math.max(...row));
+    return `${kind.title} looks most at ${kind.cols[best]} (${exactText(row[best])})`;
+  });
+  return `Step ${step}: ${rowName([now.input, now.chosen])}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
+}

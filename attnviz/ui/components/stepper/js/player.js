@@ -1,0 +1,55 @@
+// Walking the steps: buttons, slider, play, keys.
+
+const BEAT_MS = 650;
+
+function paintPlayer(app) {
+  const { parts, view } = app, { steps, way } = app.payload.header, last = steps.length - 1;
+  parts.slider.max = String(last);
+  parts.slider.value = String(view.step);
+  parts.slider.setAttribute("aria-valuetext", `step ${view.step} of ${last}`);
+  parts.at.textContent = `step ${view.step} of ${last}`;
+  parts.way.textContent = way;
+  parts.play.textContent = app.playing ? "Pause" : "Play";
+  parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");
+  parts.first.disabled = parts.back.disabled = view.step === 0;
+  parts.next.disabled = parts.last.disabled = view.step === last;
+  const named = (length, letter) => [...count(length).map((i) => [String(i), `${letter}${i}`]), ["mean", "mean"]];
+  const kind = app.payload.kinds[0];
+  fillSelect(parts.layer, named(kind.layers, "L"), String(view.layer));
+  fillSelect(parts.head, named(kind.heads, "H"), String(view.head));
+}
+
+const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));
+
+function play(app) {
+  if (app.playing) return pause(app);
+  const last = app.payload.header.steps.length - 1;
+  if (app.view.step >= last) change(app, { step: 0 });
+  app.playing = setInterval(() => {
+    if (!app.root.isConnected) return pause(app);
+    if (app.view.step >= last) return pause(app);
+    goTo(app, app.view.step + 1);
+    if (app.view.step >= last) pause(app);
+  }, BEAT_MS);
+  paintPlayer(app);
+}
+
+function pause(app) {
+  if (!app.playing) return;
+  clearInterval(app.playing);
+  app.playing = null;
+  paintPlayer(app);
+  if (app.root.isConnected) report(app);
+}
+
+function watchKeys(app) {
+  app.root.onkeydown = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    const { step } = app.view, last = app.payload.header.steps.length - 1;
+    const moves = { ArrowLeft: step - 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowDown: step + 1, Home: 0, End: last };
+    if (event.key in moves) { pause(app); goTo(app, moves[event.key]); }
+    else if (event.key === " " && event.target.tagName !== "BUTTON") play(app);
+    else return;
+    event.preventDefault();
+  };
+}

@@ -1,0 +1,34 @@
+// Pointing at a cell names row, key and weight; a click on a row goes to its step.
+
+function watchPointer(app) {
+  const { map, tip } = app.parts;
+  const pointOf = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  map.onpointermove = (event) => {
+    const point = pointOf(event), found = app.boxes ? cellAt(app.boxes, point) : null;
+    tip.hidden = !found;
+    if (found) showTip(app, found, point);
+  };
+  map.onpointerleave = () => { tip.hidden = true; };
+  map.onclick = (event) => {
+    const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
+    if (found?.box.kind.grows) goTo(app, found.row);
+  };
+}
+
+function showTip(app, { box: { kind }, row, col }, [x, y]) {
+  const { tip } = app.parts;
+  tip.textContent = tipText(app, kind, row, col);
+  const { clientWidth } = app.parts.mapBox;
+  tip.style.left = `${Math.min(x + 12, Math.max(0, clientWidth - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${y + 16}px`;
+}
+
+function tipText(app, kind, row, col) {
+  const label = isolated(rowTexts(app, kind)[row]);
+  if (kind.grows && row > app.view.step) return `step ${row} is still to come`;
+  if (col < 0) return label;
+  const key = isolated(kind.cols[col]);
+  if (kind.grows_keys && col > row) return `${label}: ${key} (${col}) does not exist yet`;
+  const map = mapOf(kind, app.view.layer, app.view.head);
+  return map ? `${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}` : label;
+}

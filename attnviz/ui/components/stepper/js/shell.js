@@ -1,0 +1,65 @@
+// The component's fixed parts, built once for each place in the page.
+
+function buildShell(app) {
+  const parts = (app.parts = {});
+  app.root.replaceChildren(trainingPane(parts), inferencePane(app, parts), (parts.live = element("div", { class: "live", "aria-live": "polite", role: "status" })));
+  watchPointer(app);
+  watchKeys(app);
+  new ResizeObserver(() => { if (app.payload && app.root.isConnected && measure(app)) paint(app, performance.now()); }).observe(app.root);
+}
+
+function trainingPane(parts) {
+  parts.mean = element("span", { class: "quiet" });
+  parts.counts = element("p", { class: "quiet counts" });
+  parts.note = element("p", { class: "quiet counts" });
+  parts.tableBody = element("tbody");
+  const heads = ["#", "goes in", "label", "probability", "loss", "model says"];
+  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col", text })))), parts.tableBody);
+  parts.tableBox = element("div", { class: "table-box", tabindex: "0" }, table);
+  return element("section", { class: "pane training", "aria-label": "Training" },
+    element("header", { class: "spread" }, element("h2", { text: "Training: all at once" }), parts.mean), parts.tableBox, parts.counts, parts.note);
+}
+
+function inferencePane(app, parts) {
+  parts.prefix = element("div", { class: "prefix", "aria-label": "The prefix that goes in, and what comes out" });
+  parts.map = element("canvas", { role: "img", class: "map" });
+  parts.tip = element("div", { class: "tip", hidden: true });
+  parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
+  parts.way = element("span", { class: "quiet" });
+  const title = element("div", { class: "said" }, element("h2", { text: "Inference: step by step" }), parts.way);
+  return element("section", { class: "pane inference", "aria-label": "Inference" },
+    element("header", { class: "spread" }, title, siteTools(app, parts)),
+    playerBar(app, parts), parts.prefix, element("div", { class: "step-body" }, parts.mapBox, candidatesPane(parts)));
+}
+
+function siteTools(app, parts) {
+  parts.layer = select("Layer", { onchoose: (text) => change(app, { layer: siteChoice(text) }) });
+  parts.head = select("Head", { onchoose: (text) => change(app, { head: siteChoice(text) }) });
+  const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportAs(app, format) });
+  parts.exportMenu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
+    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the rows so far")));
+  parts.exportMenu.onfocusout = (event) => { if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false; };
+  parts.open = button("Open in Heads", { title: "This step's row on the Heads page", class: "strong", onclick: () => app.open({ ...app.view, seq: app.seq }) });
+  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.exportMenu, parts.open);
+}
+
+function playerBar(app, parts) {
+  const move = (name, text, label, step) => (parts[name] = button(text, { "aria-label": label, title: label, onclick: () => { pause(app); goTo(app, step()); } }));
+  const last = () => app.payload.header.steps.length - 1;
+  const buttons = [move("first", "|◀", "First step", () => 0), move("back", "◀", "One step back (←)", () => app.view.step - 1),
+    (parts.play = button("Play", { class: "strong", title: "Play (space)", onclick: () => play(app) })),
+    move("next", "▶", "One step on (→)", () => app.view.step + 1), move("last", "▶|", "Last step", last)];
+  parts.slider = element("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
+  parts.slider.oninput = () => { pause(app); goTo(app, Number(parts.slider.value)); };
+  parts.at = element("span", { class: "at" });
+  parts.clock = element("span", { class: "quiet", title: "What this step took on the server" });
+  return element("div", { class: "player" }, element("div", { class: "tools" }, ...buttons), parts.slider, parts.at, parts.clock);
+}
+
+function candidatesPane(parts) {
+  parts.top = element("ol", { class: "candidates", "aria-label": "Likeliest next tokens" });
+  parts.verdictOfStep = element("p", { class: "agreement" });
+  parts.beamTitle = element("h3", { text: "Hypotheses after this step" });
+  parts.beam = element("ol", { class: "hypotheses", "aria-label": "Live and ended hypotheses" });
+  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", { text: "Next token" }), parts.top, parts.verdictOfStep, parts.beamTitle, parts.beam);
+}

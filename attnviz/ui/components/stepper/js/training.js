@@ -1,0 +1,49 @@
+// The left side: one pass over the whole target, a row a position. A click on a row goes to that step.
+
+function paintTraining(app) {
+  const { training, steps, id } = app.payload.header;
+  const { parts } = app;
+  if (app.tableKey !== id) {
+    app.tableKey = id;
+    parts.tableBody.replaceChildren(...training.rows.map((row, index) => trainingRow(app, row, index)));
+    parts.mean.textContent = `mean loss ${shortText(training.mean)} nats · perplexity ${Math.exp(training.mean).toPrecision(3)}`;
+    parts.counts.textContent = training.counts;
+    parts.note.textContent = training.note;
+    parts.note.hidden = !training.note;
+  }
+  [...parts.tableBody.rows].forEach((node, index) => {
+    const isCurrent = index === app.view.step && index < steps.length;
+    node.classList.toggle("current", isCurrent);
+    node.setAttribute("aria-selected", String(isCurrent));
+    if (isCurrent) showRow(parts.tableBox, index === steps.length - 1 ? parts.tableBody.lastElementChild : node);
+  });
+}
+
+function trainingRow(app, row, index) {
+  const probability = row.counted ? percentText(row.probability) : "–";
+  const differs = row.counted && row.likeliest !== row.label;
+  const bar = element("i", { style: `width:${row.counted ? Math.round(row.probability * 100) : 0}%` });
+  const node = element("tr", { class: row.counted ? "" : "padding", title: rowTitle(row) },
+    element("td", { class: "number", text: String(row.position) }),
+    element("td", { class: "token-cell", text: row.input }),
+    element("td", { class: "token-cell label", text: row.label }),
+    element("td", { class: "bar-cell" }, bar, element("span", { text: probability })),
+    element("td", { class: "number", text: row.counted ? shortText(row.loss) : "–" }),
+    element("td", { class: "token-cell quiet", text: differs ? `${row.likeliest} ${percentText(row.likeliest_probability)}` : "" }));
+  node.onclick = () => goTo(app, index);
+  return node;
+}
+
+function rowTitle(row) {
+  if (!row.counted) return "Padding: greyed out and left out of the mean";
+  return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats`;
+}
+
+const percentText = (value) => (value >= 0.9995 ? "100%" : value >= 0.1 ? `${(value * 100).toFixed(1)}%` : value >= 0.0001 ? `${(value * 100).toFixed(2)}%` : value > 0 ? "<0.01%" : "0%");
+
+// Scrolls the box alone: scrollIntoView would move the whole page.
+function showRow(box, node) {
+  const top = node.offsetTop - 26, bottom = node.offsetTop + node.offsetHeight;
+  if (top < box.scrollTop) box.scrollTop = Math.max(0, top);
+  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 4;
+}

@@ -1,0 +1,143 @@
+"""The Decoding page's controls. Each draws itself; together they are a `DecodingView`, kept in the address."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry
+from attnviz.ui import frame
+from attnviz.ui.decoding_link import (
+    CHOICES,
+    DROPOUT,
+    DTYPES,
+    MASKS,
+    MORE,
+    NUMBERS,
+    OF_CHOICE,
+    WAYS,
+    DecodingView,
+    link_problems,
+    place,
+)
+
+COMPONENT = "stepper"
+PLACE = ("step", "layer", "head")
+CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
+
+
+def linked() -> None:
+    """What the address says of step, head and codes, in inputs that nobody sees; what it asks wrongly is said above.
+
+    A bound list would put its titles into the address, not the codes.
+    """
+    with st.container(key="link-state"):
+        for name in (*PLACE, *CODES):
+            st.text_input(name, key=name, bind="query-params")
+    frame.say(*link_problems(st.query_params))
+
+
+def stepping() -> dict[str, Any]:
+    """How to step, how to choose, and what the training side is compared with."""
+    bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="small")
+    chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
+    chosen["choose"] = _one_of("choose", "Next token", bar, help=_CHOOSE_HELP)
+    for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
+        chosen[name] = _number(name, label, bar)
+    chosen["seed"] = _number("seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers.")
+    chosen["smoothing"] = _number("smoothing", "Label smoothing", bar, help=_SMOOTHING_HELP)
+    chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
+    return chosen
+
+
+def breaking() -> dict[str, Any]:
+    """The switches that break it on purpose, for this visitor alone."""
+    here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
+    here.markdown("**Break it**", width="content", help=_BREAK_HELP)
+    return {
+        "causal": _listed("causal", "Causal mask", here),
+        "dtype": _listed("dtype", "Type that the steps run in", here),
+        "dropout": here.toggle(f"Dropout {DROPOUT:g} left on", key="dropout", bind="query-params"),
+        "restart": here.toggle("Positions restart in the cache", key="restart", bind="query-params"),
+    }
+
+
+def more() -> dict[str, Any]:
+    """What else is drawn below."""
+    return {
+        "more": st.segmented_control(
+            "More",
+            list(MORE),
+            format_func=MORE.__getitem__,
+            key=_shown("more"),
+            on_change=_adopt_code,
+            args=("more",),
+            label_visibility="collapsed",
+        )
+    }
+
+
+def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
+    """All options as one, with the step and head that the address asks for."""
+    texts = {name: st.session_state.get(name) or "" for name in PLACE}
+    start = {name: entry.start.get(name, "mean") for name in ("layer", "head")}
+    found, problems = place(texts, trace.n_layers, trace.n_heads, start=start)
+    frame.say(*problems)
+    return DecodingView(**chosen, **found)  # type: ignore[arg-type]
+
+
+def adopt() -> None:
+    """Take over what was chosen in the component: it becomes the address."""
+    chosen = (st.session_state.get(COMPONENT) or {}).get("view") or {}
+    for name in PLACE:
+        if name in chosen:
+            st.session_state[name] = str(chosen[name])
+
+
+def _shown(name: str) -> str:
+    """The key of the widget that people see, set to what the address says; what it cannot be is the first choice."""
+    key, known, code = f"{name}-shown", CODES[name], st.session_state.get(name)
+    st.session_state[key] = code if code in known else None if name == "more" else next(iter(known))
+    return key
+
+
+def _adopt_code(name: str) -> None:
+    st.session_state[name] = st.session_state[f"{name}-shown"] or ""
+
+
+def _one_of(name: str, label: str, where, **options) -> str:
+    known = CODES[name]
+    changed: dict[str, Any] = {"key": _shown(name), "on_change": _adopt_code, "args": (name,)}
+    return where.segmented_control(
+        label, list(known), format_func=known.__getitem__, required=True, **changed, **options
+    )
+
+
+def _listed(name: str, label: str, where) -> str:
+    known = CODES[name]
+    changed: dict[str, Any] = {"key": _shown(name), "on_change": _adopt_code, "args": (name,)}
+    return where.selectbox(
+        label, list(known), format_func=known.__getitem__, label_visibility="collapsed", width=170, **changed
+    )
+
+
+def _number(name: str, label: str, where, **options) -> float:
+    number = NUMBERS[name]
+    whole = number.step == 1
+    low, high, default, step = (
+        (int(n) if whole else float(n)) for n in (number.low, number.high, number.default, number.step)
+    )
+    return where.number_input(label, low, high, default, step, key=name, bind="query-params", width=84, **options)
+
+
+_BREAK_HELP = "Each switch changes the real computation of your own runs, and of nobody else's."
+_WAY_HELP = (
+    "KV cache: keys and values of earlier tokens are kept, a step computes one row. Recompute: the whole prefix goes "
+    "in again at every step. Teacher's prefix: the target above is fed, whatever the model itself would choose."
+)
+_CHOOSE_HELP = "Greedy takes the likeliest token, sampled draws one, a beam keeps several sentences and the best wins."
+_SMOOTHING_HELP = (
+    "With smoothing ε the label is asked for 1 − ε and every entry of the vocabulary for its share of ε: the model is "
+    "not rewarded for being too sure."
+)
+_PADDING_HELP = "How many <pad> fill the target up, as when it stands in a batch with a longer one."

@@ -1,0 +1,118 @@
+"""The runs behind the Decoding page, in bounded caches: whoever asks for the same thing again gets it at once."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.ui import session
+from attnviz.ui.decoding_link import DROPOUT, DecodingView
+from attnviz.ui.session import Request
+
+if TYPE_CHECKING:
+    from attnviz.analysis.loss_table import LossTable
+    from attnviz.analysis.next_tokens import NextToken
+    from attnviz.analysis.verdict import Verdict
+    from attnviz.models.stepped import Stepped
+    from attnviz.models.stepwise import Plan
+    from attnviz.models.translator import Translator
+    from attnviz.tracing.trace import Trace
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One request, run: the training pass as a table, the steps, the verdict on both, and each step's candidates."""
+
+    losses: "LossTable"
+    made: "Stepped"
+    verdict: "Verdict"
+    candidates: "tuple[tuple[NextToken, ...], ...]"
+
+
+def translator(request: Request, view: DecodingView) -> "Translator":
+    """The model in the type that the view asks for: a copy where that is not the type it was loaded in."""
+    loaded = session.model(request.entry.name)
+    if view.dtype == "float32":
+        return loaded
+    return _copy(request.entry.name, loaded.model_id, view.dtype)
+
+
+def decoded(request: Request, trace: "Trace", view: DecodingView) -> Decoded:
+    """What the page shows, computed or remembered. Raises ValueError with one sentence."""
+    ids = tuple(token.id for token in trace.tokens("tgt"))
+    # Where the reader looks, and what stands below, does not change what is computed.
+    asked = replace(view, step=None, layer="mean", head="mean", more=None)
+    return _decoded(request, trace.model_id, ids, asked)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
+def _copy(name: str, weights: str, dtype: str) -> "Translator":
+    import torch
+
+    return session.model(name).in_dtype(getattr(torch, dtype))
+
+
+@st.cache_resource(
+    max_entries=16, show_spinner="Decoding step by step …", hash_funcs={Request: repr, DecodingView: repr}
+)
+def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: DecodingView) -> Decoded:
+    from attnviz.analysis.loss_table import loss_table
+    from attnviz.analysis.next_tokens import next_tokens
+    from attnviz.analysis.verdict import verdict
+    from attnviz.models.stepped import stepped
+    from attnviz.models.stepwise import steps, teacher_forced
+    from attnviz.transformer.decoding import Sampling
+
+    model, plan = session.model(request.entry.name), _plan(request, ids, view)
+    how = {"to": request.to, "breakage": plan.breakage}
+    # Training stays in the type that it was done in; a coarser one is a choice of whoever decodes.
+    made = stepped(steps(translator(request, view), request.src, plan))
+    trained = teacher_forced(model, request.src, ids, padding=view.padding, **how)
+    losses = loss_table(trained, pad_id=model.codec.pad_id, smoothing=view.smoothing, name=lambda id_: name(model, id_))
+    own = tuple(token.id for token in made.chosen)
+    candidates = next_tokens(
+        made.logits,
+        model.vocabulary,
+        sampling=plan.choose if isinstance(plan.choose, Sampling) else None,
+        with_ids=lambda step: (own[step], *ids[step + 1 : step + 2]),
+    )
+    return Decoded(losses, made, verdict(made, teacher_forced(model, request.src, made.ids, **how)), candidates)
+
+
+def name(model: "Translator", id_: int) -> str:
+    """An id's piece of text, as people see it."""
+    from attnviz.text.display import display
+
+    return display(model.codec.tokens((id_,))[0].text)
+
+
+def _plan(request: Request, ids: tuple[int, ...], view: DecodingView) -> "Plan":
+    import torch
+
+    from attnviz.models.breakage import Breakage
+    from attnviz.models.stepwise import Plan
+    from attnviz.transformer.beam import Beam
+    from attnviz.transformer.decoding import Sampling, likeliest
+
+    loaded = session.model(request.entry.name)
+    is_taught = view.way == "teacher"
+    choose = likeliest
+    if view.choose == "sampled":
+        generator = torch.Generator(loaded.device).manual_seed(view.seed)
+        top_p = view.top_p if view.top_p < 1 else None
+        choose = Sampling(generator, view.temperature, view.top_k or None, top_p)
+    elif view.choose == "beam" and not is_taught:  # a beam chooses for itself
+        choose = Beam(view.beam)
+    return Plan(
+        request.to,
+        teacher=ids if is_taught else None,
+        cached=view.way != "recomputed",
+        choose=choose,
+        max_tokens=loaded.decoding_limit(request.src),
+        breakage=Breakage(
+            mask=view.causal,  # type: ignore[arg-type]
+            dropout=DROPOUT if view.dropout else 0.0,
+            seed=view.seed,
+            restart_positions=view.restart,
+        ),
+    )

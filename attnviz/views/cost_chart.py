@@ -1,0 +1,58 @@
+"""What the three ways cost as the target grows: seconds and multiply-adds, side by side."""
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.views import colour
+from attnviz.views.labels import FONT
+
+_NAMES = {"pass": "one pass", "recomputed": "recomputing the prefix", "cached": "with a KV cache"}
+# Amber, indigo and green of different lightness: told apart without colour too, and by their dashes and marks.
+_LOOKS = {
+    "pass": ("#8a8fa3", "dot", "circle"),
+    "recomputed": ("#d9772b", "dash", "square"),
+    "cached": ("#5b5bd6", "solid", "diamond"),
+}
+
+
+def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
+    """Lines over target length: measured milliseconds on the left, counted multiply-adds on the right.
+
+    `costs` has columns way, length, seconds, multiply_adds.
+    """
+    look = colour.theme(theme)
+    titles = ("Measured time of a whole target", "Counted multiply-adds of a whole target")
+    figure = make_subplots(cols=2, subplot_titles=titles, horizontal_spacing=0.09)
+    for way, part in costs.groupby("way", sort=False):
+        shade, dash, symbol = _LOOKS[str(way)]
+        for column, (values, unit) in enumerate(
+            ((1e3 * part["seconds"], "ms"), (part["multiply_adds"], "multiply-adds")), 1
+        ):
+            figure.add_scatter(
+                x=part["length"],
+                y=values,
+                name=_NAMES[str(way)],
+                mode="lines+markers",
+                showlegend=column == 1,
+                line={"color": shade, "dash": dash, "width": 2},
+                marker={"symbol": symbol, "size": 7},
+                legendgroup=way,
+                hovertemplate=f"{_NAMES[str(way)]}, %{{x}} tokens: %{{y:,.4g}} {unit}<extra></extra>",
+                row=1,
+                col=column,
+            )
+    figure.update_xaxes(title_text="tokens in the target →", gridcolor=look.line, zeroline=False, rangemode="tozero")
+    figure.update_yaxes(gridcolor=look.line, zeroline=False, rangemode="tozero")
+    figure.update_yaxes(title_text="milliseconds", col=1)
+    figure.update_yaxes(title_text="multiply-adds", col=2)
+    figure.update_annotations(font_size=12)
+    figure.update_layout(
+        font={"family": FONT, "color": look.text, "size": 12},
+        paper_bgcolor=look.panel,
+        plot_bgcolor=look.panel,
+        height=330,
+        margin={"l": 60, "r": 20, "t": 50, "b": 45},
+        legend={"orientation": "h", "y": 1.22, "x": 0},
+    )
+    return figure

@@ -1,0 +1,150 @@
+"""What the Stepper component is handed: the training table, every step of a decoding, and the rows that they computed.
+
+Laid out as `attnviz.views.binary` says: a header of labels and numbers, then the maps in float32.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.models.stepped import Stepped
+from attnviz.text.display import display
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind
+from attnviz.views import colour
+from attnviz.views.binary import Blobs, packed
+from attnviz.views.labels import KINDS
+
+FORMAT = 1
+BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
+_SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True)
+class Training:
+    """The left side: rows of `attnviz.analysis.loss_table`, their mean, and sentences to stand below."""
+
+    rows: Sequence[Mapping[str, Any]]
+    mean: float
+    counts: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """The right side: what each step would write next `(text, probability, drawn, id)`, likeliest first; the teacher's
+    tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended, kept)`; a word
+    for the way of stepping.
+    """
+
+    candidates: Sequence[Sequence[tuple[str, float, float, int]]]
+    teacher: Sequence[Token] = ()
+    hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
+    way: str = ""
+
+
+def stepper_payload(
+    training: Training, made: Stepped, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
+) -> bytes:
+    """The bytes that the Stepper component draws from.
+
+    `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
+    """
+    blobs, view = Blobs(), _fitted(view, made)
+    whole = sum(4 * maps.numel() for maps in made.attn.values()) <= budget
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "training": {
+            "rows": [dict(row) for row in training.rows],
+            "mean": training.mean,
+            "counts": training.counts,
+            "note": training.note,
+        },
+        "kinds": [_kind(kind, made, blobs, None if whole else view) for kind in _order(made)],
+        "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
+        "way": inference.way,
+        "fork": parts_ways(made, inference.teacher),
+        "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
+    }
+    header["id"] = header["base"] = blobs.digest(header)
+    return packed({**header, "view": view}, blobs.joined())
+
+
+def parts_ways(made: Stepped, teacher: Sequence[Token]) -> int | None:
+    """The first step whose choice is not the teacher's token; None where all agree."""
+    pairs = zip(made.chosen, teacher, strict=False)
+    return next((step for step, (own, given) in enumerate(pairs) if own.id != given.id), None)
+
+
+def _order(made: Stepped) -> list[Kind]:
+    """Decoder kinds first: they are what a step adds to; the encoder's map was there before the first step."""
+    return sorted(made.attn, key=lambda kind: kind == "encoder_self")
+
+
+def _kind(kind: Kind, made: Stepped, blobs: Blobs, only: dict[str, Any] | None) -> dict[str, Any]:
+    maps, words = made.attn[kind], KINDS[kind]
+    grows = kind != "encoder_self"
+    target = [display(token.text) for token in made.fed]
+    source = [display(token.text) for token in made.src]
+    sent = maps if only is None else _one(maps, only)
+    return {
+        "kind": kind,
+        "title": words.name,
+        "question": words.question,
+        "query": words.query,
+        "key": words.key,
+        "shape": list(maps.shape),
+        "grows": grows,
+        "grows_keys": kind == "decoder_self",
+        "rows": target if grows else source,
+        "cols": target if kind == "decoder_self" else source,
+        "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),
+        "only": None if only is None else [only["layer"], only["head"]],
+    }
+
+
+def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
+    """The map in view, or its mean, `(rows, cols)`."""
+    layer, head = view["layer"], view["head"]
+    maps = maps if layer == "mean" else maps[layer : layer + 1]
+    maps = maps if head == "mean" else maps[:, head : head + 1]
+    return maps.mean(dim=(0, 1))
+
+
+def _step(made: Stepped, inference: Inference, index: int) -> dict[str, Any]:
+    chosen = made.chosen[index]
+    given = inference.teacher[index] if index < len(inference.teacher) else None
+    # After another choice the teacher's token at this place belongs to another sentence.
+    same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
+    return {
+        "input": display(made.fed[index].text),
+        "chosen": display(chosen.text),
+        "chosen_id": chosen.id,
+        "teacher": display(given.text) if given is not None and same_prefix else None,
+        "agrees": given is not None and given.id == chosen.id,
+        "ms": 1e3 * made.seconds[index] if made.seconds else None,
+        "top": [list(candidate) for candidate in inference.candidates[index]],
+        "beam": [list(kept) for kept in inference.hypotheses[index]] if inference.hypotheses else [],
+    }
+
+
+def _fitted(view: Mapping[str, Any], made: Stepped) -> dict[str, Any]:
+    layers, heads = next(iter(made.attn.values())).shape[:2]
+    step = view.get("step")
+    last = len(made.chosen) - 1
+    return {
+        "step": min(step, last) if isinstance(step, int) and step >= 0 else last,
+        "layer": _index(view.get("layer"), layers),
+        "head": _index(view.get("head"), heads),
+    }
+
+
+def _index(value: Any, length: int) -> int | str:
+    return value if value == "mean" or (isinstance(value, int) and 0 <= value < length) else 0
+
+
+def _scale(name: str) -> np.ndarray:
+    return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)

@@ -1,0 +1,137 @@
+"""The verdict as a figure: max |Δ| of every place and position, on a log scale."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.views import colour
+from attnviz.views.labels import FONT, escaped, ticks
+
+LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
+ROW, LEAST_HEIGHT, MOST_HEIGHT = 4, 262, 620  # pixels
+_STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
+_PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
+_HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>max |Δ| %{customdata[2]}, allowed %{customdata[3]}<extra></extra>"
+_OVER = "#e0662b"
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One stack's part of the table: deltas, and whether they break, `(lines, positions)`; a record a line."""
+
+    deltas: np.ndarray
+    breaks: np.ndarray
+    lines: Sequence[Mapping[str, object]]
+    labels: Sequence[str]
+
+
+def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
+    """A heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
+
+    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells over their tolerance are crossed.
+    Raises ValueError for an unknown theme.
+    """
+    look = colour.theme(theme)
+    records = table.to_dict("records")
+    stacks = [stack for stack in _STACKS if any(record["stack"] == stack for record in records)]
+    panels = [_panel([record for record in records if record["stack"] == stack], labels[stack]) for stack in stacks]
+    figure = make_subplots(
+        cols=len(stacks),
+        column_widths=[float(max(4, panel.deltas.shape[1])) for panel in panels],
+        horizontal_spacing=0.13,
+        subplot_titles=[_STACKS[stack] for stack in stacks],
+    )
+    for column, panel in enumerate(panels, start=1):
+        figure.add_trace(_cells(panel, look, scale=column == len(panels)), row=1, col=column)
+        figure.add_trace(_crosses(panel), row=1, col=column)
+        _label_axes(figure, column, panel)
+    rows = max(len(panel.lines) for panel in panels)
+    _lay_out(figure, look, min(max(rows * ROW + 90, LEAST_HEIGHT), MOST_HEIGHT))
+    return figure
+
+
+def _panel(records: Sequence[Mapping], labels: Sequence[str]) -> _Panel:
+    lines = [record for record in records if record["position"] == 0]
+    shape = (len(lines), -1)
+    deltas = np.array([record["delta"] for record in records], dtype=float).reshape(shape)
+    breaks = np.array([record["breaks"] for record in records], dtype=bool).reshape(shape)
+    return _Panel(deltas, breaks, lines, labels)
+
+
+def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
+    with np.errstate(divide="ignore"):
+        powers = np.log10(panel.deltas)
+    shown = np.where(panel.deltas == 0, np.nan, np.clip(powers, LOWEST, HIGHEST))
+    return go.Heatmap(
+        z=shown.astype(np.float32),
+        zmin=LOWEST,
+        zmax=HIGHEST,
+        colorscale=colour.plotly_scale(look.sequential),
+        customdata=_hover_texts(panel),
+        hovertemplate=_HOVER,
+        showscale=scale,
+        colorbar={
+            "title": {"text": "max |Δ|", "side": "top"},
+            "tickvals": [-9, -6, -3, 0],
+            "ticktext": ["≤ 10⁻⁹", "10⁻⁶", "10⁻³", "1"],
+            "thickness": 9,
+            "outlinewidth": 0,
+        },
+        xgap=1,
+        name="delta",
+    )
+
+
+def _hover_texts(panel: _Panel) -> np.ndarray:
+    """`(lines, positions, 4)`: the place, the position, the difference and what is allowed."""
+    texts = np.empty((*panel.deltas.shape, 4), dtype=object)
+    texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
+    texts[..., 1] = np.array([escaped(f"{label} ({at})") for at, label in enumerate(panel.labels)], dtype=object)
+    texts[..., 2] = np.vectorize("{:.3g}".format)(panel.deltas)
+    texts[..., 3] = np.array([f"{line['allowed']:.2g}" for line in panel.lines], dtype=object)[:, None]
+    return texts
+
+
+def _crosses(panel: _Panel) -> go.Scatter:
+    rows, columns = panel.breaks.nonzero()
+    marker = {"symbol": "x-thin", "size": 4, "line": {"width": 1, "color": _OVER}}
+    return go.Scatter(
+        x=columns, y=rows, mode="markers", marker=marker, hoverinfo="skip", showlegend=False, name="over its tolerance"
+    )
+
+
+def _label_axes(figure: go.Figure, column: int, panel: _Panel) -> None:
+    """A label for each block of heads, in its middle; positions as tokens."""
+    blocks = [_block(line) for line in panel.lines]
+    starts = [at for at, block in enumerate(blocks) if at == 0 or block != blocks[at - 1]]
+    ends = [*starts[1:], len(blocks)]
+    shared = {"showgrid": False, "zeroline": False, "ticks": "", "tickfont": {"size": 10}}
+    rows = {
+        "tickvals": [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)],
+        "ticktext": [blocks[start] for start in starts],
+        "autorange": "reversed",
+    }
+    figure.update_yaxes(rows | shared, row=1, col=column)
+    figure.update_xaxes(ticks(list(panel.labels)) | shared | {"tickangle": -40}, row=1, col=column)
+
+
+def _block(line: Mapping[str, object]) -> str:
+    part, layer = str(line["part"]), line["layer"]
+    if part == "logits":
+        return "logits"
+    return "embedding" if layer == -1 else f"L{layer} {_PARTS.get(part, part)}"
+
+
+def _lay_out(figure: go.Figure, look: colour.Theme, height: int) -> None:
+    figure.update_annotations(font_size=11, font_color=look.muted)
+    figure.update_layout(
+        font={"family": FONT, "color": look.text, "size": 11},
+        paper_bgcolor=look.panel,
+        plot_bgcolor=look.panel,
+        height=height,
+        margin={"l": 60, "r": 10, "t": 24, "b": 20},
+    )

@@ -1,0 +1,28 @@
+"""Decoding: training all at once, inference step by step, and whether the two compute the same numbers."""
+
+import streamlit as st
+
+from attnviz.ui import decoding_controls, decoding_more, decoding_run, decoding_stage, decoding_verdict, frame, session
+
+request = frame.page("Decoding")
+st.html(frame.STYLES / "decoding.css")
+trace = frame.run(lambda: session.trace(request))
+decoding_controls.linked()
+chosen = decoding_controls.stepping()
+upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
+with lower:
+    chosen |= decoding_controls.breaking()
+numbers, right = lower.columns([22, 78], gap="medium")
+with below:
+    chosen |= decoding_controls.more()
+view = decoding_controls.view_of(chosen, trace, request.entry)
+run = frame.run(lambda: decoding_run.decoded(request, trace, view))
+with upper:
+    decoding_stage.stage(request, trace, view, run)
+with numbers:
+    decoding_verdict.number(run, view)
+with right:
+    decoding_verdict.picture(run)
+with below:
+    decoding_more.more(request, view, run)
+frame.finish(request, trace, view)

@@ -1,0 +1,147 @@
+"""The Decoding page without a browser: what it hands to its component, the verdict, and what it says to bad links."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.views.binary import unpacked
+
+PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
+
+
+def header(app: AppTest) -> dict:
+    """What the component is told, less the bytes of its maps."""
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    return unpacked(component.proto.bytes)[0]
+
+
+def verdict(app: AppTest) -> str:
+    """The verdict in words."""
+    (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
+    return re.sub(r"<[^>]+>", " ", block)
+
+
+def said(app: AppTest) -> str:
+    """The notes above the picture."""
+    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
+
+
+def test_training_and_steps_stand_side_by_side(open_page) -> None:
+    app = open_page("decoding", **PAIR, way="teacher", padding="3")
+    assert not app.exception
+    told = header(app)
+    rows, steps = told["training"]["rows"], told["steps"]
+    assert [row["input"] for row in rows[: len(steps)]] == [step["input"] for step in steps]
+    assert [row["counted"] for row in rows] == [True] * len(steps) + [False] * 3
+    assert [step["teacher"] for step in steps] == [row["label"] for row in rows[: len(steps)]]
+    assert {kind["kind"]: kind["grows"] for kind in told["kinds"]} == {
+        "decoder_self": True,
+        "cross": True,
+        "encoder_self": False,
+    }
+
+
+@pytest.mark.parametrize("way", ["cached", "recomputed", "teacher"])
+def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
+    app = open_page("decoding", **PAIR, way=way)
+    assert not app.exception
+    assert "Equal, as it must be" in verdict(app)
+    assert "tolerance in float32" in verdict(app)
+
+
+@pytest.mark.parametrize(
+    ("switch", "words"),
+    [
+        ({"causal": "none"}, "Without the causal mask every row of the pass also looks at the tokens after it"),
+        ({"causal": "ahead"}, "one token too many"),
+        ({"dropout": "true"}, "Dropout 0.1 zeroes other numbers in every run"),
+        ({"dtype": "float16"}, "the steps run in float16"),
+        ({"dtype": "bfloat16"}, "the steps run in bfloat16"),
+        ({"restart": "true"}, "as if it stood at position 0"),
+    ],
+)
+def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
+    app = open_page("decoding", **PAIR, way="cached", **switch)
+    assert not app.exception
+    assert "Not the same any more" in verdict(app)
+    assert "breaks first at" in verdict(app)
+    assert words in verdict(app)
+
+
+def test_a_switch_is_this_visitors_alone(open_page) -> None:
+    open_page("decoding", **PAIR, dropout="true", causal="none")
+    assert "Equal, as it must be" in verdict(open_page("decoding", **PAIR))
+
+
+def test_a_link_brings_step_and_head_back(open_page) -> None:
+    view = header(open_page("decoding", **PAIR, way="teacher", step="1", layer="1", head="3"))["view"]
+    assert (view["step"], view["layer"], view["head"]) == (1, 1, 3)
+
+
+def test_the_link_to_copy_carries_every_option(open_page) -> None:
+    app = open_page("decoding", **PAIR, way="teacher", choose="sampled", seed="7", causal="none", step="1")
+    (copied,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
+    for part in ("way=teacher", "choose=sampled", "seed=7", "causal=none", "step=1", "weights=", "v=1", "temperature="):
+        assert part in copied
+
+
+def test_a_beam_shows_its_hypotheses(open_page) -> None:
+    steps = header(open_page("decoding", src="dog", to="fr", choose="beam", beam="3"))["steps"]
+    assert all(step["beam"] for step in steps)
+    assert any(kept for _, _, _, _, kept in steps[-1]["beam"])
+
+
+def test_smoothing_is_explained_where_it_is_on(open_page) -> None:
+    plain = header(open_page("decoding", **PAIR))["training"]
+    smooth = header(open_page("decoding", **PAIR, smoothing="0.1"))["training"]
+    assert plain["note"] == ""
+    assert "Label smoothing 0.1 is on" in smooth["note"]
+    assert plain["mean"] != smooth["mean"]
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"way": "magic"}, "way “magic”, but it can be cached, recomputed, teacher"),
+        ({"choose": "beam", "beam": "99"}, "beam “99”, but it is a number from 1 to 8"),
+        ({"dtype": "int8"}, "dtype “int8”, but it can be float32, float16, bfloat16"),
+        ({"dropout": "maybe"}, "dropout “maybe”, but it is true or false"),
+        ({"layer": "9"}, "layer “9”, but this model has layers 0 to 1"),
+        ({"step": "first"}, "step “first”, but it is a position counted from 0"),
+    ],
+)
+def test_a_link_that_asks_wrongly_is_told_so_and_drawn_all_the_same(open_page, params: dict, words: str) -> None:
+    app = open_page("decoding", **PAIR, **params)
+    assert not app.exception
+    assert words in said(app)
+    assert header(app)["steps"]
+
+
+def test_an_empty_sentence_is_one_sentence_and_keeps_what_was_typed(open_page) -> None:
+    app = open_page("decoding", src="   ", to="fr", tgt="un chien")
+    assert not app.exception
+    assert "The sentence is empty: type one" in said(app)
+    assert app.text_input(key="tgt").value == "un chien"
+
+
+@pytest.mark.parametrize("more", ["cost", "experiment", "tables"])
+def test_what_stands_below_is_there(open_page, more: str) -> None:
+    app = open_page("decoding", **PAIR, more=more)
+    assert not app.exception
+    found = {
+        "cost": lambda: len(app.get("plotly_chart")) == 2,
+        "experiment": lambda: any("class='prefix-blocks'" in part.proto.body for part in app.get("html")),
+        "tables": lambda: len(app.dataframe) == 2,
+    }
+    assert found[more]()
+
+
+def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> None:
+    app = open_page("decoding", **PAIR, more="experiment")
+    app.text_input(key="experiment-tgt").set_value("1 2").run()
+    (printed,) = [part.proto.body for part in app.get("html") if "class='prefix-blocks'" in part.proto.body]
+    assert "tgt [1, 2]" in printed
+    app.text_input(key="experiment-tgt").set_value("1 two").run()
+    assert "must be whole numbers" in said(app)
+    assert not app.exception
