@@ -23,7 +23,17 @@ def opened(page: Page, settled, link: str = LINK) -> Page:
     expect(lab(page)).to_be_visible(timeout=20_000)
     expect(page.locator(".verdict q").first).to_be_visible(timeout=20_000)
     settled(page)
+    at_rest(page)
     return page
+
+
+def at_rest(page: Page) -> None:
+    """Wait until what stands above the maps has found its place, and they theirs."""
+    for _ in range(20):
+        before = lab(page).evaluate(CORNER)
+        page.wait_for_timeout(700)
+        if lab(page).evaluate(CORNER) == before:
+            return
 
 
 def sums(page: Page) -> Locator:

@@ -22,16 +22,19 @@ function receiveLab(app, data) {
   app.answered = header.seq;
   app.rowNames = header.rows.map(rowName);
   // A picture that was asked for before the visitor's newest edit does not undo that edit.
+  clearTimeout(app.doubt);
   if (!shape || header.seq >= app.seq) {
-    if (!app.stroke || !shape) app.cells = paintOf(header.paint, q, k);
-    app.row = header.row !== null && header.row < q ? header.row : null;
+    // An address that is still on its way may bring back the paint of the edit before: believe it only if it stays.
+    const echo = shape && app.told && header.paint !== app.told.paint && performance.now() - app.told.at < 1500;
+    if (echo) app.doubt = setTimeout(() => { app.told = null; adoptEdit(app); draw(app); }, 400);
+    else adoptEdit(app);
   }
   app.seq = Math.max(app.seq, header.seq);
   if (app.cursor && !shape) app.cursor = null;
   readTheme(app);
-  app.parts.title.textContent = header.words.title;
+  app.parts.title.textContent = app.parts.title.title = header.words.title;
   app.parts.legend.textContent = "";
-  measure(app);
+  if (!shape) fitInto(app);
   draw(app);
   app.parts.legend.textContent = legendText(app);
   app.root.dataset.attnvizPainted = header.id;
@@ -39,8 +42,22 @@ function receiveLab(app, data) {
   if (app.stroke && app.edited) report(app);
 }
 
+function adoptEdit(app) {
+  const { q, k, header } = app.payload;
+  if (!app.stroke || app.cells?.length !== q * k) app.cells = paintOf(header.paint, q, k);
+  app.row = header.row !== null && header.row < q ? header.row : null;
+}
+
+// A new text is fitted into the window, once more when what stands above has found its place; never under the pointer.
+function fitInto(app) {
+  app.touched = false;
+  measure(app);
+  for (const wait of [300, 1200]) setTimeout(() => { if (!app.touched && measure(app)) draw(app); }, wait);
+}
+
 // How wide and how high the maps may be; true when that has changed.
 function measure(app) {
+  if (app.stroke) return false;
   const width = Math.floor(app.root.clientWidth - 26);
   const top = app.parts.mapBox.getBoundingClientRect().top;
   const room = width < 700 ? 0 : Math.max(260, Math.min(560, innerHeight - Math.max(0, top) - 300));

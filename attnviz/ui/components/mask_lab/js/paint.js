@@ -91,5 +91,7 @@ function report(app, more = {}) {
   app.edited = false;
   app.sent = performance.now();
   const { q, k } = app.payload;
-  app.send({ paint: textOf(app.cells, q, k), row: app.row, bake: false, ...more, seq: app.seq });
+  const paint = textOf(app.cells, q, k);
+  app.told = { paint, at: app.sent };
+  app.send({ paint, row: app.row, bake: false, ...more, seq: app.seq });
 }

@@ -35,6 +35,7 @@ function pressed(app, event) {
 }
 
 function moved(app, event) {
+  app.touched = true;
   const place = placeOf(app, event);
   hoverAt(app, place, event);
   if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;

@@ -11,11 +11,14 @@ function buildLab(app) {
   parts.findings = element("ul", { class: "findings", "aria-label": "What happened" });
   parts.sums = element("ol", { class: "unseen", "aria-label": "Row sums" });
   app.root.replaceChildren(
-    element("header", { class: "spread" }, parts.title, labTools(app, parts)), parts.mapBox,
+    element("header", {}, parts.title, labTools(app, parts)), parts.mapBox,
     element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(parts));
   watchLabPointer(app);
   watchLabKeys(app);
-  new ResizeObserver(() => { if (measure(app)) draw(app); }).observe(app.root);
+  new ResizeObserver(() => {
+    const changed = Math.abs(app.root.clientWidth - 26 - app.width) > 2; // its height follows from what it shows
+    if (changed && measure(app)) draw(app);
+  }).observe(app.root);
 }
 
 function labTools(app, parts) {
