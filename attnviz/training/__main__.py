@@ -1,6 +1,7 @@
 """`python -m attnviz.training --data FOLDER`: sentence pairs to a checkpoint, resumable at any moment.
 
-With `--card FILE`, write the model card of what has been trained so far instead of training on.
+With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
+write the card, the weights and the tokenizer as a model of the catalogue.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from attnviz.training.card import Demo, TrainedModel, card, read_marks
 from attnviz.training.corpus import Corpus, Pair, read_pairs
 from attnviz.training.evaluation import score
 from attnviz.training.recipe import Recipe
+from attnviz.training.shipping import About, ship
 from attnviz.training.trainer import Trainer, read_state, train
 from attnviz.training.vocabulary import build_codec
 from attnviz.transformer import checkpoint
@@ -33,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     try:
-        if options.card:
+        if options.card or options.ship:
             _card(options)
         else:
             _train(options, _recipe(options.recipe))
@@ -93,8 +95,15 @@ def _card(options: argparse.Namespace) -> None:
     marks = read_marks(options.marks, sentences)
     scores = {to: score(translator, pairs, to) for to, pairs in _pairs(options.data, recipe, "dev").items()}
     pairs = {to: len(pairs) for to, pairs in _pairs(options.data, recipe, "train").items()}
-    model = TrainedModel(options.name, translator.n_parameters, recipe, place.step, place.tokens_seen, pairs)
-    options.card.write_text(card(model, scores, Demo(sentences, translations, marks)), encoding="utf-8")
+    model = TrainedModel(
+        options.name, translator.n_parameters, recipe, place.step, place.tokens_seen, pairs, options.note
+    )
+    text = card(model, scores, Demo(sentences, translations, marks))
+    if options.card:
+        options.card.write_text(text, encoding="utf-8")
+    if options.ship:
+        about = About(options.title, options.start)
+        ship(translator, options.state / "checkpoint", options.ship, about=about, card=text)
 
 
 def _recipe(changes: str) -> Recipe:
@@ -126,9 +135,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1))
     parser.add_argument("--every", type=int, default=1000, help="save and score every so many steps")
     parser.add_argument("--dev", type=int, default=400, help="how many dev pairs a language to score as it goes")
-    group = parser.add_argument_group("model card")
+    group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
     group.add_argument("--name", default="translator-en-fr-zh", help="what the card calls the model")
+    group.add_argument("--note", default="", help="a sentence about the recipe: what was changed on the way")
+    group.add_argument("--ship", type=Path, help="write a model of the catalogue here, its card included")
+    group.add_argument("--title", default="translator en→fr·zh", help="what the model picker calls it")
+    group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
     group.add_argument("--demo", type=Path, help="sentences to translate in the card, one a line")
     group.add_argument("--marks", type=Path, help='wrong ones, as JSON: {"fr": {"I love you.": "what is wrong"}, …}')
     return parser

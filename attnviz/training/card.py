@@ -43,7 +43,8 @@ class Demo:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What the card says of the model itself. `pairs` counts training pairs a language."""
+    """What the card says of the model itself. `pairs` counts training pairs a language; `note` says what was changed
+    on the way."""
 
     name: str
     n_parameters: int
@@ -51,6 +52,7 @@ class TrainedModel:
     steps: int
     tokens_seen: int
     pairs: Mapping[str, int]
+    note: str = ""
 
 
 def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -101,6 +103,7 @@ def _recipe(model: TrainedModel) -> str:
     opening = (
         f"{model.steps:,} steps, {model.tokens_seen:,} tokens read (both sides, without padding). {seen}. AdamW, "
         "bfloat16 autocast; the weights are a running average over the steps. `python -m attnviz.training` repeats it."
+        + (f" {model.note}" if model.note else "")
     )
     return (
         opening + "\n\n" + _table(("setting", "value"), [(f"`{name}`", str(value)) for name, value in numbers.items()])
