@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import pandas as pd
@@ -53,7 +53,7 @@ def one_head(case: Case) -> OneHead:
     if weights.n_heads * weights.d_v != weights.d_model:
         raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
     single = SiteWeights(1, *(part for pair in weights.pairs for part in pair))
-    identity = SiteWeights(**(vars(single) | {"W_o": torch.eye(weights.d_model), "b_o": torch.zeros_like(weights.b_o)}))
+    identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
     plain, plain_attn = SingleAttention.of(single, 0)(*case.call)
     multi, attn = AnnotatedAttention(single)(*case.call)
     without, _ = AnnotatedAttention(identity)(*case.call)

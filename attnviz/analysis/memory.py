@@ -36,7 +36,7 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> Memory:
     events = profiled.profiler.kineto_results.events()  # type: ignore[union-attr]
     for event in sorted(events, key=lambda event: event.start_ns()):
         if event.name() == "[memory]":
-            held += event.nbytes()
+            held += event.nbytes()  # type: ignore[attr-defined]
             peak, late = max(peak, held), max(late, held) if marked else 0
         elif mark and event.name() == mark:
             marked, alive, late = True, held, held

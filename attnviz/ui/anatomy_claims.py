@@ -1,0 +1,140 @@
+"""The Anatomy page's claims, each with its numbers, and the question whether self-attention is what its name says."""
+
+import streamlit as st
+
+from attnviz.analysis import claims as claim
+from attnviz.analysis.deletion import HOLDERS, deletion
+from attnviz.analysis.memory import METHOD, warm_up
+from attnviz.analysis.modulation import modulation as modulation_of
+from attnviz.ui.anatomy_link import AnatomyView
+from attnviz.ui.site_bench import SiteBench, texts, theme
+from attnviz.views.implementation_figures import histogram_figure, spectrum_figure
+from attnviz.views.panels import Panel, panels_figure
+
+LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
+
+
+def claims(bench: SiteBench, view: AnatomyView) -> None:
+    """Five claims about this site."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        _parameters(bench)
+        _one_head(bench)
+        _loops(bench)
+    with right:
+        _scaling(bench)
+        _deletion(bench)
+
+
+def _parameters(bench: SiteBench) -> None:
+    table = claim.parameter_counts(bench.case.weights.d_model)
+    counts = sorted(set(table["parameters"]))
+    with st.container(border=True):
+        st.markdown("**The number of parameters does not depend on the number of heads**")
+        st.caption(
+            f"d_model {bench.case.weights.d_model}: from {table['heads'].min()} to {table['heads'].max()} heads, "
+            f"always {', '.join(f'{count:,}' for count in counts)} learned numbers. "
+            "Heads cut the same matrices differently."
+        )
+        st.dataframe(table, height=140, hide_index=True, key="parameters")
+
+
+def _one_head(bench: SiteBench) -> None:
+    with st.container(border=True):
+        st.markdown("**One head is not plain self-attention: there is still W_o**")
+        try:
+            found = claim.one_head(bench.case)
+        except ValueError as error:
+            st.caption(str(error))
+            return
+        st.caption(
+            f"One head of this site's size beside plain attention with the same W_q, W_k and W_v: weights agree to "
+            f"{found.attn_change:.1e}, outputs differ by up to {found.output_change:.3g} (their usual size is "
+            f"{found.output_size:.3g}). With the identity for W_o they agree to {found.change_without_w_o:.1e}. "
+            f"{found.parameters[0]:,} learned numbers against {found.parameters[1]:,}."
+        )
+
+
+def _loops(bench: SiteBench) -> None:
+    found = claim.loops(bench.case)
+    with st.container(border=True):
+        st.markdown("**A batched product is the double loop over sentences and heads**")
+        st.caption(
+            f"{found.products} products at once and one by one: largest difference {found.change:.1e}; "
+            f"{found.batched_seconds * 1e3:.2f} ms against {found.loop_seconds * 1e3:.2f} ms, "
+            f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured)."
+        )
+
+
+def _scaling(bench: SiteBench) -> None:
+    found, normal = claim.scaling(bench.case), claim.scaling_of_normal(bench.case.weights.d_k)
+    with st.container(border=True):
+        st.markdown("**Scaling keeps the variance of the scores near 1**")
+        st.caption(
+            f"For independent normal numbers at d_k {bench.case.weights.d_k}: variance "
+            f"{float(normal.scaled.var()):.2f} with 1/√d_k, {float(normal.unscaled.var()):.1f} without. This "
+            f"trained site: {float(found.scaled.var()):.2f} with, {float(found.unscaled.var()):.1f} without; training "
+            "need not keep it at 1. The largest weight of a row is "
+            f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
+            f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one."
+        )
+        groups = {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()}
+        figure = histogram_figure(groups, title=f"Scores, {bench.name}, all heads", axis="score", theme=theme())
+        st.plotly_chart(figure, key="scores", width="stretch", theme=None)
+
+
+def _deletion(bench: SiteBench) -> None:
+    with st.container(border=True):
+        st.markdown("**What `del query, key, value` before the last line frees**")
+        if not st.button(f"Measure at {LENGTH} tokens", key="measure-deletion"):
+            st.caption("Six passes with the line and six without, some seconds in all.")
+            return
+        with st.spinner("Measuring memory …"):
+            warm_up()
+            table = deletion(bench.case.weights, LENGTH)
+        shown = table.assign(holder=table["holder"].map(HOLDERS.get))
+        for name in ("peak", "alive", "late"):
+            shown[name] = (shown[name] / 1e6).round(3)
+        named = {"peak": "peak, MB", "alive": "alive at W_o, MB", "late": "peak from W_o on, MB"}
+        st.dataframe(shown.rename(columns=named), hide_index=True, key="deletion")
+        st.caption(
+            "It frees them before the last product, when nobody else holds them. The peak of the explicit path lies "
+            "earlier, at the scores, and stays; a recorder or autograd keeps all three alive, and then del frees "
+            f"nothing. Measured: {METHOD}."
+        )
+
+
+def modulation(bench: SiteBench, view: AnatomyView) -> None:
+    """softmax(x xᵀ / √d) beside the head's own map, and the form between them."""
+    if view.kind == "cross":
+        st.info("In cross-attention queries and keys come from two sentences: choose a self-attention site to compare.")
+        return
+    case = bench.alone
+    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
+    found = modulation_of(case.weights, case.input_[0], view.head, mask)
+    tokens = texts(bench.trace.query_tokens(view.kind))
+    panels = [
+        Panel("softmax(x xᵀ / √d_model)", found.plain.numpy()),
+        Panel(f"the head's own map, H{view.head}", found.own.numpy()),
+        Panel("difference", found.difference.numpy(), "signed"),
+    ]
+    title = f"{bench.name} H{view.head}: x with itself, and what the head makes of it"
+    st.plotly_chart(
+        panels_figure(panels, tokens, tokens, title=title, theme=theme()), key="modulated", width="stretch", theme=None
+    )
+    left, right = st.columns([45, 55], gap="small")
+    with left:
+        st.markdown(
+            f"The scores are x F xᵀ with F = W_Q W_Kᵀ, learned, and not x xᵀ. On this sentence a row "
+            f"moves **{float(found.moved.mean()):.0%}** of its weight on average, at most "
+            f"**{float(found.moved.max()):.0%}**."
+            f"\n\n- **Asymmetry {found.asymmetry:.3f}**, |F − Fᵀ| / 2|F|: 0 is symmetric, a random form has about "
+            "0.71. So i may look at j without j looking at i.\n"
+            f"- **Distance to the identity {found.from_identity:.3f}**, the smallest |F − c·I| / |F|: 0 would be plain "
+            "x xᵀ up to a factor, 1 has nothing of it.\n"
+            f"- **Rank {len(found.spectrum)} of {len(found.form)}**: a head compares tokens in d_k directions only."
+        )
+        st.caption("F leaves out the biases of W_q and W_k; the head's map has them.")
+    with right:
+        figure = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=theme())
+        st.plotly_chart(figure, key="spectrum", width="stretch", theme=None)

@@ -1,0 +1,78 @@
+"""Choices that live in texts which the address keeps: read with care, shown by widgets, written back by them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+class Reader:
+    """Reads texts of a link; a bad one falls back to its default and leaves a sentence in `problems`."""
+
+    def __init__(self, params: Mapping[str, str]) -> None:
+        self.params, self.problems = params, list[str]()
+
+    def one_of(self, name: str, allowed: Sequence[str], default: str) -> str:
+        """One of a few texts."""
+        text = self.params.get(name, "")
+        if not text or text in allowed:
+            return text or default
+        self._say(name, text, f"it can be {', '.join(allowed)}", default)
+        return default
+
+    def index(self, name: str, count: int, default: int = 0) -> int:
+        """A number from 0 to `count - 1`. "mean", which another page knows, is the default without a word."""
+        text = self.params.get(name, "")
+        if not text or text == "mean":
+            return min(default, count - 1)
+        if text.isdecimal() and len(text) < 6 and int(text) < count:
+            return int(text)
+        self._say(name, text, f"this model has {name}s 0 to {count - 1}", default)
+        return min(default, count - 1)
+
+    def _say(self, name: str, text: str, allowed: str, used: object) -> None:
+        self.problems.append(f"The link asks for {name} “{text[:40]}”, but {allowed}; shown is {used}.")
+
+
+def linked(names: Sequence[str]) -> dict[str, str]:
+    """The texts that the address holds, in widgets that nobody sees."""
+    with st.container(key="link-state"):
+        return {name: st.text_input(name, key=name, bind="query-params") or "" for name in names}
+
+
+def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
+    """A list to choose from; the choice goes into the text `name`."""
+    st.session_state[f"pick-{name}"] = value
+    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
+
+
+def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
+    """A slider through options that stand in an order; arrow keys walk it."""
+    st.session_state[f"pick-{name}"] = value
+    st.select_slider(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
+
+
+def segments(name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False) -> None:
+    """A few choices side by side, each with its title; the choice goes into the text `name`."""
+    st.session_state[f"pick-{name}"] = value
+    st.segmented_control(
+        label,
+        list(options),
+        key=f"pick-{name}",
+        format_func=options.__getitem__,
+        on_change=_take,
+        args=(name,),
+        label_visibility="collapsed" if hide_label else "visible",
+    )
+
+
+def typed(name: str, label: str, value: str, *, limit: int, help_text: str) -> None:
+    """A line of text of at most `limit` characters."""
+    st.session_state[f"pick-{name}"] = value
+    st.text_input(label, key=f"pick-{name}", max_chars=limit, on_change=_take, args=(name,), help=help_text)
+
+
+def _take(name: str) -> None:
+    value = st.session_state.get(f"pick-{name}")
+    if value is not None:
+        st.session_state[name] = str(value)

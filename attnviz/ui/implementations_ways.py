@@ -1,0 +1,129 @@
+"""The Implementations page's parts on what is right: agreement, cost, source, parameters, relative positions."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.equivalence import equivalence
+from attnviz.analysis.implementation_cost import LENGTHS, TIME_METHOD, implementation_cost
+from attnviz.analysis.memory import METHOD, warm_up
+from attnviz.analysis.relative_positions import relative_positions
+from attnviz.implementations.ways import WAYS
+from attnviz.ui import choices
+from attnviz.ui.implementations_link import REACHES, STRENGTHS, ImplementationsView
+from attnviz.ui.site_bench import SiteBench, theme
+from attnviz.views.code_tables import source_diff
+from attnviz.views.implementation_figures import agreement_figure, cost_figure
+from attnviz.views.panels import Panel, panels_figure
+from attnviz.views.tensor_picture import tensor_picture, tiles_of
+
+TITLES = {name: way.title for name, way in WAYS.items()}
+
+
+def agreement(bench: SiteBench, view: ImplementationsView) -> None:
+    """max |Δ| of every pair on the typed sentence and the second one."""
+    found = equivalence(bench.case)
+    grids = {"outputs": found.grid("output"), "weights": found.grid("attn")}
+    st.plotly_chart(agreement_figure(grids, TITLES, theme=theme()), key="agreement", width="stretch", theme=None)
+    st.caption(
+        f"{bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the largest "
+        f"difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
+        "to compare."
+    )
+    for name, reason in found.refused.items():
+        st.info(f"{TITLES[name]}: {reason}")
+    rows = [{"way": way.title, "what it is": way.about} for way in WAYS.values()]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="ways")
+    with st.expander("The numbers as a table"):
+        st.dataframe(found.table, hide_index=True, key="agreement-table")
+
+
+def cost(bench: SiteBench, view: ImplementationsView) -> None:
+    """Time and peak memory, measured on demand."""
+    st.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.")
+    key = f"cost {bench.trace.model_id} {view.kind} {view.layer}"
+    if st.button(f"Measure at {LENGTHS[0]} to {LENGTHS[-1]:,} tokens", key="measure-cost"):
+        bar, rows = st.progress(0.0, "Starting …"), []
+        warm_up()
+        for result in implementation_cost(bench.case.weights):
+            rows.append(vars(result))
+            share = len(rows) / (len(LENGTHS) * len(WAYS))
+            bar.progress(min(1.0, share), f"{TITLES[result.way]}, {result.length} tokens")
+        bar.empty()
+        st.session_state["measured-cost"] = (key, pd.DataFrame(rows))
+    measured = st.session_state.get("measured-cost")
+    if measured is None or measured[0] != key:
+        st.info("Nothing is measured yet for this site: it takes about half a minute.")
+        return
+    st.plotly_chart(cost_figure(measured[1], TITLES, theme=theme()), key="cost", width="stretch", theme=None)
+    st.dataframe(measured[1], hide_index=True, height=220, key="cost-table")
+
+
+def source(bench: SiteBench, view: ImplementationsView) -> None:
+    """Two sources side by side, differing lines marked."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        choices.pick("one", "Left", list(WAYS), view.one, TITLES.__getitem__)
+        st.caption(WAYS[view.one].about)
+    with right:
+        choices.pick("other", "Right", list(WAYS), view.other, TITLES.__getitem__)
+        st.caption(WAYS[view.other].about)
+    one, other = WAYS[view.one], WAYS[view.other]
+    st.html(source_diff(one.source(), other.source(), (one.title, other.title)))
+
+
+def parameters(bench: SiteBench, view: ImplementationsView) -> None:
+    """Where one head's matrices are in every way, and the slice as a picture."""
+    weights, head = bench.case.weights, view.head
+    rows = [
+        {"way": way.title}
+        | {f"W_{role}[{head}]": way.slice_of(role, head, weights) if way.slices[role] else "in W_V" for role in "QKVO"}
+        for way in WAYS.values()
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="slices")
+    own = weights.rows(head, weights.d_k)
+    st.caption(
+        f"Head {head} owns rows {own.start} to {own.stop - 1} of W_q.weight {tuple(weights.W_q.shape)}, as nn.Linear "
+        f"keeps it, (out, in); turned round they are W_Q[{head}], {weights.d_model} × {weights.d_k}. In the single "
+        "attentions, W_V holds the product of the head's value matrix and its part of W_o."
+    )
+    left, right = st.columns([62, 38], gap="small")
+    whole = weights.W_q.numpy().copy()
+    kept = np.full_like(whole, np.nan)
+    kept[own] = whole[own]
+    with left:
+        _matrix(np.stack([whole, kept]), f"W_q.weight, and the rows of head {head} in it")
+    with right:
+        _matrix(whole[own].T[None], f"W_Q[{head}] = W_q.weight[{own.start}:{own.stop}].T")
+
+
+def _matrix(numbers: np.ndarray, title: str) -> None:
+    rows, cols = ("heads·d_k", "d_model") if len(numbers) > 1 else ("d_model", "d_k")
+    tiles = tiles_of(numbers, ("batch", rows, cols))
+    names = ("all rows", "this head's") if len(numbers) > 1 else (f"{numbers.shape[1]} × {numbers.shape[2]}",)
+    figure = tensor_picture(tiles, title=title, theme=theme(), names=names)
+    st.plotly_chart(figure, key=f"matrix-{len(numbers)}", width="stretch", theme=None)
+
+
+def relative(bench: SiteBench, view: ImplementationsView) -> None:
+    """The override of `get_scores`, on this head."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        choices.walk("reach", "Reach (offsets beyond it count as this far)", REACHES, view.reach)
+    with right:
+        choices.walk("strength", "Strength (below 0 favours what is far away)", STRENGTHS, view.strength)
+    found = relative_positions(bench.case, reach=view.reach, strength=view.strength)
+    plain, changed = (tensor[0, view.head].numpy() for tensor in (found.plain, found.relative))
+    panels = [
+        Panel("get_scores as it is", plain),
+        Panel("get_scores overridden", changed),
+        Panel("difference", changed - plain, "signed"),
+    ]
+    title = f"{bench.name} H{view.head}: what a term for the distance between two tokens does"
+    figure = panels_figure(panels, bench.rows, bench.cols, title=title, theme=theme())
+    st.plotly_chart(figure, key="relative", width="stretch", theme=None)
+    st.caption(
+        f"Output changed by up to {found.output_change:.3g}. One method is replaced (Shaw et al. 2018, equation 5); "
+        "projections, mask, softmax and output stay. The model was trained without such a table: this one is made up, "
+        "along each head's mean query, so that its effect can be seen."
+    )

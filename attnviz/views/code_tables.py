@@ -1,0 +1,72 @@
+"""Code and shapes as HTML tables: lines of a walk, two sources side by side, cells of memory. All text is escaped."""
+
+import difflib
+import html
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.views import colour
+
+
+def line_table(heads: Sequence[str], rows: Sequence[Sequence[str]], current: int) -> str:
+    """Lines of code with what is known of each, numbered from 0; the line `current` is marked."""
+    body = [
+        f"<tr{' class=current aria-current=step' if at == current else ''}><td>{at}</td>"
+        + "".join(f"<td>{html.escape(part)}</td>" for part in row)
+        + "</tr>"
+        for at, row in enumerate(rows)
+    ]
+    return _table("code-table walk", ("", *heads), body)
+
+
+def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
+    """Two sources side by side; lines that differ are marked with a colour and with − and +."""
+    left, right = one.splitlines(), other.splitlines()
+    rows = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        for at in range(max(b - a, d - c)):
+            before = left[a + at] if a + at < b else None
+            after = right[c + at] if c + at < d else None
+            rows.append(f"<tr>{_line(before, tag != 'equal', '−')}{_line(after, tag != 'equal', '+')}</tr>")
+    return _table("code-table diff", ("", titles[0], "", titles[1]), rows)
+
+
+def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
+    """Numbered cells of a small tensor of two or three axes: the number that stands there, and below it its place in
+    memory; shades follow the place, so that order in memory is seen as order of colours.
+    """
+    look = colour.theme(theme)
+    blocks = numbers[None] if numbers.ndim == 2 else numbers
+    where = places[None] if places.ndim == 2 else places
+    drawn = []
+    for at, (block, spots) in enumerate(zip(blocks, where, strict=True)):
+        lines = "".join(
+            "<tr>"
+            + "".join(_cell(int(n), int(p), numbers.size, look) for n, p in zip(line, spot, strict=True))
+            + "</tr>"
+            for line, spot in zip(block, spots, strict=True)
+        )
+        caption = f"<caption>{html.escape(axes[0])} {at}</caption>" if numbers.ndim == 3 else ""
+        drawn.append(f"<table>{caption}{lines}</table>")
+    return f"<div class='memory-cells'>{''.join(drawn)}</div>"
+
+
+def _cell(number: int, place: int, count: int, look: colour.Theme) -> str:
+    shade = look.sequential[round(20 + place / max(1, count - 1) * 130)]
+    ink = "#ffffff" if sum(shade) < 380 else "#1a1c25"
+    style = "background:#{:02x}{:02x}{:02x};color:{}".format(*shade, ink)
+    return f"<td style='{style}'>{number}<small>at {place}</small></td>"
+
+
+def _line(text: str | None, differs: bool, sign: str) -> str:
+    if text is None:
+        return "<td></td><td class=absent></td>"
+    mark = sign if differs else ""
+    return f"<td>{mark}</td><td{' class=differs' if differs else ''}><code>{html.escape(text) or '&nbsp;'}</code></td>"
+
+
+def _table(kind: str, heads: Sequence[str], rows: Sequence[str]) -> str:
+    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<div class='{kind}' tabindex=0>{table}</div>"

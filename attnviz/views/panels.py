@@ -1,0 +1,88 @@
+"""Several maps side by side with one row axis: a map, another one, and their difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.views import colour
+from attnviz.views.labels import FONT, escaped, ticks
+
+Scale = Literal["weights", "signed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One map `(rows, cols)`: "weights" are coloured from 0 to 1, "signed" numbers on the diverging scale around 0."""
+
+    title: str
+    z: np.ndarray
+    scale: Scale = "weights"
+
+
+def panels_figure(
+    panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str], *, title: str, theme: str = "light"
+) -> go.Figure:
+    """Maps of the same tokens, with exact values on hover; NaN cells are blank and say so in the title.
+
+    `rows` and `cols` are texts to show, put through `escaped` here. Raises ValueError for an unknown theme.
+    """
+    look = colour.theme(theme)
+    figure = make_subplots(
+        1, len(panels), subplot_titles=[_titled(panel) for panel in panels], shared_yaxes=True, horizontal_spacing=0.03
+    )
+    for column, panel in enumerate(panels, start=1):
+        figure.add_trace(_heatmap(panel, look, rows=rows, cols=cols), row=1, col=column)
+    axis = {"showgrid": False, "zeroline": False, "color": look.muted, "linecolor": look.line}
+    figure.update_xaxes(**ticks(list(cols)), tickangle=-40, title="key →", **axis)
+    figure.update_yaxes(**ticks(list(rows)), autorange="reversed", **axis)
+    figure.update_yaxes(title={"text": "query ↓", "standoff": 4}, automargin=True, row=1, col=1)
+    figure.update_annotations(font_size=12)
+    return styled(figure, title, look).update_layout(height=min(max(len(rows) * 21, 120) + 190, 640))
+
+
+def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
+    """The figure in the page's colours and letters, with room for a title of two lines."""
+    return figure.update_layout(
+        title={"text": title, "font": {"size": 14}, "x": 0, "xref": "container", "xanchor": "left", "pad": {"l": 12}},
+        font={"family": FONT, "size": 12, "color": look.text},
+        paper_bgcolor=look.panel,
+        plot_bgcolor=look.panel,
+        margin={"l": 70, "r": 20, "t": 78, "b": 60},
+    )
+
+
+def _titled(panel: Panel) -> str:
+    if np.isnan(panel.z).all():
+        return f"{panel.title} · NaN everywhere"
+    if panel.scale == "signed" and not np.nan_to_num(panel.z).any():
+        return f"{panel.title} · 0 in every cell"
+    if panel.scale == "weights":
+        return f"{panel.title} · 0 … 1"
+    return f"{panel.title} · ±{_largest(panel.z):.3g}"
+
+
+def _largest(z: np.ndarray) -> float:
+    finite = np.abs(z[np.isfinite(z)])
+    return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+
+
+def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Sequence[str]) -> go.Heatmap:
+    signed = panel.scale == "signed"
+    most = _largest(panel.z) if signed else 1.0
+    names = np.array([[[escaped(row), escaped(col)] for col in cols] for row in rows], dtype=object)
+    return go.Heatmap(
+        z=np.where(np.isfinite(panel.z), panel.z, np.nan).astype(np.float32),
+        zmin=-most if signed else 0,
+        zmax=most,
+        colorscale=colour.plotly_scale(look.diverging if signed else look.sequential),
+        showscale=False,
+        customdata=names,
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>%{z:.6g}<extra></extra>",
+        xgap=1,
+        ygap=1,
+        name=panel.title,
+    )

@@ -1,0 +1,32 @@
+"""Implementations: one attention written seven ways on the same weights, and a cabinet of ways to get it wrong."""
+
+import streamlit as st
+
+from attnviz.ui import (
+    choices,
+    frame,
+    implementations_bugs,
+    implementations_link,
+    implementations_ways,
+    session,
+    site_bench,
+)
+
+TABS = {
+    "agreement": implementations_ways.agreement,
+    "cost": implementations_ways.cost,
+    "source": implementations_ways.source,
+    "parameters": implementations_ways.parameters,
+    "relative": implementations_ways.relative,
+    "bugs": implementations_bugs.bugs,
+}
+
+request = frame.page("Implementations")
+st.html(frame.STYLES / "workshop.css")
+trace = frame.run(lambda: session.trace(request))
+view = implementations_link.current(trace)
+site_bench.site(trace, view)
+choices.segments("tab", "Part of the page", implementations_link.TABS, view.tab, hide_label=True)
+bench = frame.run(lambda: site_bench.bench(request, trace, view))
+TABS[view.tab](bench, view)
+frame.finish(request, trace, view)

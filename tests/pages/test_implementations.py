@@ -1,0 +1,81 @@
+"""The Implementations page without a browser: every part, every bug, every pair of sources, and bad links."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.implementations.ways import WAYS
+
+LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
+TABS = ("agreement", "cost", "source", "parameters", "relative", "bugs")
+
+
+def said(app: AppTest) -> str:
+    """Everything that the page says in words and HTML."""
+    notes = [note.value for note in (*app.error, *app.info, *app.markdown, *app.caption, *app.code, *app.text)]
+    return "\n".join(notes + [part.proto.body for part in app.get("html")]).replace("\\", "")
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_opens_on_every_kind(open_page, tab: str, kind: str) -> None:
+    app = open_page("implementations", **LINK, kind=kind, tab=tab)
+    assert not app.exception
+    assert not app.error
+
+
+def test_all_ways_agree(open_page) -> None:
+    app = open_page("implementations", **LINK)
+    assert f"{len(WAYS)} ways" in said(app)
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_every_bug_shows_its_error_or_its_damage(open_page, name: str) -> None:
+    app = open_page("implementations", **LINK, kind="decoder_self", tab="bugs", bug=name)
+    assert not app.exception
+    text, bug = said(app), BUGS[name]
+    assert bug.what in text
+    assert bug.catch.__name__ in text
+    assert "right attention: passes" in text
+    assert "this bug: fails" in text or "this bug: raises" in text
+    if bug.declared == "raises":
+        assert "Error: " in text
+    elif bug.step:
+        assert "row sums" in text
+        assert "logits" in text
+    else:
+        assert "the other visitor" in text
+
+
+def test_two_sources_stand_side_by_side(open_page) -> None:
+    text = said(open_page("implementations", **LINK, tab="source", one="per_head", other="torch_fused"))
+    assert "class PerHeadAttention" in text
+    assert "class TorchFusedAttention" in text
+    assert "class=differs" in text
+
+
+def test_a_heads_slice_is_named(open_page) -> None:
+    assert "W_Q[2] = W_q.weight[8:12].T" in str(
+        [chart.proto.spec for chart in open_page("implementations", **LINK, tab="parameters").get("plotly_chart")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [({"tab": "x"}, "tab"), ({"bug": "none"}, "bug"), ({"one": "x"}, "one"), ({"scope": "x"}, "scope"),
+     ({"reach": "99"}, "reach"), ({"layer": "9"}, "layer")],
+)  # fmt: skip
+def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:
+    app = open_page("implementations", **(LINK | wrong))
+    assert not app.exception
+    assert f"asks for {word}" in said(app)
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("src", ["", "   "])
+def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
+    app = open_page("implementations", src="I love you")
+    app.text_input(key="src").set_value(src).run()
+    assert not app.exception
+    assert "empty" in said(app)

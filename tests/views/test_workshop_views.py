@@ -1,0 +1,113 @@
+"""What Anatomy and Implementations draw: tiles in their places, panels with their ranges, code that stays text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attnviz.views.code_tables import line_table, memory_cells, source_diff
+from attnviz.views.implementation_figures import agreement_figure, cost_figure, histogram_figure, spectrum_figure
+from attnviz.views.panels import Panel, panels_figure
+from attnviz.views.tensor_picture import GAP, tensor_picture, tiles_of
+
+BATCH, HEADS, ROWS, COLS = 2, 3, 5, 7
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [("batch", "heads", "q_len", "k_len"), ("q_len", "k_len", "batch", "heads"), ("batch", "q_len", "heads", "k_len")],
+)
+def test_sentences_and_heads_are_small_multiples_in_every_layout(axes: tuple[str, ...]) -> None:
+    sizes = {"batch": BATCH, "heads": HEADS, "q_len": ROWS, "k_len": COLS}
+    tensor = numbers(BATCH, HEADS, ROWS, COLS)
+    order = [("batch", "heads", "q_len", "k_len").index(axis) for axis in axes]
+    tiles = tiles_of(tensor.transpose(order), axes)
+    assert tiles.numbers.shape == tuple(sizes.values())
+    sheet = np.asarray(tensor_picture(tiles, title="x").data[0].z)
+    assert sheet.shape == (2 * ROWS + GAP, 3 * COLS + 2 * GAP)
+    assert np.array_equal(sheet[ROWS + GAP :, COLS + GAP : 2 * COLS + GAP], tensor[1, 1])
+    assert np.isnan(sheet[ROWS]).all()
+
+
+def test_without_heads_sentences_stand_side_by_side() -> None:
+    figure = tensor_picture(tiles_of(numbers(BATCH, ROWS, COLS), ("batch", "q_len", "d_model")), title="x")
+    assert np.asarray(figure.data[0].z).shape == (ROWS, 2 * COLS + GAP)
+    assert [note.text for note in figure.layout.annotations] == ["sentence 0", "sentence 1"]
+
+
+def test_too_many_cells_keep_one_head_and_say_so() -> None:
+    tiles = tiles_of(np.zeros((2, 8, 100, 100), dtype=np.float32), ("batch", "heads", "q_len", "k_len"), head=5)
+    assert tiles.heads == (5,)
+    assert "H5" in tiles.note
+    assert tiles.numbers.shape == (2, 1, 100, 100)
+
+
+def test_axes_must_fit() -> None:
+    with pytest.raises(ValueError, match="batch"):
+        tiles_of(numbers(2, 3), ("rows", "cols"))
+
+
+def test_a_hidden_cell_is_blank_and_weights_keep_their_range() -> None:
+    tensor = numbers(1, 1, 2, 2)
+    tensor[0, 0, 0, 1] = -np.inf
+    heat = tensor_picture(tiles_of(tensor, ("batch", "heads", "q", "k")), title="x").data[0]
+    assert np.isnan(np.asarray(heat.z)[0, 1])
+    assert heat.zmin == -heat.zmax == -3
+    heat = tensor_picture(tiles_of(tensor, ("batch", "heads", "q", "k")), title="x", weights=True).data[0]
+    assert (heat.zmin, heat.zmax) == (0, 1)
+
+
+def test_panels_state_their_ranges_and_escape_tokens() -> None:
+    z = np.array([[0.25, 0.75]], dtype=np.float32)
+    figure = panels_figure([Panel("own", z), Panel("Δ", z - 1, "signed")], ["<b>a</b>"], ["$x$", "c"], title="t")
+    assert figure.layout.annotations[0].text == "own · 0 … 1"
+    assert figure.layout.annotations[1].text == "Δ · ±0.75"
+    assert "&lt;b&gt;" in figure.data[0].customdata[0, 0, 0]
+    assert figure.data[1].zmin == -0.75
+
+
+def test_panels_say_when_there_is_nothing_to_see() -> None:
+    nan, nil = np.full((1, 1), np.nan), np.zeros((1, 1))
+    figure = panels_figure([Panel("a", nan), Panel("b", nil, "signed")], ["r"], ["c"], title="t")
+    assert [note.text for note in figure.layout.annotations] == ["a · NaN everywhere", "b · 0 in every cell"]
+
+
+def test_agreement_names_what_is_missing() -> None:
+    grid = pd.DataFrame([[0.0, 1e-6], [1e-6, np.nan]], index=["a", "b"], columns=["a", "b"])
+    heat = agreement_figure({"outputs": grid}, {"a": "A", "b": "B"}).data[0]
+    assert [list(line) for line in heat.text] == [["0", "1e-06"], ["1e-06", "none"]]
+
+
+def test_cost_has_a_line_for_each_way_and_measure() -> None:
+    table = pd.DataFrame({"way": ["a", "a"], "length": [16, 32], "seconds": [0.001, 0.002], "nbytes": [1000, 2000]})
+    time, memory = cost_figure(table, {"a": "A"}).data
+    assert list(time.y) == [1, 2]
+    assert list(memory.y) == [0.001, 0.002]
+
+
+def test_histograms_share_their_edges_and_add_up_to_one() -> None:
+    figure = histogram_figure({"a": np.array([0.0, 1.0]), "b": np.array([0.0, 4.0])}, title="t", axis="x")
+    assert list(figure.data[0].x) == list(figure.data[1].x)
+    assert sum(figure.data[0].y) == pytest.approx(1)
+    assert list(spectrum_figure([2.0, 1.0], 9).data[0].y) == [2, 1]
+
+
+def test_differing_lines_are_marked_and_code_is_escaped() -> None:
+    found = source_diff("a = 1\nb = x < y\n", "a = 1\nc = 3\nd = 4\n", ("one", "other"))
+    assert found.count("class=differs") == 3
+    assert "x &lt; y" in found
+    assert "class=absent" in found
+
+
+def test_the_current_line_is_marked_once() -> None:
+    table = line_table(("line", "shape"), [("a", "1"), ("<b>", "2")], 1)
+    assert table.count("aria-current=step") == 1
+    assert "&lt;b&gt;" in table
+
+
+def test_cells_say_number_and_place() -> None:
+    cells = memory_cells(np.array([[0, 2]]), np.array([[0, 1]]), ("a", "b"))
+    assert "2<small>at 1</small>" in cells
