@@ -1,26 +1,34 @@
-"""`python -m attnviz translate --to zh < sentences.txt` and `python -m attnviz trace "I love you." --to fr --out love.npz`."""
+"""The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`."""
 
 import argparse
 import os
 import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status: 2 for input that cannot be used, with one sentence on standard error."""
+    """Run one command; returns the exit status: 2 for unusable input, with one sentence on standard error."""
     options = _parser().parse_args(arguments)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
     try:
         return options.run(options)
+    except BrokenPipeError:
+        return _reader_gone()
     except (ValueError, OSError) as error:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 0
+
+
+def _reader_gone() -> int:
+    """Whoever read our output has had enough (`| head`): no error, and nothing more to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _translate(options: argparse.Namespace) -> int:
@@ -47,9 +55,10 @@ def _trace(options: argparse.Namespace) -> int:
     return 0
 
 
-def _utf8(stream) -> Iterable[str]:
-    for stream_ in (stream, sys.stdout):
-        stream_.reconfigure(encoding="utf-8", errors="replace")
+def _utf8(stream: TextIO) -> Iterable[str]:
+    for each in (stream, sys.stdout):
+        if isinstance(each, TextIOWrapper):
+            each.reconfigure(encoding="utf-8", errors="replace")
     yield from stream
 
 
