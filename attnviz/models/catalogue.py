@@ -14,8 +14,10 @@ DEFAULT = "translator-en-fr-zh"
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that can be chosen: its name, its folder, a title for people, the languages it writes, and the head
-    that is shown first (`{"kind": …, "layer": …, "head": …}`)."""
+    """A model that can be chosen: its name, its folder, a title for people and the languages it writes.
+
+    `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`).
+    """
 
     name: str
     folder: Path

@@ -7,7 +7,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `format_version` | 1 | `()` |
 | `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
 | `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
-| `attn.<kind>`, `scores.<kind>` | weights; scaled scores before the mask | `(batch, layers, heads, q_len, k_len)` float32 |
+| `attn.<kind>`, `scores.<kind>` | weights; scores before the mask | `(batch, layers, heads, q_len, k_len)` float32 |
 | `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.tracing.trace import KINDS, RunInfo, Sentence, Trace
 from attnviz.transformer.probe import AttentionCall, Site
 
 FORMAT_VERSION = 1
@@ -70,7 +70,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         raise ValueError(f"its format_version is {version}, this attnviz reads {FORMAT_VERSION}")
     meta = json.loads(arrays["meta"].tobytes().decode("utf-8"))
     tensors = {key: torch.from_numpy(array) for key, array in arrays.items() if key not in ("meta", "format_version")}
-    sites = [Site(kind, int(layer)) for kind, layer in (k.split(".")[1:] for k in tensors if k.startswith("query."))]
+    sites = [_site(key) for key in tensors if key.startswith("query.")]
     return Trace(
         calls={site: _call(tensors, site) for site in sites},
         contexts={site: t for site in sites if (t := tensors.get(f"context.{site.kind}.{site.layer}")) is not None},
@@ -97,6 +97,13 @@ def _call(tensors: dict[str, Tensor], site: Site) -> AttentionCall:
     return AttentionCall(**parts, scale=float(tensors[f"scale.{site.kind}.{site.layer}"]))  # type: ignore[arg-type]
 
 
+def _site(key: str) -> Site:
+    _, kind, layer = key.split(".")
+    if kind not in KINDS:
+        raise ValueError(f"it has maps of an unknown kind {kind!r}")
+    return Site(kind, int(layer))
+
+
 def _layer(key: str) -> tuple[Any, int]:
     _, stack, layer = key.split(".")
     return stack, int(layer)
@@ -104,4 +111,5 @@ def _layer(key: str) -> tuple[Any, int]:
 
 def _sentence(fields: dict[str, Any]) -> Sentence:
     tokens = {side: tuple(Token(**token) for token in fields[side]) for side in ("src", "tgt")}
-    return Sentence(**(fields | tokens))
+    values: dict[str, Any] = fields | tokens
+    return Sentence(**values)

@@ -141,8 +141,10 @@ class Trace:
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
-        """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen; float32
-        on the CPU. Rows sum to 1, or to 0 where there is no visible key."""
+        """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen.
+
+        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key.
+        """
         return self._maps(call_attn, kind, layer, head, item)
 
     def scores(

@@ -49,7 +49,7 @@ def model_picker() -> Entry:
 
 
 def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
-    """One of `titles`; the address holds its key. (A bound selectbox would put its title there.)"""
+    """One of `titles`; the address holds its key, where a bound selectbox would put its title."""
     options = list(titles)
     with st.container(key=f"link-{key}"):
         linked = st.text_input(key, key=key, bind="query-params")

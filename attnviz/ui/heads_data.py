@@ -1,4 +1,4 @@
-"""What the Heads page can hand out besides its picture: the same map in Plotly, the numbers as a table, the whole trace."""
+"""What the Heads page hands out besides its picture: the map in Plotly, the numbers as a table, the whole trace."""
 
 import tempfile
 from pathlib import Path

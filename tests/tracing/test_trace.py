@@ -1,4 +1,4 @@
-"""A trace says what ran: its maps against the definition, its labels, its limits, its file, and eight threads at once."""
+"""A trace says what ran: maps against the definition, labels, limits, its file, and eight threads at once."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
