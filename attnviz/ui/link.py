@@ -5,8 +5,12 @@ A shared link names its version, the weights and every option, so that it keeps 
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from attnviz.tracing.shown import Specials
+    from attnviz.transformer.probe import Kind
 
 VERSION = "1"
 MEAN = "mean"
@@ -31,13 +35,13 @@ class View:
     `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none".
     """
 
-    kind: str = "cross"
+    kind: "Kind" = "cross"
     layer: int | str = 0
     head: int | str = 0
     row: int | None = None
     sort: str = "layout"
     tint: str = "none"
-    specials: str = "show"
+    specials: "Specials" = "show"
     words: bool = False
     mask: bool = False
     sink: bool = False

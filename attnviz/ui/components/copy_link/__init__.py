@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 _HERE = Path(__file__).parent
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "attnviz_copy_link",
     html="<button type='button'>Copy link</button><input readonly hidden aria-label='Link to this picture'>",
     css=(_HERE / "copy_link.css").read_text(encoding="utf-8"),
