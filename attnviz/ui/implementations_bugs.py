@@ -27,9 +27,9 @@ def bugs(bench: SiteBench, view: ImplementationsView) -> None:
         st.html(source_diff(*bug.sources, ("wrong", "right")))
         st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
         st.text(bug.unnoticed)
+        _caught(bug)
     with middle:
         _damage(bench, bug, view)
-        _caught(bug)
 
 
 def _damage(bench: SiteBench, bug: Bug, view: ImplementationsView) -> None:

@@ -33,7 +33,7 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
     rows = [{"way": way.title, "what it is": way.about} for way in WAYS.values()]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="ways")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, height=208, key="ways")
     with st.expander("The numbers as a table"):
         st.dataframe(found.table, hide_index=True, key="agreement-table")
 
@@ -88,21 +88,19 @@ def parameters(bench: SiteBench, view: ImplementationsView) -> None:
         "attentions, W_V holds the product of the head's value matrix and its part of W_o."
     )
     left, right = st.columns([62, 38], gap="small")
-    whole = weights.W_q.numpy().copy()
-    kept = np.full_like(whole, np.nan)
-    kept[own] = whole[own]
+    whole = weights.W_q.numpy()
     with left:
-        _matrix(np.stack([whole, kept]), f"W_q.weight, and the rows of head {head} in it")
+        _matrix(whole, ("heads·d_k", "d_model"), f"W_q.weight, the rows of head {head} outlined", own)
     with right:
-        _matrix(whole[own].T[None], f"W_Q[{head}] = W_q.weight[{own.start}:{own.stop}].T")
+        _matrix(whole[own].T, ("d_model", "d_k"), f"W_Q[{head}] = W_q.weight[{own.start}:{own.stop}].T")
 
 
-def _matrix(numbers: np.ndarray, title: str) -> None:
-    rows, cols = ("heads·d_k", "d_model") if len(numbers) > 1 else ("d_model", "d_k")
-    tiles = tiles_of(numbers, ("batch", rows, cols))
-    names = ("all rows", "this head's") if len(numbers) > 1 else (f"{numbers.shape[1]} × {numbers.shape[2]}",)
-    figure = tensor_picture(tiles, title=title, theme=theme(), names=names)
-    st.plotly_chart(figure, key=f"matrix-{len(numbers)}", width="stretch", theme=None)
+def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice | None = None) -> None:
+    names = (f"{numbers.shape[0]} × {numbers.shape[1]}",)
+    figure = tensor_picture(
+        tiles_of(numbers[None], ("batch", *axes)), title=title, theme=theme(), names=names, band=band
+    )
+    st.plotly_chart(figure, key=f"matrix-{axes[0]}", width="stretch", theme=None)
 
 
 def relative(bench: SiteBench, view: ImplementationsView) -> None:

@@ -41,7 +41,7 @@ def panels_figure(
     figure.update_yaxes(**ticks(list(rows)), autorange="reversed", **axis)
     figure.update_yaxes(title={"text": "query ↓", "standoff": 4}, automargin=True, row=1, col=1)
     figure.update_annotations(font_size=12)
-    return styled(figure, title, look).update_layout(height=min(max(len(rows) * 21, 120) + 190, 640))
+    return styled(figure, title, look).update_layout(height=min(max(len(rows) * 16, 120) + 180, 430))
 
 
 def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:

@@ -1,5 +1,6 @@
 """A whole tensor as one picture: heads and sentences as small multiples, the other two axes as rows and columns."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +9,16 @@ import plotly.graph_objects as go
 from attnviz.views import colour
 from attnviz.views.panels import styled
 
-MOST_CELLS = 60_000
+MOST_CELLS = 70_000
 GAP = 2  # cells between small multiples
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Numbers `(batch, heads, rows, cols)`, the names of the last two axes, and what was left out of the picture."""
+    """Numbers `(batch, heads, rows, cols)`, the names of the last two axes, and what was left out of the picture.
+
+    Of rows and columns every `step`-th is drawn.
+    """
 
     numbers: np.ndarray
     row: str
@@ -22,10 +26,11 @@ class Tiles:
     batch: tuple[int, ...]
     heads: tuple[int, ...] | None
     note: str
+    step: int = 1
 
 
 def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Tiles:
-    """Put "batch" and "heads" in front, whatever their place. Too large a tensor keeps one head and its first cells.
+    """Put "batch" and "heads" in front, whatever their place. Too large a tensor keeps one head, then every n-th cell.
 
     Raises ValueError for axes without "batch" or of another number than the tensor's.
     """
@@ -40,23 +45,29 @@ def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Til
     if numbers.size > MOST_CELLS and heads and len(heads) > 1:
         numbers, heads = numbers[:, head : head + 1], (head,)
         notes.append(f"only H{head} is drawn, for there are too many cells")
-    side = int((MOST_CELLS / max(1, numbers.shape[0])) ** 0.5)
-    if numbers.size > MOST_CELLS:
-        numbers = numbers[..., :side, :side]
-        notes.append(f"of each axis the first {side} are drawn")
-    return Tiles(numbers, rest[0], rest[1], tuple(range(len(numbers))), heads, "; ".join(notes))
+    step = math.ceil((numbers.size / MOST_CELLS) ** 0.5)
+    if step > 1:
+        numbers = numbers[..., ::step, ::step]
+        notes.append(f"of rows and columns one in {step} is drawn")
+    return Tiles(numbers, rest[0], rest[1], tuple(range(len(numbers))), heads, "; ".join(notes), max(1, step))
 
 
 def tensor_picture(
-    tiles: Tiles, *, title: str, weights: bool = False, theme: str = "light", names: tuple[str, ...] = ()
+    tiles: Tiles,
+    *,
+    title: str,
+    weights: bool = False,
+    theme: str = "light",
+    names: tuple[str, ...] = (),
+    band: slice | None = None,
 ) -> go.Figure:
     """One heatmap for all small multiples: sentences below each other, heads side by side, or sentences side by side
     where there are no heads. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank. `names` stand
-    above the tiles in place of heads.
+    above the tiles in place of heads; `band` are rows of the first tile to outline.
     """
     look = colour.theme(theme)
     numbers = tiles.numbers if tiles.heads else tiles.numbers.transpose(1, 0, 2, 3)
-    sheet, where = _sheet(numbers.astype(np.float32))
+    sheet, where = _sheet(numbers.astype(np.float32), tiles.step)
     finite = np.abs(sheet[np.isfinite(sheet)])
     most = 1.0 if weights or not finite.size or not finite.max() else float(finite.max())
     figure = go.Figure(
@@ -77,12 +88,22 @@ def tensor_picture(
         title=f"{tiles.row} ↓", showticklabels=False, showgrid=False, zeroline=False, autorange="reversed"
     )
     _name_tiles(figure, names or _names(tiles), numbers.shape, look)
+    if band is not None:
+        rows = (band.start / tiles.step - 0.5, band.stop / tiles.step - 0.5)
+        figure.add_shape(
+            type="rect",
+            x0=-0.5,
+            x1=numbers.shape[3] - 0.5,
+            y0=rows[0],
+            y1=rows[1],
+            line={"color": look.accent, "width": 3},
+        )
     scale = "0 … 1" if weights else f"±{most:.3g}"
     said = " · ".join(part for part in (title, scale, tiles.note) if part)
     return styled(figure, said, look).update_layout(height=400, margin={"l": 46, "r": 10, "t": 62, "b": 34})
 
 
-def _sheet(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
     """Tiles on one sheet with gaps of NaN, and for each cell (tile row, tile column, row, column)."""
     down, across, rows, cols = numbers.shape
     shape = (down * (rows + GAP) - GAP, across * (cols + GAP) - GAP)
@@ -92,7 +113,7 @@ def _sheet(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         for x in range(across):
             place = np.s_[y * (rows + GAP) : y * (rows + GAP) + rows, x * (cols + GAP) : x * (cols + GAP) + cols]
             sheet[place] = numbers[y, x]
-            where[place] = np.stack([np.full_like(row, y), np.full_like(row, x), row, col], axis=-1)
+            where[place] = np.stack([np.full_like(row, y), np.full_like(row, x), row * step, col * step], axis=-1)
     return sheet, where
 
 

@@ -111,3 +111,13 @@ def test_the_current_line_is_marked_once() -> None:
 def test_cells_say_number_and_place() -> None:
     cells = memory_cells(np.array([[0, 2]]), np.array([[0, 1]]), ("a", "b"))
     assert "2<small>at 1</small>" in cells
+
+
+def test_a_matrix_with_too_many_cells_is_thinned_and_its_band_stays_in_place() -> None:
+    tiles = tiles_of(np.zeros((1, 400, 400), dtype=np.float32), ("batch", "out", "in"))
+    assert tiles.step == 2
+    assert tiles.numbers.shape == (1, 1, 200, 200)
+    figure = tensor_picture(tiles, title="x", band=slice(100, 200))
+    (band,) = figure.layout.shapes
+    assert (band.y0, band.y1) == (49.5, 99.5)
+    assert figure.data[0].customdata[-1, -1].tolist() == [0, 0, 398, 398]

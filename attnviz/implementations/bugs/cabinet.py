@@ -201,7 +201,7 @@ BUGS: Mapping[str, Bug] = {
         "output_bias",
         wrong_steps.bias_of_the_heads,
         "The bias is added after W_o, where the size is d_model (seed 001 has heads · d_v).",
-        "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, heads are 3 and d_model is 17.",
+        "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, with 3 heads and d_model 17.",
         catches.has_the_shape_of_its_input,
         own_case,
     ),
