@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 MEAN = "mean"
-_CHOICES = {"specials": ("show", "hide", "renormalise"), "compare": ("none", "side", "difference")}
+_CHOICES = {
+    "specials": ("show", "hide", "renormalise"),
+    "compare": ("none", "side", "difference"),
+    "scale": ("fixed", "max"),
+}
 _SWITCHES = ("words", "mask", "sink", "plotly", "table")
 MAX_PINS = 4
 
@@ -32,7 +36,8 @@ class View:
     """Which map of which head is looked at, and how; the Heads component speaks the same names.
 
     `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
-    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none".
+    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
+    `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
     """
 
     kind: "Kind" = "cross"
@@ -40,11 +45,12 @@ class View:
     head: int | str = 0
     row: int | None = None
     sort: str = "layout"
-    tint: str = "none"
+    tint: str = "diagonality"
     specials: "Specials" = "show"
     words: bool = False
     mask: bool = False
     sink: bool = False
+    scale: str = "fixed"
     pins: tuple[tuple[str, int | str, int | str], ...] = ()
     compare: str = "none"
     plotly: bool = False

@@ -126,3 +126,17 @@ def test_a_cut_file_is_one_sentence(data, capsys, tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes()[:40])
     assert main(["--data", str(tmp_path), "--state", str(tmp_path / "state"), "--threads", "1"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_run_is_shipped_as_a_model_of_the_catalogue(options, state, tmp_path):
+    arguments, _ = options
+    shipped = tmp_path / "translator"
+    assert main([*arguments, "--ship", str(shipped), "--title", "tiny", "--start", "cross.1.2", "--note", "Twice."]) == 0
+    assert "repeats it. Twice." in (shipped / "README.md").read_text(encoding="utf-8")
+    about = json.loads((shipped / "config.json").read_text())["about"]
+    assert about["languages"] == ["fr", "zh"]
+    assert about["start"] == {"kind": "cross", "layer": 1, "head": 2}
+    loaded = Translator.load(shipped, device=torch.device("cpu"), dtype=torch.float32)
+    trained = Translator.load(state / "checkpoint", device=torch.device("cpu"), dtype=torch.float32)
+    assert loaded.translate("The red dog.", to="fr") == trained.translate("The red dog.", to="fr")
+    assert main([*arguments, "--ship", str(shipped), "--start", "the first"]) == 2

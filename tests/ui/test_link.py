@@ -24,6 +24,7 @@ views = st.builds(
     words=st.booleans(),
     mask=st.booleans(),
     sink=st.booleans(),
+    scale=st.sampled_from(("fixed", "max")),
     pins=st.lists(st.tuples(kinds, layers, heads), max_size=4).map(tuple),
     compare=st.sampled_from(("none", "side", "difference")),
     plotly=st.booleans(),

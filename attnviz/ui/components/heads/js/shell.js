@@ -70,7 +70,8 @@ function focusTools(app, parts) {
 function exportMenu(app, parts) {
   const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportAs(app, format) });
   parts.exportMenu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
-    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the numbers")));
+    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"),
+      item("csv", "CSV of the numbers"), item("npz", "npz of the whole trace")));
   parts.exportMenu.onfocusout = (event) => { if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false; };
   return parts.exportMenu;
 }
