@@ -18,6 +18,8 @@ MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
     ("pages/masks.py", "Masks", ":material/gradient:"),
     ("pages/decoding.py", "Decoding", ":material/stairs:"),
+    ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
+    ("pages/implementations.py", "Implementations", ":material/notes:"),
 )
 
 

@@ -44,6 +44,16 @@ def ways_in() -> None:
             "Play a translation token by token beside the one pass that training makes, see that both compute the same "
             "numbers, break that on purpose, and measure what a cache saves."
         )
+        st.page_link("pages/anatomy.py", label="**Anatomy**: one attention, line by line")
+        st.caption(
+            "Walk through every tensor with its axes, strides and bytes, leave a line out and read torch's own error, "
+            "and check what is said about heads, scaling and self-attention on the model's numbers."
+        )
+        st.page_link("pages/implementations.py", label="**Implementations**: ways to write it, and to get it wrong")
+        st.caption(
+            "Lay two sources side by side, see that all agree to the last digits, measure what each costs, and open "
+            "the cabinet of bugs: what each does to a map, to the output and to the translation."
+        )
 
 
 def live_example(trace, entry: Entry) -> None:
