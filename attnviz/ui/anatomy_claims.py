@@ -7,7 +7,7 @@ from attnviz.analysis.deletion import HOLDERS, deletion
 from attnviz.analysis.memory import METHOD, warm_up
 from attnviz.analysis.modulation import modulation as modulation_of
 from attnviz.ui.anatomy_link import AnatomyView
-from attnviz.ui.site_bench import SiteBench, texts, theme
+from attnviz.ui.site_bench import SiteBench, numbers, texts, theme
 from attnviz.views.implementation_figures import histogram_figure, spectrum_figure
 from attnviz.views.panels import Panel, panels_figure
 
@@ -122,6 +122,7 @@ def modulation(bench: SiteBench, view: AnatomyView) -> None:
     st.plotly_chart(
         panels_figure(panels, tokens, tokens, title=title, theme=theme()), key="modulated", width="stretch", theme=None
     )
+    numbers("the head's own map", found.own, tokens, tokens)
     left, right = st.columns([45, 55], gap="small")
     with left:
         st.markdown(

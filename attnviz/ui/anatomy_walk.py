@@ -3,6 +3,7 @@
 import html
 
 import streamlit as st
+import torch
 
 from attnviz.analysis.memory_order import memory_order
 from attnviz.analysis.outcome import Outcome
@@ -11,7 +12,7 @@ from attnviz.analysis.skipped_lines import SKIPS, skipped
 from attnviz.analysis.walk_lines import Axes, WalkStep
 from attnviz.ui import choices
 from attnviz.ui.anatomy_link import AnatomyView
-from attnviz.ui.site_bench import SiteBench, theme
+from attnviz.ui.site_bench import SiteBench, numbers, theme
 from attnviz.views.code_tables import line_table, memory_cells
 
 HEADS = ("line", "shape", "strides", "contig.", "bytes")
@@ -58,6 +59,11 @@ def _large(bench: SiteBench, step: WalkStep, head: int) -> None:
             width="stretch",
             theme=None,
         )
+        drawn = tiles.numbers[0, min(head, tiles.numbers.shape[1] - 1)]
+        place = f"{step.name}, first sentence" + (
+            f", H{tiles.heads[min(head, len(tiles.heads) - 1)]}" if tiles.heads else ""
+        )
+        numbers(place, torch.from_numpy(drawn), [tiles.row] * len(drawn), [tiles.col] * drawn.shape[1])
     st.markdown(step.why)
 
 
@@ -114,6 +120,7 @@ def damage(bench: SiteBench, outcome: Outcome, head: int, *, rows: list[str] | N
         width="stretch",
         theme=None,
     )
+    numbers("as written", outcome.attn[0, head], *labels)
 
 
 def memory(bench: SiteBench, view: AnatomyView) -> None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site_case import site_case
@@ -115,6 +117,15 @@ def site(trace: Trace, view: SiteView) -> None:
 def texts(tokens: Sequence[Token]) -> list[str]:
     """Tokens as they can be shown."""
     return [display(token.text) for token in tokens]
+
+
+def numbers(of: str, values: Tensor, rows: Sequence[str], cols: Sequence[str]) -> None:
+    """A matrix as a table that can be sorted and saved as CSV, folded away until somebody asks for it."""
+    with st.expander(f"The numbers as a table: {of}"):
+        names = [f"{at} {col}" for at, col in enumerate(cols)]
+        table = pd.DataFrame(values.numpy(), columns=names)
+        table.insert(0, "row", [f"{at} {row}" for at, row in enumerate(rows)])
+        st.dataframe(table, hide_index=True, height=260, key=f"numbers {of}")
 
 
 def theme() -> str:

@@ -11,7 +11,7 @@ LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
 def opened(page: Page, settled, link: str = LINK) -> Page:
     page.goto(link)
     settled(page)
-    expect(page.locator(".js-plotly-plot, .code-table, .memory-cells").first).to_be_visible()
+    page.locator(".js-plotly-plot, .code-table, .memory-cells").first.wait_for()
     return page
 
 

@@ -11,7 +11,7 @@ LINK = "/implementations?src=I+love+you.&to=fr&kind=decoder_self&layer=1&second=
 def opened(page: Page, settled, more: str = "") -> Page:
     page.goto(LINK + more)
     settled(page)
-    expect(page.locator(".js-plotly-plot, .code-table").first).to_be_visible()
+    page.locator(".js-plotly-plot, .code-table").first.wait_for()
     return page
 
 
