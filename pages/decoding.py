@@ -13,12 +13,15 @@ upper, lower, below = st.container(), st.container(key="decoding-lower"), st.con
 with lower:
     chosen |= decoding_controls.breaking()
 numbers, right = lower.columns([22, 78], gap="medium")
-with below:
+with below.container(horizontal=True, vertical_alignment="center"):
     chosen |= decoding_controls.more()
+    way_to_heads = st.container(width="content")
 view = decoding_controls.view_of(chosen, trace, request.entry)
 run = frame.run(lambda: decoding_run.decoded(request, trace, view))
 with upper:
     decoding_stage.stage(request, trace, view, run)
+with way_to_heads:
+    decoding_stage.link_to_heads(request, trace, view, run)
 with numbers:
     decoding_verdict.number(run, view)
 with right:

@@ -127,7 +127,17 @@ def _number(name: str, label: str, where, **options) -> float:
     low, high, default, step = (
         (int(n) if whole else float(n)) for n in (number.low, number.high, number.default, number.step)
     )
-    return where.number_input(label, low, high, default, step, key=name, bind="query-params", width=84, **options)
+    return where.number_input(
+        label,
+        low,
+        high,
+        default,
+        step,
+        key=name,
+        bind="query-params",
+        width=104 if name == "smoothing" else 84,
+        **options,
+    )
 
 
 _BREAK_HELP = "Each switch changes the real computation of your own runs, and of nobody else's."

@@ -13,14 +13,12 @@ HYPOTHESES = 6  # of a beam, at each step
 
 
 def stage(request, trace, view: DecodingView, run: Decoded) -> None:
-    """Draw the component; "Open in Heads" leaves for that page with the step's row pinned."""
+    """Draw the component."""
     model = decoding_run.translator(request, view)
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
-    stepper(payload, key=COMPONENT, on_change=adopt, on_open=_remember_step)
-    if step := st.session_state.pop("open-in-heads", None):
-        _open_in_heads(request, trace, run, step)
+    stepper(payload, key=COMPONENT, on_change=adopt)
 
 
 def _training(run: Decoded, view: DecodingView) -> Training:
@@ -62,22 +60,18 @@ def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
     return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, way)
 
 
-def _remember_step() -> None:
-    opened = (st.session_state.get(COMPONENT) or {}).get("open")
-    if opened:
-        st.session_state["open-in-heads"] = opened
-
-
-def _open_in_heads(request, trace, run: Decoded, step: dict) -> None:
-    """The Heads page on the sentence that was stepped through, this step's row pinned, on the head that was in view."""
+def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
+    """The Heads page on the sentence that was stepped through, the step's row pinned, on the head that is in view."""
     made = run.made
+    last = len(made.chosen) - 1
+    step = last if view.step is None else min(view.step, last)
     own = tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
-    tgt = trace.tgt_text if own else session_text(request, made)
-    kind: str = "cross" if "cross" in made.attn else next(iter(made.attn))
-    params = request.to_params() | {"tgt": tgt, "kind": kind, "row": str(step["step"])}
-    st.switch_page("pages/heads.py", query_params=params | {name: str(step[name]) for name in ("layer", "head")})
-
-
-def session_text(request, made) -> str:
-    """The sentence that was decoded."""
-    return decoding_run.session.model(request.entry.name).codec.text(made.ids)
+    tgt = trace.tgt_text if own else decoding_run.translator(request, view).codec.text(made.ids)
+    kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
+    row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head)}
+    st.page_link(
+        "pages/heads.py",
+        label=f"Open step {step} in Heads",
+        icon=":material/open_in_new:",
+        query_params=request.to_params() | {"tgt": tgt} | row,
+    )

@@ -51,9 +51,9 @@ def picture(run: Decoded) -> None:
     }
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
-    note = " · the encoder exactly 0 everywhere" if is_same else ""
+    note = " · encoder: all 0" if is_same else ""
     st.html(
-        "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| of every head, layer output "
+        "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| of each head, layer output "
         f"and the logits, by position · × over its tolerance · blank exactly 0{note}</span></p>"
     )
     figure = verdict_map(table.query("stack == 'decoder'") if is_same else table, labels, theme=theme)

@@ -12,7 +12,7 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
 LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
-ROW, LEAST_HEIGHT, MOST_HEIGHT = 4, 262, 620  # pixels
+ROW, LEAST_HEIGHT, MOST_HEIGHT = 3, 244, 620  # pixels
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
 _PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>max |Δ| %{customdata[2]}, allowed %{customdata[3]}<extra></extra>"
@@ -133,5 +133,5 @@ def _lay_out(figure: go.Figure, look: colour.Theme, height: int) -> None:
         paper_bgcolor=look.panel,
         plot_bgcolor=look.panel,
         height=height,
-        margin={"l": 60, "r": 10, "t": 24, "b": 20},
+        margin={"l": 60, "r": 10, "t": 20, "b": 16},
     )

@@ -33,29 +33,15 @@ STYLES = ("stepper", "table")
 _HTML = '<div class="avz stepper" lang="und"></div>'
 
 
-def stepper(
-    payload: bytes,
-    *,
-    key: str = "stepper",
-    on_change: Callable[[], None] | None = None,
-    on_open: Callable[[], None] | None = None,
-) -> dict[str, Any] | None:
-    """Draw `payload` and return what is in view (step, layer, head), or None while nothing has been chosen yet.
+def stepper(payload: bytes, *, key: str = "stepper", on_change: Callable[[], None]) -> None:
+    """Draw `payload`.
 
     Args:
         payload: bytes of `attnviz.views.stepper_payload.stepper_payload`.
-        key: under this key the choice is in ``st.session_state`` too: ``st.session_state[key]["view"]``.
-        on_change: called before the run that follows a choice.
-        on_open: called before the run that follows a press of "Open in Heads".
+        key: under this key what is in view is in the session: ``st.session_state[key]["view"]``.
+        on_change: called before the run that follows a choice of step, layer or head.
     """
-    result = _component()(
-        key=key, data=payload, on_view_change=on_change or _nothing, on_open_change=on_open or _nothing
-    )
-    return result.get("view")
-
-
-def _nothing() -> None:
-    """A component's state is kept only where somebody listens to it."""
+    _component()(key=key, data=payload, on_view_change=on_change)
 
 
 @cache

@@ -1,11 +1,11 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-const GAP = 22, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+const GAP = 18, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
 
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
   const stacked = width < 520;
-  const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.2)) : 0));
+  const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
 }
 
@@ -14,7 +14,7 @@ const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].gro
 
 function rowOfBoxes(pen, kinds, labels, [width, height]) {
   const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
-  const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 34;
+  const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 12;
   const cell = Math.min(WIDEST_CELL, free / kinds.reduce((sum, kind) => sum + kind.nCols, 0));
   const top = TITLE + across;
   let x = 0;

@@ -1,11 +1,10 @@
 // Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme change.
 
-export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
+export default function ({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".avz");
   if (!root || !data) return;
   const app = (root.attnviz ??= start(root));
   app.send = (view) => setStateValue("view", view);
-  app.open = (view) => setTriggerValue("open", view);
   receive(app, data);
 }
 

@@ -39,8 +39,7 @@ function siteTools(app, parts) {
   parts.exportMenu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
     element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the rows so far")));
   parts.exportMenu.onfocusout = (event) => { if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false; };
-  parts.open = button("Open in Heads", { title: "This step's row on the Heads page", class: "strong", onclick: () => app.open({ ...app.view, seq: app.seq }) });
-  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.exportMenu, parts.open);
+  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.exportMenu);
 }
 
 function playerBar(app, parts) {

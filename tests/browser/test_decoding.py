@@ -1,0 +1,106 @@
+"""The Decoding page in a browser: playing to the end, the verdict, breaking it, and the way to Heads and back."""
+
+import json
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+PATH = "/decoding?src=I%20love%20you.&to=fr"
+ROOT = ".stepper[data-attnviz-painted]"
+FRAME_MS, REDRAW_MS = 16, 150
+
+
+def opened(page: Page, path: str = PATH) -> Page:
+    page.goto(path)
+    page.locator(ROOT).wait_for(timeout=60_000)
+    return page
+
+
+def view(page: Page) -> dict:
+    """What the component shows: step, layer and head."""
+    return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
+
+
+def last_step(page: Page) -> int:
+    return int(page.get_by_role("slider", name="Step").get_attribute("max") or 0)
+
+
+def verdict(page: Page) -> str:
+    return page.locator("[data-verdict]").get_attribute("data-verdict") or ""
+
+
+def test_it_plays_to_the_end_and_the_verdict_is_read(page: Page) -> None:
+    opened(page, f"{PATH}&step=0")
+    last = last_step(page)
+    assert view(page)["step"] == 0
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_text(f"step {last} of {last}")).to_be_visible(timeout=2_000 + 1_500 * last)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    assert verdict(page) == "equal"
+    assert 0 < float(page.locator("[data-verdict]").inner_text()) < 1e-3
+    expect(page.locator(".training tr.current")).to_have_count(1)
+
+
+def test_every_step_is_redrawn_in_time(page: Page) -> None:
+    opened(page)
+    page.get_by_role("button", name="First step").click()
+    times = []
+    for _ in range(last_step(page)):
+        page.get_by_role("button", name="One step on").click()
+        times.append(float(page.locator(ROOT).get_attribute("data-attnviz-ms") or "inf"))
+    assert sorted(times)[len(times) // 2] < FRAME_MS * 2
+    assert max(times) < REDRAW_MS
+
+
+def test_keys_walk_the_steps_and_the_address_follows(page: Page, settled: Callable[[Page], None]) -> None:
+    opened(page, f"{PATH}&step=0")
+    page.get_by_role("slider", name="Step").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert view(page)["step"] == 2
+    page.wait_for_url("**step=2**")
+    settled(page)
+    page.keyboard.press("End")
+    assert view(page)["step"] == last_step(page)
+
+
+@pytest.mark.parametrize("switch", ["Dropout 0.1 left on", "Positions restart in the cache"])
+def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
+    visitor: Callable[..., BrowserContext], switch: str
+) -> None:
+    first, second = opened(visitor().new_page()), opened(visitor().new_page())
+    first.get_by_text(switch).click()
+    first.locator("[data-verdict='broken']").wait_for()
+    expect(first.get_by_text("breaks first at")).to_be_visible()
+    second.reload()
+    second.locator(ROOT).wait_for()
+    assert verdict(second) == "equal"
+
+
+def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Callable[[Page], None]) -> None:
+    opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&layer=1&head=3")
+    page.get_by_role("link", name="Open step 1 in Heads").click()
+    page.wait_for_url("**/heads?**")
+    page.locator(".avz[data-attnviz-painted]").wait_for(timeout=60_000)
+    settled(page)
+    shown = json.loads(page.locator(".avz[data-attnviz-painted]").get_attribute("data-attnviz-view") or "{}")
+    assert (shown["kind"], shown["layer"], shown["head"], shown["row"]) == ("cross", 1, 3, 1)
+    assert page.get_by_label("Source sentence").input_value() == "A big red dog jumped."
+    page.get_by_role("link", name="Decoding").click()
+    page.locator(ROOT).wait_for(timeout=60_000)
+    assert page.get_by_label("Source sentence").input_value() == "A big red dog jumped."
+    assert parse_qs(urlsplit(page.url).query).get("to") == ["zh"]
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_runs_over_the_edge(visitor: Callable[..., BrowserContext], size: tuple[int, int], scheme: str) -> None:
+    width, height = size
+    page = opened(visitor(viewport={"width": width, "height": height}, color_scheme=scheme).new_page())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.locator(ROOT).bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= width + 1
+    assert page.locator(ROOT).get_attribute("data-theme") == scheme
