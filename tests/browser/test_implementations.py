@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+SLOW = 20_000  # milliseconds: a machine may be busy with other things
 LINK = "/implementations?src=I+love+you.&to=fr&kind=decoder_self&layer=1&second=Hello."
 
 
@@ -17,29 +18,29 @@ def opened(page: Page, settled, more: str = "") -> Page:
 
 def test_a_cold_link_shows_that_all_agree(page: Page, settled) -> None:
     opened(page, settled)
-    expect(page.get_by_text(re.compile("largest difference of all is"))).to_be_visible()
-    expect(page.get_by_role("link", name="Implementations").first).to_be_visible()
+    expect(page.get_by_text(re.compile("largest difference of all is"))).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("link", name="Implementations").first).to_be_visible(timeout=SLOW)
 
 
 def test_two_sources_stand_side_by_side(page: Page, settled) -> None:
     opened(page, settled, "&tab=source&one=per_head&other=sequence_first")
-    expect(page.locator(".diff")).to_contain_text("class PerHeadAttention")
-    expect(page.locator(".diff")).to_contain_text("def get_scores")
+    expect(page.locator(".diff")).to_contain_text("class PerHeadAttention", timeout=SLOW)
+    expect(page.locator(".diff")).to_contain_text("def get_scores", timeout=SLOW)
     assert page.locator(".diff td.differs").count() > 10
 
 
 def test_a_bug_is_opened_from_the_list_and_kept_in_the_address(page: Page, settled) -> None:
     opened(page, settled, "&tab=bugs&bug=mask_inverted")
-    expect(page.get_by_text("right attention: passes · this bug: fails")).to_be_visible()
+    expect(page.get_by_text("right attention: passes · this bug: fails")).to_be_visible(timeout=SLOW)
     page.get_by_label("Bug", exact=False).last.click()
     page.get_by_role("option", name=re.compile("Float head size")).click()
-    expect(page.get_by_text("TypeError").first).to_be_visible()
-    expect(page).to_have_url(re.compile("bug=float_head_size"))
+    expect(page.get_by_text("TypeError").first).to_be_visible(timeout=SLOW)
+    expect(page).to_have_url(re.compile("bug=float_head_size"), timeout=SLOW)
 
 
 def test_two_real_visitors_read_each_others_maps(page: Page, settled) -> None:
     opened(page, settled, "&tab=bugs&bug=kept_map")
-    expect(page.get_by_text(re.compile(r"[1-9]\d* of 40 maps were the other visitor"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"[1-9]\d* of 40 maps were the other visitor"))).to_be_visible(timeout=SLOW)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
