@@ -1,4 +1,4 @@
-"""The seed's derivation on real numbers: O = A' V while the target grows, and o_1 that stays when v_2 arrives.
+"""Why a decoder is masked, on real numbers: O = A' V while the target grows, and o_1 that stays when v_2 arrives.
 
 Seed 004, section 3.2: with one value `o_1 = α_11 v_1`; a second value must not change it, and so α_21 is masked.
 """

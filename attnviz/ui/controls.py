@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 @st.cache_data
 def examples() -> list[str]:
-    """Sentences to try, the seeds' first."""
+    """Sentences to try."""
     return json.loads(EXAMPLES.read_text(encoding="utf-8"))
 
 

@@ -7,7 +7,7 @@ WAYS = {"cached": "KV cache", "recomputed": "Recompute the prefix", "teacher": "
 CHOICES = {"greedy": "Greedy", "sampled": "Sampled", "beam": "Beam"}
 MASKS = {"causal": "Causal mask", "none": "No causal mask", "ahead": "Mask off by one"}
 DTYPES = {"float32": "float32", "float16": "float16", "bfloat16": "bfloat16"}
-MORE = {"cost": "Cost", "experiment": "The seed's experiment", "tables": "Numbers as tables"}
+MORE = {"cost": "Cost", "experiment": "The untrained experiment", "tables": "Numbers as tables"}
 DROPOUT = 0.1  # the rate that the switch leaves on: the paper's
 _NAMED = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 

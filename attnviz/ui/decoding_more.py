@@ -1,4 +1,4 @@
-"""What the Decoding page can show besides: cost, the seed's experiment, the numbers as tables."""
+"""What the Decoding page can show besides: cost, the untrained experiment, the numbers as tables."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The rooms that show why a decoder is masked: the leak test, and the seed's derivation row by row."""
+"""The rooms that show why a decoder is masked: the leak test, and its derivation row by row."""
 
 import html
 
@@ -93,7 +93,7 @@ def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
 
 
 def rows(bench: Bench) -> None:
-    """The seed's derivation: the target grows, and the first context stays, or does not."""
+    """The derivation: the target grows, and the first context stays, or does not."""
     kind = bench.view.kind
     if kind == "cross":
         st.html(

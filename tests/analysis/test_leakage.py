@@ -1,4 +1,4 @@
-"""The leak test in both directions, and the seed's derivation on real numbers."""
+"""The leak test in both directions, and the derivation row by row on real numbers."""
 
 import pytest
 import torch
