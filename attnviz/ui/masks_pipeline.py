@@ -47,6 +47,7 @@ def _words(bench: Bench) -> dict[str, str]:
         "masked": "mask comes later" if after else f"hidden: {_put(view)}",
         "weights": "softmax over keys, then the mask" if after else "softmax over keys",
         "dtype": view.dtype,
+        "fused": "1" if view.fill == "fused" else "",
         "renormalised": "1" if view.fill == "zero after, renormalised" else "",
         "file": f"{view.kind}-L{view.layer}-H{view.head}",
     }

@@ -20,8 +20,8 @@ def lab(page: Page) -> Locator:
 def opened(page: Page, settled, link: str = LINK) -> Page:
     page.goto(link)
     settled(page)
-    expect(lab(page)).to_be_visible(timeout=20_000)
-    expect(page.locator(".verdict q").first).to_be_visible(timeout=20_000)
+    expect(lab(page)).to_be_visible(timeout=60_000)
+    expect(page.locator(".verdict q").first).to_be_visible(timeout=60_000)
     settled(page)
     at_rest(page)
     return page
@@ -63,6 +63,20 @@ def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settled) 
     assert after[3] < before[3]
     assert after[:3] + after[4:] == before[:3] + before[4:]
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("no longer sum")
+
+
+@pytest.mark.parametrize("fill", ["-inf", "-1e9", "finfo.min", "number", "zero before", "zero after", "fused"])
+def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settled, fill: str) -> None:
+    opened(page, settled, f"{LINK}&fill={fill.replace(' ', '+')}")
+    numbers = "(root) => [...root.attnviz.payload.attn].map((weight) => (Number.isNaN(weight) ? -1 : weight))"
+    id_ = lab(page).get_attribute("data-attnviz-painted")
+    page.mouse.move(*middle(page, 4, 1))
+    page.mouse.down()  # while the button is down, the first answer is still on its way
+    at_once = lab(page).evaluate(numbers)
+    page.mouse.up()
+    expect(lab(page)).not_to_have_attribute("data-attnviz-painted", id_ or "")
+    assert lab(page).evaluate(numbers) == pytest.approx(at_once, abs=1e-6)
+    assert float(lab(page).get_attribute("data-attnviz-edit-ms") or "inf") < 150
 
 
 def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settled) -> None:

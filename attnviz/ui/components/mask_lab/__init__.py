@@ -14,7 +14,20 @@ from streamlit.components.v2 import component
 _HERE = Path(__file__).parent
 _SHARED = _HERE.parent / "heads" / "js"
 SHARED = ("elements", "theme", "pens")
-SCRIPTS = ("payload", "paint", "layout", "panels", "draw", "numbers", "pointer", "keys", "exports", "shell", "main")
+SCRIPTS = (
+    "payload",
+    "paint",
+    "preview",
+    "layout",
+    "panels",
+    "draw",
+    "numbers",
+    "pointer",
+    "keys",
+    "exports",
+    "shell",
+    "main",
+)
 _HTML = '<div class="lab" lang="und"></div>'
 
 

@@ -25,8 +25,7 @@ function receiveLab(app, data) {
   clearTimeout(app.doubt);
   if (!shape || header.seq >= app.seq) {
     // An address that is still on its way may bring back the paint of the edit before: believe it only if it stays.
-    const echo = shape && app.told && header.paint !== app.told.paint && performance.now() - app.told.at < 1500;
-    if (echo) app.doubt = setTimeout(() => { app.told = null; adoptEdit(app); draw(app); }, 400);
+    if (shape && app.told && header.paint !== app.told.paint) doubtEdit(app);
     else adoptEdit(app);
   }
   app.seq = Math.max(app.seq, header.seq);
@@ -40,6 +39,17 @@ function receiveLab(app, data) {
   app.root.dataset.attnvizPainted = header.id;
   if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
   if (app.stroke && app.edited) report(app);
+}
+
+// Any later picture ends the doubt; only one that stays, with nothing running any more, is believed.
+function doubtEdit(app) {
+  app.doubt = setTimeout(() => {
+    const page = document.querySelector("[data-testid='stApp']");
+    if (page && page.dataset.testScriptState !== "notRunning") return doubtEdit(app);
+    app.told = null;
+    adoptEdit(app);
+    draw(app);
+  }, 500);
 }
 
 function adoptEdit(app) {

@@ -54,7 +54,7 @@ function paintCells(app, indices, value) {
   for (const i of indices) if (app.cells[i] !== value) { app.cells[i] = value; changed = true; }
   if (!changed) return;
   app.edited = true;
-  draw(app);
+  redraw(app);
   if (!app.stroke || app.answered >= app.seq) report(app);
   const hidden = indices.length === 1 && value && !app.payload.rules[indices[0]];
   announce(app, hidden ? "Hidden by a rule: paint only hides more, for masks combine with &. “To paint” makes it paintable." : null);
@@ -74,8 +74,15 @@ function invertPaint(app) {
   for (const i of shown) app.cells[i] = 1;
   for (const i of hidden) app.cells[i] = 0;
   app.edited = true;
-  draw(app);
+  redraw(app);
   report(app);
+}
+
+function redraw(app) {
+  const began = performance.now();
+  preview(app);
+  draw(app);
+  app.root.dataset.attnvizEditMs = (performance.now() - began).toFixed(2);
 }
 
 // The rules become paint: the mask stays the same, and each of its cells can now be painted either way.
@@ -92,6 +99,6 @@ function report(app, more = {}) {
   app.sent = performance.now();
   const { q, k } = app.payload;
   const paint = textOf(app.cells, q, k);
-  app.told = { paint, at: app.sent };
+  app.told = { paint };
   app.send({ paint, row: app.row, bake: false, ...more, seq: app.seq });
 }

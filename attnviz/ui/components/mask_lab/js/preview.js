@@ -1,0 +1,27 @@
+// The pipeline after an edit, before Python's numbers come: the same softmax here, so that paint shows its effect at once.
+// Only for float32, which a browser's double precision agrees with to the last digits; half precision waits for torch.
+
+function preview(app) {
+  const { q, attn, header } = app.payload;
+  if (!attn || header.words.dtype !== "float32") return;
+  const fill = header.fill === null ? null : Number(header.fill.replaceAll("−", "-").replace("∞", "Infinity"));
+  for (let row = 0; row < q; row++) previewRow(app, row, fill);
+}
+
+function previewRow(app, row, fill) {
+  const { k, scores, masked, attn, header } = app.payload;
+  const from = row * k, seen = span(k).map((col) => Boolean(mayAttend(app, from + col)));
+  const put = seen.map((sees, col) => (sees || fill === null ? scores[from + col] : fill));
+  const most = Math.max(...put);
+  let weights = shares(put.map((score) => Math.exp(score - most)));
+  if (fill === null) weights = weights.map((weight, col) => (seen[col] ? weight : 0));
+  if (header.words.renormalised) weights = shares(weights);
+  if (header.words.fused && !seen.includes(true)) weights.fill(0);
+  masked.set(put, from);
+  attn.set(weights, from);
+}
+
+function shares(values) {
+  const total = values.reduce((sum, value) => sum + value, 0);
+  return values.map((value) => value / total);
+}
