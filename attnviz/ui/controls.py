@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +12,8 @@ from attnviz.text.languages import language_name
 from attnviz.text.limits import capped
 from attnviz.ui.session import Request
 
+# The sentences stay in force when the page changes; bound alone, a value is lost where a link to a page has a query.
+KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 
@@ -52,7 +55,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
     """One of `titles`; the address holds its key, where a bound selectbox would put its title."""
     options = list(titles)
     with st.container(key=f"link-{key}"):
-        linked = st.text_input(key, key=key, bind="query-params")
+        linked = st.text_input(key, key=key, **KEPT)
     shown = f"{key}-shown"
 
     def adopt() -> None:
@@ -64,7 +67,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 
 def _sentence(key: str, label: str, default: str, *, on_change) -> str:
-    typed = st.text_input(label, value=default, key=key, bind="query-params", on_change=on_change)
+    typed = st.text_input(label, value=default, key=key, on_change=on_change, **KEPT)
     for note in st.session_state.pop(f"{key}-note", ()):
         st.session_state.setdefault("notes", []).append(note)
     return typed or ""

@@ -15,6 +15,7 @@ from attnviz.ui.decoding_link import (
     MORE,
     NUMBERS,
     OF_CHOICE,
+    PARAM,
     WAYS,
     DecodingView,
     link_problems,
@@ -22,7 +23,8 @@ from attnviz.ui.decoding_link import (
 )
 
 COMPONENT = "stepper"
-PLACE = ("step", "layer", "head")
+PLACE = {name: PARAM.get(name, name) for name in ("step", "layer", "head")}
+LEAVING = "leaving-for-heads"
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
@@ -32,7 +34,7 @@ def linked() -> None:
     A bound list would put its titles into the address, not the codes.
     """
     with st.container(key="link-state"):
-        for name in (*PLACE, *CODES):
+        for name in (*PLACE.values(), *CODES):
             st.text_input(name, key=name, bind="query-params")
     frame.say(*link_problems(st.query_params))
 
@@ -79,7 +81,7 @@ def more() -> dict[str, Any]:
 
 def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
     """All options as one, with the step and head that the address asks for."""
-    texts = {name: st.session_state.get(name) or "" for name in PLACE}
+    texts = {name: st.session_state.get(key) or "" for name, key in PLACE.items()}
     start = {name: entry.start.get(name, "mean") for name in ("layer", "head")}
     found, problems = place(texts, trace.n_layers, trace.n_heads, start=start)
     frame.say(*problems)
@@ -89,9 +91,9 @@ def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
 def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address."""
     chosen = (st.session_state.get(COMPONENT) or {}).get("view") or {}
-    for name in PLACE:
+    for name, key in PLACE.items():
         if name in chosen:
-            st.session_state[name] = str(chosen[name])
+            st.session_state[key] = str(chosen[name])
 
 
 def _shown(name: str) -> str:

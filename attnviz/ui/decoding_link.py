@@ -36,6 +36,7 @@ OF_CHOICE = {
     "beam": {"beam": "Beam size"},
 }
 _SWITCHES = ("dropout", "restart")
+PARAM = {"layer": "map_layer", "head": "map_head"}  # in the address: the Heads page has its own layer and head
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class DecodingView:
         )
 
     def to_params(self) -> dict[str, str]:
-        """Every field as the text that stands in a link."""
-        texts = {name: str(value) for name, value in asdict(self).items() if value is not None}
+        """Every field as the text that stands in a link; `map_layer` and `map_head`, for Heads has its own."""
+        texts = {PARAM.get(name, name): str(value) for name, value in asdict(self).items() if value is not None}
         return texts | {name: "true" if getattr(self, name) else "false" for name in _SWITCHES}
 
     def to_payload(self) -> dict[str, int | str | None]:
