@@ -53,8 +53,8 @@ def picture(run: Decoded) -> None:
     is_same = run.verdict.largest_in("encoder") == 0
     note = " · encoder: all 0" if is_same else ""
     st.html(
-        "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| of each head, layer output "
-        f"and the logits, by position · × over its tolerance · blank exactly 0{note}</span></p>"
+        "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| by head, layer output and "
+        f"logits, at each position · × over its tolerance · blank: 0{note}</span></p>"
     )
     figure = verdict_map(table.query("stack == 'decoder'") if is_same else table, labels, theme=theme)
     st.plotly_chart(figure, key="verdict", width="stretch", theme=None, config=_EXPORT)

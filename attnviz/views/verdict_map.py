@@ -12,7 +12,7 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
 LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
-ROW, LEAST_HEIGHT, MOST_HEIGHT = 3, 244, 620  # pixels
+ROW, LEAST_HEIGHT, MOST_HEIGHT = 3, 256, 620  # pixels
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
 _PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>max |Δ| %{customdata[2]}, allowed %{customdata[3]}<extra></extra>"
@@ -43,14 +43,14 @@ def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, the
         cols=len(stacks),
         column_widths=[float(max(4, panel.deltas.shape[1])) for panel in panels],
         horizontal_spacing=0.13,
-        subplot_titles=[_STACKS[stack] for stack in stacks],
+        subplot_titles=[_STACKS[stack] for stack in stacks] if len(stacks) > 1 else None,
     )
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(_cells(panel, look, scale=column == len(panels)), row=1, col=column)
         figure.add_trace(_crosses(panel), row=1, col=column)
         _label_axes(figure, column, panel)
     rows = max(len(panel.lines) for panel in panels)
-    _lay_out(figure, look, min(max(rows * ROW + 90, LEAST_HEIGHT), MOST_HEIGHT))
+    _lay_out(figure, look, min(max(rows * ROW + 90, LEAST_HEIGHT), MOST_HEIGHT), top=20 if len(stacks) > 1 else 6)
     return figure
 
 
@@ -126,12 +126,12 @@ def _block(line: Mapping[str, object]) -> str:
     return "embedding" if layer == -1 else f"L{layer} {_PARTS.get(part, part)}"
 
 
-def _lay_out(figure: go.Figure, look: colour.Theme, height: int) -> None:
+def _lay_out(figure: go.Figure, look: colour.Theme, height: int, *, top: int) -> None:
     figure.update_annotations(font_size=11, font_color=look.muted)
     figure.update_layout(
         font={"family": FONT, "color": look.text, "size": 11},
         paper_bgcolor=look.panel,
         plot_bgcolor=look.panel,
         height=height,
-        margin={"l": 60, "r": 10, "t": 20, "b": 16},
+        margin={"l": 60, "r": 10, "t": top, "b": 50},
     )

@@ -104,3 +104,12 @@ def test_nothing_runs_over_the_edge(visitor: Callable[..., BrowserContext], size
     assert box is not None
     assert box["x"] + box["width"] <= width + 1
     assert page.locator(ROOT).get_attribute("data-theme") == scheme
+
+
+def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
+    opened(page, f"{PATH}&choose=beam&beam=3&step=1")
+    kept = page.get_by_role("list", name="Live and ended hypotheses").get_by_role("listitem")
+    expect(kept.first).to_be_visible()
+    box = kept.first.bounding_box()
+    assert box is not None
+    assert box["width"] > 100

@@ -1,13 +1,15 @@
 // What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
 
-const same = (a, b) => a[3] === b;
+const BESIDE_BEAM = 4;
 
 function paintCandidates(app) {
   const { header } = app.payload, { parts } = app;
   const step = header.steps[app.view.step];
   parts.prefix.replaceChildren(...prefixNodes(app));
   parts.prefix.scrollLeft = parts.prefix.scrollWidth;
-  parts.top.replaceChildren(...step.top.map((candidate, rank) => candidateNode(step, candidate, rank)));
+  // A beam's sentences need the room of the less likely tokens.
+  const shown = step.beam.length ? step.top.filter(([, , , id], rank) => rank < BESIDE_BEAM || id === step.chosen_id) : step.top;
+  parts.top.replaceChildren(...shown.map((candidate) => candidateNode(step, candidate)));
   parts.verdictOfStep.replaceChildren(...agreementNodes(header, step));
   parts.beam.hidden = !step.beam.length;
   parts.beamTitle.hidden = !step.beam.length;
@@ -23,7 +25,7 @@ function prefixNodes(app) {
   return nodes;
 }
 
-function candidateNode(step, candidate, rank) {
+function candidateNode(step, candidate) {
   const [text, probability, drawn, id] = candidate;
   const isChosen = id === step.chosen_id, isTeacher = step.teacher !== null && !step.agrees && text === step.teacher;
   const isCut = drawn === 0 && probability > 0;
@@ -46,7 +48,7 @@ function agreementNodes(header, step) {
 }
 
 function beamNode([text, logProbability, score, ended, kept], index) {
-  return element("li", { class: `${ended ? "ended" : "live"}${kept ? " kept" : ""}`, title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}` },
+  return element("li", { class: `${ended ? "ended" : "alive"}${kept ? " kept" : ""}`, title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}` },
     element("span", { class: "number", text: score.toFixed(2) }), element("span", { class: "candidate", text: text || "␣" }),
     element("span", { class: "mark", text: ended ? "ended" : "" }));
 }

@@ -4,17 +4,19 @@ const GAP = 18, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, W
 
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
-  const stacked = width < 520;
+  const stacked = isStacked(app);
   const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
 }
+
+const isStacked = (app) => app.root.dataset.size === "phone";
 
 // The second decoder map shares its rows with the first.
 const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].grows);
 
 function rowOfBoxes(pen, kinds, labels, [width, height]) {
   const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
-  const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 12;
+  const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 28;
   const cell = Math.min(WIDEST_CELL, free / kinds.reduce((sum, kind) => sum + kind.nCols, 0));
   const top = TITLE + across;
   let x = 0;

@@ -5,8 +5,8 @@ function paintMaps(app) {
   let [width, height] = app.sizes.map;
   const ruler = canvasPen(parts.map.getContext("2d"), theme);
   app.boxes = layoutOf(app, ruler, [width, height]);
-  if (width < 520) height = stackedHeight(app.boxes);
-  parts.map.parentElement.style.minHeight = width < 520 ? `${height}px` : "";
+  if (isStacked(app)) height = stackedHeight(app.boxes);
+  parts.map.parentElement.style.minHeight = isStacked(app) ? `${height}px` : "";
   const context = sharpContext(parts.map, [width, height]);
   drawMaps(app, canvasPen(context, theme));
   parts.map.setAttribute("aria-label", mapsText(app));
@@ -36,7 +36,7 @@ function drawMaps(app, pen) {
 
 function drawTitle(app, pen, { kind, x, y, w, left }) {
   const isNarrow = w * kind.nCols < 130;
-  const site = kind.grows ? "" : isNarrow ? " · once" : " · computed once";
+  const site = kind.grows ? "" : isNarrow ? "" : " · computed once";
   const title = isNarrow ? kind.title.replace("-attention", "").replace(" attention", "") : kind.title;
   pen.text(title + site, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
 }
