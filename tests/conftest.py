@@ -41,3 +41,16 @@ def _own_random_numbers():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         yield
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One browser for every test that needs one: Playwright can be started only once in a process."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser import chromium
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
+        yield browser
+        browser.close()

@@ -7,7 +7,9 @@ from attnviz.text.codec import TextCodec
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
-_WORDS = "i you love machine learning is fun a big red dog jumped over small pond je t'aime un chien rouge a sauté petit"
+_WORDS = (
+    "i you love machine learning is fun a big red dog jumped over small pond je t'aime un chien rouge a sauté petit"
+)
 _HAN = "我爱你机器学习真好玩"
 
 

@@ -1,11 +1,11 @@
-"""One browser and one dashboard for all browser tests; a new visitor (context and page) for each."""
+"""One dashboard for all browser tests; a new visitor (context and page) for each."""
 
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import chromium, server
 
@@ -24,14 +24,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.browser)
         if missing:
             item.add_marker(pytest.mark.skip(reason="no browser found: `make test` gets one where it can"))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

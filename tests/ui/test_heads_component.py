@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.browser import chromium, server
 from tests.ui.apps import heads_app
@@ -24,14 +24,6 @@ def address(tmp_path_factory):
     environment = {"PYTHONPATH": str(server.ROOT), "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
     with server.dashboard(log, environment, script="tests/ui/apps/heads_app.py") as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
