@@ -1,4 +1,4 @@
-"""A small untrained translator, made in milliseconds: for tests, and to see what attention looks like before training."""
+"""A small untrained translator, made in milliseconds: for tests, and for attention as it is before training."""
 
 from functools import cache
 
