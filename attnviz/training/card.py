@@ -44,7 +44,8 @@ class Demo:
 @dataclass(frozen=True)
 class TrainedModel:
     """What the card says of the model itself. `pairs` counts training pairs a language; `note` says what was changed
-    on the way."""
+    on the way.
+    """
 
     name: str
     n_parameters: int
