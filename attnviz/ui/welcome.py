@@ -18,8 +18,8 @@ def story(trace) -> None:
     st.html(
         f"<p>The model has just read <b>{_quoted(trace.src_text)}</b> ({len(trace.tokens('src'))} tokens) and "
         f"{'translated it' if trace.info.decoding_seconds > 1e-3 else 'was given a translation'} into "
-        f"{language_name(trace.to)}: <b>{_quoted(trace.tgt_text)}</b></p><p>On the way, {trace.n_heads} heads in each of "
-        f"{trace.n_layers} layers decided, three times over, which tokens to look at: that is "
+        f"{language_name(trace.to)}: <b>{_quoted(trace.tgt_text)}</b></p><p>On the way, {trace.n_heads} heads in each "
+        f"of {trace.n_layers} layers decided, three times over, which tokens to look at: that is "
         f"{trace.n_heads * trace.n_layers * len(trace.kinds)} attention maps. Each of them can be opened here.</p>"
         "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
         "every page comes from the model that has just run.</p>"
