@@ -54,9 +54,7 @@ def test_a_hundred_thousand_characters_are_cut_and_said(open_page) -> None:
     assert "cut" in said(app) or "first" in said(app)
 
 
-@pytest.mark.parametrize(
-    "src", ["ქართული ენა", "नमस्ते दुनिया", "👩‍👩‍👧‍👦 🇫🇷", "a\u200bb\u202ec", "<b>$x$</b> :red[y]"]
-)
+@pytest.mark.parametrize("src", ["ქართული ენა", "नमस्ते दुनिया", "👩‍👩‍👧‍👦 🇫🇷", "a\u200bb\u202ec", "<b>$x$</b> :red[y]"])
 def test_any_script_is_shown(open_page, src: str) -> None:
     app = open_page("heads", src="I love you")
     app.text_input(key="src").set_value(src).run()
