@@ -131,7 +131,9 @@ def test_a_cut_file_is_one_sentence(data, capsys, tmp_path):
 def test_a_run_is_shipped_as_a_model_of_the_catalogue(options, state, tmp_path):
     arguments, _ = options
     shipped = tmp_path / "translator"
-    assert main([*arguments, "--ship", str(shipped), "--title", "tiny", "--start", "cross.1.2", "--note", "Twice."]) == 0
+    assert (
+        main([*arguments, "--ship", str(shipped), "--title", "tiny", "--start", "cross.1.2", "--note", "Twice."]) == 0
+    )
     assert "repeats it. Twice." in (shipped / "README.md").read_text(encoding="utf-8")
     about = json.loads((shipped / "config.json").read_text())["about"]
     assert about["languages"] == ["fr", "zh"]
