@@ -32,7 +32,9 @@ class Embedding(nn.Module):
         self.scale = math.sqrt(config.d_model)
         self.positions: Tensor | None
         self.register_buffer("positions", None, persistent=False)
-        if config.positions:
+        # A model without storage gets its positions with its weights. Besides, `arange` on the meta device imports
+        # torch's compiler, and that takes a second.
+        if not self.weight.is_meta:
             self.restore_positions(self.weight.device)
 
     def restore_positions(self, device: torch.device | str) -> None:
