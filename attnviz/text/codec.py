@@ -87,6 +87,22 @@ class TextCodec:
         """Target languages, in the order of their ids."""
         return tuple(sorted(self.bos_ids, key=self.bos_ids.__getitem__))
 
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """Every piece of the vocabulary, in the order of their ids, special tokens included."""
+        return tuple(self._pieces[id_] for id_ in range(self.vocab_size))
+
+    def spell(self, piece: str) -> tuple[int, ...]:
+        """The ids that spell another vocabulary's piece: one where it is known, none for a special token that is not.
+
+        What no piece spells is `<unk>`.
+        """
+        if (known := self._source.token_to_id(piece)) is not None:
+            return (known,)
+        if piece.startswith("<") and piece.endswith(">") and len(piece) > 2:
+            return ()
+        return tuple(token.id for token in self._source.model.tokenize(piece))
+
     def encode_source(self, text: str) -> Encoded:
         """An English sentence to pieces and `<eos>`."""
         return self._encoded(self._source, (), text)

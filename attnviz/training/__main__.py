@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.card or options.ship:
             _card(options)
         else:
-            _train(options, _recipe(options.recipe))
+            _train(options, _recipe(options))
     except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError
         print(f"attnviz.training: {error}", file=sys.stderr)
         return 2
@@ -58,6 +58,8 @@ def _train(options: argparse.Namespace, recipe: Recipe) -> None:
     trainer = Trainer(recipe, config, choose_device(options.device))
     if state.is_file():
         trainer.load(state)
+    elif options.begin:
+        trainer.begin_from(codec, checkpoint.load(options.begin), TextCodec.load(options.begin / "tokenizer.json"))
     corpora = [Corpus.encode(codec, pairs[to], to, repeat=times) for to, times in recipe.languages.items()]
     with tqdm(total=recipe.steps, initial=trainer.step, unit="step", dynamic_ncols=True) as bar:
 
@@ -106,9 +108,9 @@ def _card(options: argparse.Namespace) -> None:
         ship(translator, options.state / "checkpoint", options.ship, about=about, card=text)
 
 
-def _recipe(changes: str) -> Recipe:
+def _recipe(options: argparse.Namespace) -> Recipe:
     try:
-        return replace(Recipe(), **json.loads(changes))
+        return replace(Recipe(begin=options.begin.name if options.begin else ""), **json.loads(options.recipe))
     except (ValueError, TypeError) as error:
         raise ValueError(f"--recipe must be a JSON object of the recipe's names and values ({error}).") from error
 
@@ -131,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz and en-XX.dev.tsv.gz")
     parser.add_argument("--state", type=Path, default=Path(".state/translator"), help="where the run keeps itself")
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
+    parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")
     parser.add_argument("--device", help="cpu, cuda or mps; left out: ATTNVIZ_DEVICE, or the best there is")
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1))
     parser.add_argument("--every", type=int, default=1000, help="save and score every so many steps")

@@ -8,7 +8,7 @@ class Recipe:
     """What a training run depends on; saved beside its state and printed in the model card.
 
     `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
-    resumed; everything else must stay.
+    resumed; everything else must stay. `begin` names the trained model that the weights began as, if any.
     """
 
     languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})
@@ -28,6 +28,7 @@ class Recipe:
     clip: float = 1.0
     average: float = 0.999
     seed: int = 1
+    begin: str = ""
 
     def rate(self, step: int) -> float:
         """The learning rate of a step counted from 1.

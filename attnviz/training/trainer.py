@@ -11,9 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnviz.text.codec import TextCodec
 from attnviz.training.corpus import Batch, Corpus, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.recipe import Recipe
+from attnviz.training.warm_start import warm_start
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
@@ -26,10 +28,18 @@ class Trainer:
     def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device) -> None:
         self.recipe, self.device = recipe, device
         self.model = Transformer(config).initialise(recipe.seed).to(device)
-        self.average = {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
+        self.average = self._copy()
         self.optimizer = _optimizer(self.model, recipe)
         self.generator = torch.Generator(device).manual_seed(recipe.seed)
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
+
+    def begin_from(self, codec: TextCodec, teacher: Transformer, its_codec: TextCodec) -> None:
+        """Begin with a trained model's weights instead of random ones, as in `warm_start`; before the first step."""
+        warm_start(self.model, codec, teacher, its_codec)
+        self.average = self._copy()
+
+    def _copy(self) -> dict[str, Tensor]:
+        return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus]) -> Iterator[Batch]:
         """Batches from where the state stands, epoch after epoch, until the recipe's steps are done.
@@ -117,8 +127,8 @@ class Trainer:
         Raises ValueError when it is broken, or was made with another recipe (steps may differ).
         """
         state = _read(path, self.device)
-        then, now = json.loads(state["recipe"]), asdict(self.recipe)
-        if changed := [name for name in now if name != "steps" and then.get(name) != now[name]]:
+        then, now = asdict(Recipe(**json.loads(state["recipe"]))), asdict(self.recipe)
+        if changed := [name for name in now if name != "steps" and then[name] != now[name]]:
             raise ValueError(
                 f"{path} was trained with another {', '.join(changed)}; give the same recipe, or a new folder."
             )

@@ -1,0 +1,29 @@
+"""Beginning from a trained model instead of from chance, when the vocabulary has changed since."""
+
+import torch
+
+from attnviz.text.codec import TextCodec
+from attnviz.transformer.transformer import Transformer
+
+EMBEDDING = "embedding.weight"
+
+
+@torch.no_grad()
+def warm_start(model: Transformer, codec: TextCodec, teacher: Transformer, its_codec: TextCodec) -> None:
+    """Copy a trained model's weights into `model`, whose vocabulary may be another.
+
+    A piece that both vocabularies hold keeps its vector; a new one begins as the mean of the pieces that spelled it
+    before, a new language as the mean of the languages there were. Raises ValueError where the layers do not fit.
+    """
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name != EMBEDDING}
+    learned = teacher.state_dict()
+    vectors = learned.pop(EMBEDDING)
+    shapes = {name: tuple(tensor.shape) for name, tensor in learned.items()}
+    if misfit := sorted(name for name in own.keys() | shapes.keys() if own.get(name) != shapes.get(name)):
+        raise ValueError(
+            f"The model to begin from differs in {misfit[0]!r}: {shapes.get(misfit[0], 'it has none')}, where the "
+            f"recipe asks for {own.get(misfit[0], 'none')}. Give its d_model, n_layers and d_ff in --recipe."
+        )
+    languages = [its_codec.bos_id(to) for to in its_codec.languages]
+    rows = [vectors[list(its_codec.spell(piece)) or languages].mean(0) for piece in codec.pieces]
+    model.load_state_dict(learned | {EMBEDDING: torch.stack(rows)})
