@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.ui import frame, session
+from attnviz.ui import figure, frame, session
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.decoding_run import Decoded
 
@@ -36,9 +36,9 @@ def cost(request, src_len: int) -> None:
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
         st.session_state[key] = _measured(loaded, src_len)
     costs = pd.DataFrame(st.session_state.get(key) or _counted(loaded, src_len))
-    theme = st.context.theme.type or "light"
-    st.plotly_chart(cost_chart(costs, theme=theme), key="cost", width="stretch", theme=None, config=_SVG)
-    st.dataframe(costs, key="cost-table", hide_index=True, height=180)
+    figure.chart(cost_chart(costs, theme=figure.theme()), key="cost")
+    figure.take_along("cost", lambda: costs)
+    st.dataframe(costs, key="cost-shown", hide_index=True, height=180)
 
 
 def _measured(loaded, src_len: int) -> list[dict]:
@@ -98,6 +98,3 @@ def _ids(text: str, name: str) -> Sequence[int]:
         return [int(part) for part in text.replace(",", " ").split()]
     except ValueError:
         raise ValueError(f"The {name} must be whole numbers with spaces between them, not “{text[:40]}”.") from None
-
-
-_SVG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": "attnviz-cost"}}

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz.analysis.verdict import Tolerance
 from attnviz.text.display import display
+from attnviz.ui import figure
 from attnviz.ui.decoding_link import DROPOUT, DecodingView
 from attnviz.ui.decoding_run import Decoded
 from attnviz.views.verdict_map import verdict_map
@@ -14,7 +15,6 @@ _WHY_NOT_ZERO = (
     "It is never exactly zero: a step multiplies one row, the pass multiplies all rows at once, and sums of "
     "floating-point numbers taken in another order are rounded differently."
 )
-_EXPORT = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": "attnviz-verdict"}}
 
 
 def number(run: Decoded, view: DecodingView) -> None:
@@ -32,8 +32,8 @@ def number(run: Decoded, view: DecodingView) -> None:
     sentences = [*_reasons(run, view), *([] if view.broken else [_WHY_NOT_ZERO])]
     st.html(
         f"<div class='verdict {'holds' if verdict.holds else 'broken'}' role='status'>"
-        f"<p class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>{largest.delta:.1e}</p>"
-        f"<p class='verdict-head'>{head}</p>"
+        f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
+        f"{largest.delta:.1e}</span> <span class='verdict-head'>{head}</span></p>"
         + "".join(f"<p class='verdict-line'>{line}</p>" for line in lines)
         + "".join(f"<p class='verdict-why'>{html.escape(sentence)}</p>" for sentence in sentences)
         + "</div>"
@@ -42,7 +42,7 @@ def number(run: Decoded, view: DecodingView) -> None:
 
 def picture(run: Decoded) -> None:
     """The map of all differences."""
-    made, theme = run.made, st.context.theme.type or "light"
+    made = run.made
     labels = {
         "encoder": [display(token.text) for token in made.src],
         "decoder": [
@@ -52,12 +52,14 @@ def picture(run: Decoded) -> None:
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
     note = " · encoder: all 0" if is_same else ""
-    st.html(
-        "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| by head, layer output and "
-        f"logits, at each position · × over its tolerance · blank: 0{note}</span></p>"
-    )
-    figure = verdict_map(table.query("stack == 'decoder'") if is_same else table, labels, theme=theme)
-    st.plotly_chart(figure, key="verdict", width="stretch", theme=None, config=_EXPORT)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.html(
+            "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| · × over its "
+            f"tolerance · blank: 0{note}</span></p>"
+        )
+        figure.take_along("verdict", run.verdict.table)
+    shown = table.query("stack == 'decoder'") if is_same else table
+    figure.chart(verdict_map(shown, labels, theme=figure.theme()), key="verdict")
 
 
 def _place(place, run: Decoded) -> str:

@@ -12,7 +12,8 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
 LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
-ROW, LEAST_HEIGHT, MOST_HEIGHT = 3, 256, 620  # pixels
+ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
+TALL = 6  # how many rows of a head a row has that stands alone (outputs, logits), so that its name finds room
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
 _PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>max |Δ| %{customdata[2]}, allowed %{customdata[3]}<extra></extra>"
@@ -27,6 +28,17 @@ class _Panel:
     breaks: np.ndarray
     lines: Sequence[Mapping[str, object]]
     labels: Sequence[str]
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Where rows begin and end, `(lines + 1,)`."""
+        heights = [1 if line["head"] == line["head"] and line["head"] is not None else TALL for line in self.lines]
+        return np.concatenate([[0], np.cumsum(heights)]).astype(float)
+
+    @property
+    def middles(self) -> np.ndarray:
+        """The middle of each row, `(lines,)`."""
+        return (self.edges[1:] + self.edges[:-1]) / 2
 
 
 def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
@@ -49,8 +61,8 @@ def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, the
         figure.add_trace(_cells(panel, look, scale=column == len(panels)), row=1, col=column)
         figure.add_trace(_crosses(panel), row=1, col=column)
         _label_axes(figure, column, panel)
-    rows = max(len(panel.lines) for panel in panels)
-    _lay_out(figure, look, min(max(rows * ROW + 90, LEAST_HEIGHT), MOST_HEIGHT), top=20 if len(stacks) > 1 else 6)
+    rows = max(panel.edges[-1] for panel in panels)
+    _lay_out(figure, look, min(max(int(rows * ROW) + 90, LEAST_HEIGHT), MOST_HEIGHT), top=20 if len(stacks) > 1 else 6)
     return figure
 
 
@@ -68,6 +80,7 @@ def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
     shown = np.where(panel.deltas == 0, np.nan, np.clip(powers, LOWEST, HIGHEST))
     return go.Heatmap(
         z=shown.astype(np.float32),
+        y=panel.edges,
         zmin=LOWEST,
         zmax=HIGHEST,
         colorscale=colour.plotly_scale(look.sequential),
@@ -100,7 +113,13 @@ def _crosses(panel: _Panel) -> go.Scatter:
     rows, columns = panel.breaks.nonzero()
     marker = {"symbol": "x-thin", "size": 4, "line": {"width": 1, "color": _OVER}}
     return go.Scatter(
-        x=columns, y=rows, mode="markers", marker=marker, hoverinfo="skip", showlegend=False, name="over its tolerance"
+        x=columns,
+        y=panel.middles[rows],
+        mode="markers",
+        marker=marker,
+        hoverinfo="skip",
+        showlegend=False,
+        name="over its tolerance",
     )
 
 
@@ -111,7 +130,7 @@ def _label_axes(figure: go.Figure, column: int, panel: _Panel) -> None:
     ends = [*starts[1:], len(blocks)]
     shared = {"showgrid": False, "zeroline": False, "ticks": "", "tickfont": {"size": 10}}
     rows = {
-        "tickvals": [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)],
+        "tickvals": [(panel.edges[start] + panel.edges[end]) / 2 for start, end in zip(starts, ends, strict=True)],
         "ticktext": [blocks[start] for start in starts],
         "autorange": "reversed",
     }
@@ -133,5 +152,5 @@ def _lay_out(figure: go.Figure, look: colour.Theme, height: int, *, top: int) ->
         paper_bgcolor=look.panel,
         plot_bgcolor=look.panel,
         height=height,
-        margin={"l": 60, "r": 10, "t": top, "b": 50},
+        margin={"l": 60, "r": 10, "t": top, "b": 56},
     )

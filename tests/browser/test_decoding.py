@@ -113,3 +113,45 @@ def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
     box = kept.first.bounding_box()
     assert box is not None
     assert box["width"] > 100
+
+
+def test_the_verdicts_picture_and_numbers_can_be_taken_along_by_keyboard(page: Page) -> None:
+    opened(page)
+    page.locator(".st-key-verdict .main-svg").first.wait_for()
+    tools = page.locator(".st-key-verdict-tools")
+    starts = {"PNG": b"\x89PNG", "SVG": b"<svg", "CSV": b"\xef\xbb\xbfline,place"}
+    for name, start in starts.items():
+        tools.get_by_role("button", name=name).focus()
+        with page.expect_download() as saved:
+            page.keyboard.press("Enter")
+        assert saved.value.suggested_filename == f"attnviz-verdict.{name.lower()}"
+        content = saved.value.path().read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 2_000
+
+
+def test_a_text_of_a_hundred_tokens_is_stepped_through_in_time(page: Page) -> None:
+    words = "+".join(["the+old+man+who+lives+in+this+small+house+has+a+big+red+dog"] * 7)
+    opened(page, f"/decoding?src={words}&to=fr&tgt={words}&way=teacher&step=0")
+    assert last_step(page) >= 90
+    page.get_by_role("slider", name="Step").focus()
+    times = []
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        times.append(float(page.locator(ROOT).get_attribute("data-attnviz-ms") or "inf"))
+    assert sorted(times)[len(times) // 2] < REDRAW_MS
+    assert verdict(page) == "equal"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_steps_and_verdict_are_seen_without_scrolling(
+    visitor: Callable[..., BrowserContext], width: int, height: int
+) -> None:
+    page = opened(visitor(viewport={"width": width, "height": height}).new_page())
+    page.locator(".st-key-verdict .main-svg").first.wait_for()
+    bar = page.locator(".status-bar").bounding_box()
+    for seen in (page.locator(ROOT), page.locator("[data-verdict]"), page.locator(".st-key-verdict .plot").first):
+        box = seen.bounding_box()
+        assert bar is not None
+        assert box is not None
+        assert box["y"] + box["height"] <= bar["y"]

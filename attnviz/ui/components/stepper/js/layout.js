@@ -1,6 +1,6 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-const GAP = 18, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+const GAP = 18, LEAST_MAP = 96, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
 
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
@@ -17,15 +17,26 @@ const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].gro
 function rowOfBoxes(pen, kinds, labels, [width, height]) {
   const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
   const free = width - labels.reduce((a, b) => a + b, 0) - GAP * (kinds.length - 1) - 28;
-  const cell = Math.min(WIDEST_CELL, free / kinds.reduce((sum, kind) => sum + kind.nCols, 0));
+  const cells = cellWidths(kinds, free);
   const top = TITLE + across;
   let x = 0;
   return kinds.map((kind, i) => {
     const h = Math.min(TALLEST_ROW, (height - top - 4) / kind.nRows);
-    const box = { kind, labels: labels[i], x: x + labels[i], y: top, w: cell, h, left: x };
-    x += labels[i] + cell * kind.nCols + GAP;
+    const box = { kind, labels: labels[i], x: x + labels[i], y: top, w: cells[i], h, left: x };
+    x += labels[i] + cells[i] * kind.nCols + GAP;
     return box;
   });
+}
+
+// One width for all cells, but for a map that would be narrower than its own title beside a much longer one.
+function cellWidths(kinds, free) {
+  const isNarrow = ({ nCols }, width) => nCols * width < Math.min(LEAST_MAP, nCols * WIDEST_CELL);
+  const columns = (some) => some.reduce((sum, { nCols }) => sum + nCols, 0);
+  const even = Math.min(WIDEST_CELL, free / columns(kinds));
+  const narrow = kinds.filter((kind) => isNarrow(kind, even)), wide = kinds.filter((kind) => !isNarrow(kind, even));
+  if (!narrow.length || !wide.length) return kinds.map(() => even);
+  const rest = Math.min(WIDEST_CELL, Math.max(0.5, (free - LEAST_MAP * narrow.length) / columns(wide)));
+  return kinds.map((kind) => (narrow.includes(kind) ? LEAST_MAP / kind.nCols : rest));
 }
 
 function stackedBoxes(pen, kinds, labels, width) {

@@ -34,11 +34,12 @@ function drawMaps(app, pen) {
   }
 }
 
-function drawTitle(app, pen, { kind, x, y, w, left }) {
-  const isNarrow = w * kind.nCols < 130;
-  const site = kind.grows ? "" : isNarrow ? "" : " · computed once";
-  const title = isNarrow ? kind.title.replace("-attention", "").replace(" attention", "") : kind.title;
-  pen.text(title + site, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
+function drawTitle(app, pen, { kind, x, y, w }) {
+  const room = w * kind.nCols + GAP - 4;
+  const short = kind.title.replace("-attention", "").replace(" attention", "");
+  const titles = [...(kind.grows ? [] : [`${kind.title} · computed once`]), kind.title, short];
+  const title = titles.find((text) => pen.widthOf(text, TEXT, 600) <= room) ?? shortened(pen, short, room, 600);
+  pen.text(title, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
 }
 
 const colSpaceOf = (app, pen) => Math.max(...app.payload.kinds.map((kind) => colSpace(pen, kind)));

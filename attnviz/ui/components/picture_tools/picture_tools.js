@@ -1,0 +1,54 @@
+// Saves a figure that Plotly has drawn: its layers are SVG in this page, so that one file of them needs no library.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SHARPNESS = 2; // pixels of a PNG for each one on the screen
+
+export default function ({ parentElement, data }) {
+  const said = parentElement.querySelector("[role=status]");
+  for (const button of parentElement.querySelectorAll("button")) {
+    button.onclick = () => {
+      const plot = document.querySelector(`.st-key-${CSS.escape(data.chart)} .js-plotly-plot`);
+      said.textContent = plot ? "" : "The figure is still being drawn.";
+      if (plot) save(plot, button.dataset.format, `${data.name}.${button.dataset.format}`);
+    };
+  }
+}
+
+function save(plot, format, file) {
+  const { width, height } = plot.getBoundingClientRect();
+  const picture = documentOf(plot, width, height);
+  const blob = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
+  if (format === "svg") return download(blob, file);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = width * SHARPNESS;
+    canvas.height = height * SHARPNESS;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(image.src);
+    canvas.toBlob((png) => download(png, file));
+  };
+  image.src = URL.createObjectURL(blob);
+}
+
+function documentOf(plot, width, height) {
+  const picture = document.createElementNS(SVG, "svg");
+  picture.setAttribute("width", width);
+  picture.setAttribute("height", height);
+  const layers = [...plot.querySelectorAll("svg.main-svg")];
+  const paper = document.createElementNS(SVG, "rect");
+  paper.setAttribute("width", "100%");
+  paper.setAttribute("height", "100%");
+  paper.setAttribute("fill", layers[0].style.background || layers[0].style.backgroundColor || "none");
+  picture.append(paper, ...layers.map((layer) => layer.cloneNode(true)));
+  for (const passing of picture.querySelectorAll(".hoverlayer, .dragcover, .draglayer")) passing.remove();
+  return picture;
+}
+
+function download(blob, file) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = file;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
