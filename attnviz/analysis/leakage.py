@@ -11,12 +11,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.rerun import run_again
-from attnviz.models.translator import Translator
+from attnviz.models.model import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Sentence, Trace
 from attnviz.transformer import masks
-from attnviz.transformer.probe import Site
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Leak:
         return torch.equal(self.original[:, : self.position], self.replaced[:, : self.position])
 
 
-def leak_test(model: Translator, trace: Trace, position: int, replacement: Token) -> tuple[Leak, Leak]:
+def leak_test(model: Model, trace: Trace, position: int, replacement: Token) -> tuple[Leak, Leak]:
     """Replace the token at `position` of the decoder's input; returns the leak with the causal mask, and without it.
 
     Raises ValueError for a position that the target does not have.
@@ -50,13 +49,13 @@ def leak_test(model: Translator, trace: Trace, position: int, replacement: Token
     return _leak(model, (trace, changed), position, causal=True), _leak(model, (trace, changed), position, causal=False)
 
 
-def _leak(model: Translator, pair: tuple[Trace, Trace], position: int, *, causal: bool) -> Leak:
+def _leak(model: Model, pair: tuple[Trace, Trace], position: int, *, causal: bool) -> Leak:
     original, replaced = (_outputs(run_again(model, trace, None if causal else _unmasked(trace))) for trace in pair)
     return Leak(position, original, replaced)
 
 
 def _unmasked(trace: Trace) -> MaskOverride:
-    sites = [Site("decoder_self", layer) for layer in range(trace.n_layers)]
+    sites = [site for site in trace.calls if site.kind == "decoder_self"]
     return MaskOverride(sites, lambda q_len, k_len: masks.full(q_len, k_len))
 
 

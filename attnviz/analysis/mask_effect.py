@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.rerun import Written, next_tokens, run_again, write_again
-from attnviz.models.translator import Translator
+from attnviz.models.model import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -28,7 +28,7 @@ class Effect:
 
 
 def effect(
-    model: Translator, trace: Trace, probe: MaskOverride, *, writing: MaskOverride | None = None, cached: bool = True
+    model: Model, trace: Trace, probe: MaskOverride, *, writing: MaskOverride | None = None, cached: bool = True
 ) -> Effect:
     """Run `trace` again with `probe` in force, and let the model write under `writing` (left out: under `probe` too).
 
@@ -54,7 +54,7 @@ def moved(before: Trace, after: Trace, item: int = 0) -> pd.DataFrame:
 
 
 def next_before_and_after(
-    model: Translator, effect: Effect, *, step: int, item: int = 0, count: int = 5
+    model: Model, effect: Effect, *, step: int, item: int = 0, count: int = 5
 ) -> tuple[list[tuple[Token, float]], list[tuple[Token, float]]]:
     """The likeliest next tokens of one decoder row, without the mask and with it; empty for NaN or a refusal."""
     ways = (effect.before, effect.after)

@@ -10,16 +10,19 @@ import torch
 from torch import Tensor
 
 from attnviz.models.breakage import INTACT, Breakage
+from attnviz.models.model import Writer
 from attnviz.models.stepwise import Plan, Step, steps
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, require_text
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, decode, likeliest
 from attnviz.transformer.layers import Run
-from attnviz.transformer.probe import Kind
+from attnviz.transformer.probe import Kind, Probe
 from attnviz.transformer.transformer import Transformer
 
 
@@ -92,6 +95,44 @@ class Translator:
             notes=(*src.notes, *notes),
         )
         return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+
+    @torch.inference_mode()
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One teacher-forced pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+
+        Raises RuntimeError where torch refuses what the probe asks for.
+        """
+        recorder = Recorder()
+        run = Run(recorder if probe is None else Chain((probe, recorder)))
+        src = self._batch([sentence.src for sentence in trace.sentences])
+        src_mask = self.model.src_mask(src)
+        memory = self.model.encode(src, src_mask, run)
+        tgt_in = self._batch([sentence.tgt_in for sentence in trace.sentences])
+        logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
+        return Trace.of(recorder, trace.sentences, memory=memory, logits=logits, info=trace.info)
+
+    def writer(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
+    ) -> Writer:
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force."""
+        src = self._batch([sentence.src for sentence in trace.sentences])
+        src_mask = self.model.src_mask(src)
+        memory = self.model.encode(src, src_mask, Run(probe))
+        stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
+        begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
+        return Writer(stepper, begun, self.vocabulary)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that target ids stand for, and their tokens."""
+        return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return Token("<pad>", self.codec.pad_id, at, at, is_special=True)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence stands in the same batch."""
+        return token.id == self.codec.pad_id
 
     def translate(self, text: str | Sequence[str], *, to: str, batch: int = 32) -> str | list[str]:
         """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank."""
@@ -168,6 +209,9 @@ class Translator:
     def ids(self, encoded: Encoded) -> Tensor:
         """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
+
+    def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
+        return torch.tensor([[token.id for token in row] for row in rows], device=self.device)
 
     def _padded(self, rows: list[tuple[int, ...]]) -> Tensor:
         tensors = [torch.tensor(row) for row in rows]

@@ -52,10 +52,11 @@ class Stepper:
         self.cache = KVCache.for_config(model.config, capacity) if cached else None
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
-    def step(self, ids: Ids, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
-        """Feed the next token of every row; returns the logits of the one after it."""
-        self.prefix = torch.cat((self.prefix, ids.unsqueeze(1)), dim=1)
-        tgt_in = self.prefix if self.cache is None else ids.unsqueeze(1)
+    def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
+        """Feed the next token of every row `(batch,)`, or several `(batch, length)`; the logits of the one after."""
+        new = ids.unsqueeze(1) if ids.dim() == 1 else ids
+        self.prefix = torch.cat((self.prefix, new), dim=1)
+        tgt_in = self.prefix if self.cache is None else new
         hidden = self.model.decode(tgt_in, self.memory, self.src_mask, Run(probe, dropout, self.cache))
         return self.model.logits(hidden[:, -1])
 
@@ -114,6 +115,11 @@ class Vocabulary:
 
     eos_id: int
     never: tuple[int, ...] = ()
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """Ids that end a sentence."""
+        return frozenset((self.eos_id,))
 
     def forbid(self, logits: Logits) -> Logits:
         """Logits with the ids that are never written at minus infinity."""

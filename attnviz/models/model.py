@@ -1,0 +1,108 @@
+"""What every model has in common, so that analyses and pages need not ask where it comes from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Probe
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A decoder that is fed tokens and answers with the logits of the next; one run's own."""
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        ...
+
+
+@runtime_checkable
+class Ending(Protocol):
+    """What writing must know of the ids."""
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """Ids that end a text."""
+        ...
+
+    def forbid(self, logits: Tensor) -> Tensor:
+        """Logits with the ids that are never written at minus infinity."""
+        ...
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose."""
+
+    stepper: Stepping
+    begun: Tensor
+    vocabulary: Ending
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Sentences in, traces out; the translator that comes with the package, or a checkpoint of somebody else's."""
+
+    name: str
+    model_id: str
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it writes and can be told apart; none for a checkpoint of somebody else's."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What it asks for: source, language and target; source and target; a prompt; or a text and a second one."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        ...
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        ...
+
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+
+        Raises RuntimeError where torch refuses what the probe asks for.
+        """
+        ...
+
+    def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force.
+
+        Raises ValueError for a model that does not write.
+        """
+        ...
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids which the model wrote stand for, and their tokens."""
+        ...
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        ...
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence stands in the same batch."""
+        ...
