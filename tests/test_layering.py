@@ -26,7 +26,7 @@ BELOW["pages"] = BELOW["ui"] | {"ui", ""}
 ONLY_IN = {
     "streamlit": ("pages/", "dashboard.py", "attnviz/ui/"),
     "plotly": ("attnviz/views/",),
-    "transformers": ("attnviz/models/huggingface.py",),
+    "transformers": ("attnviz/models/huggingface/",),
 }
 
 FILES = sorted(

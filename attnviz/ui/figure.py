@@ -1,7 +1,7 @@
 """A Plotly figure on a page, with what a reader takes along: PNG and SVG, the same numbers as a table, and as CSV."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -9,12 +9,11 @@ from attnviz.ui.components.picture_tools import picture_tools
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     Table = Callable[[], pd.DataFrame]
 
 
-def show(made: "go.Figure", *, key: str, table: "Table") -> None:
+def show(made: Any, *, key: str, table: "Table") -> None:
     """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
 
     `key` is made of ASCII letters, digits and dashes: files are named after it.
@@ -23,7 +22,7 @@ def show(made: "go.Figure", *, key: str, table: "Table") -> None:
     take_along(key, table)
 
 
-def chart(made: "go.Figure", *, key: str) -> None:
+def chart(made: Any, *, key: str) -> None:
     """Draw a figure as wide as its place."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"attnviz-{key}"}}
     st.plotly_chart(made, key=key, width="stretch", theme=None, config=config)
