@@ -32,6 +32,11 @@ def entries() -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 
 
+def other(name: str) -> Entry:
+    """A model that is not shipped: the folder or hub id of a checkpoint, not looked at yet."""
+    return Entry(name, Path(name), Path(name).name or name, ())
+
+
 def load(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
     """A model by its name in the catalogue or by its folder.
 

@@ -1,6 +1,6 @@
 """What every model has in common, so that analyses and pages need not ask where it comes from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -79,6 +79,11 @@ class Model(Protocol):
     @property
     def dtype(self) -> torch.dtype:
         """In what it computes."""
+        ...
+
+    @property
+    def trace(self) -> Callable[..., Trace]:
+        """Run it on what `inputs` names and record every site."""
         ...
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:

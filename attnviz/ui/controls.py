@@ -7,13 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.models.catalogue import DEFAULT, Entry, entries
+from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
 from attnviz.text.limits import capped
+from attnviz.ui import model_choice, session
 from attnviz.ui.session import Request
 
 # The sentences stay in force when the page changes; bound alone, a value is lost where a link to a page has a query.
 KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+MAX_NEW = 64  # tokens after a prompt
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 
@@ -24,31 +26,70 @@ def examples() -> list[str]:
 
 
 def top_bar() -> Request:
-    """Model, source sentence, target language, target sentence; Enter runs."""
+    """Model, then what it asks for; Enter runs."""
     bar = st.container(key="top-bar")
-    columns = bar.columns([17, 37, 11, 37, 8, 12, 12], vertical_alignment="bottom", gap="small")
-    with columns[0]:
-        entry = model_picker()
-    with columns[1]:
-        src = _sentence("src", "Source sentence", examples()[2], on_change=_source_changed)
-    with columns[2]:
-        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
-    with columns[3]:
-        tgt = _sentence("tgt", "Target (empty: the model translates)", "", on_change=_target_typed)
-    columns[4].button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
-    with columns[5]:
+    picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
+    with picker:
+        entry = model_choice.picker()
+    with middle:
+        request = _inputs(entry)
+    run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
+    with menu:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
-    st.session_state["copy-link-slot"] = columns[6].empty()
+    st.session_state["copy-link-slot"] = link.empty()
+    return request
+
+
+def _inputs(entry: Entry) -> Request:
+    """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
+    try:
+        asked = session.inputs(entry)
+    except ValueError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        asked = ("text",)
+    return _ASKED[asked](entry)
+
+
+def _source_and_target(entry: Entry) -> Request:
+    columns = st.columns([37, 11, 37], vertical_alignment="bottom", gap="small")
+    with columns[0]:
+        src = _sentence("src", "Source sentence", examples()[2], on_change=_source_changed)
+    with columns[1]:
+        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
+    with columns[2]:
+        tgt = _sentence("tgt", "Target (empty: the model translates)", "", on_change=_target_typed)
     return Request(entry, src, to, tgt)
 
 
-def model_picker() -> Entry:
-    """One of the catalogue's models."""
-    known = {entry.name: entry for entry in entries()}
-    if not known:
-        st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
-        st.stop()
-    return known[_choice("model", "Model", {name: entry.title for name, entry in known.items()})]
+def _two_texts(labels: tuple[str, str]) -> Callable[[Entry], Request]:
+    def draw(entry: Entry) -> Request:
+        left, right = st.columns(2, vertical_alignment="bottom", gap="small")
+        with left:
+            src = _sentence("src", labels[0], examples()[2], on_change=_source_changed)
+        with right:
+            tgt = _sentence("tgt", labels[1], "", on_change=_target_typed)
+        return Request(entry, src, tgt=tgt)
+
+    return draw
+
+
+def _prompt(entry: Entry) -> Request:
+    left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
+    with left:
+        src = _sentence("src", "Prompt", examples()[2], on_change=_source_changed)
+    with right:
+        new = st.number_input(
+            "Tokens to write", 0, MAX_NEW, value=8, key="new", help="0: only the prompt is read", **KEPT
+        )
+    return Request(entry, src, new=int(new or 0))
+
+
+_ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
+    ("src", "to", "tgt"): _source_and_target,
+    ("src", "tgt"): _two_texts(("Source text", "Target (empty: the model writes it)")),
+    ("text", "pair"): _two_texts(("Sentence", "Second sentence (may stay empty)")),
+    ("text",): _prompt,
+}
 
 
 def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:

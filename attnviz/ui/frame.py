@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.ui import controls, link
 from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ def page(title: str) -> Request:
             st.page_link(path, label=label, icon=icon, width="stretch")
     request = controls.top_bar()
     st.session_state["notes-slot"] = st.container(key="notes")
+    if refusal := st.session_state.pop("refusal", None):
+        stop(refusal)
     return request
 
 
@@ -68,28 +71,34 @@ def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
         *trace.info.notes,
         *st.session_state.pop("notes", ()),
     )
-    sentence = request.to_params() | {"tgt": trace.tgt_text}
+    sentence = request.to_params() | ({"tgt": trace.tgt_text} if "tgt" in loaded.inputs else {})
     with st.session_state["copy-link-slot"]:
         copy_link(link.shared_query(sentence, view, trace.model_id))
     _status(loaded, trace)
 
 
 def _status(loaded, trace) -> None:
-    config = loaded.model.config
+    times = f"forward <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    if trace.info.decoding_seconds > 1e-3:
+        times += f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+    src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
+    tokens = f"<b>{src}</b> tokens in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> tokens"
     parts = (
         f"<b>{trace.info.device}</b> {trace.info.dtype}",
-        f"{loaded.n_parameters / 1e6:.1f} M parameters, <b>{config.n_layers}+{config.n_layers}</b> layers × "
-        f"<b>{config.n_heads}</b> heads, d_k <b>{config.head_size}</b>",
-        f"<b>{len(trace.tokens('src'))}</b> tokens in · <b>{len(trace.tokens('tgt'))}</b> out",
-        f"forward <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
-        + (
-            f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
-            if trace.info.decoding_seconds > 1e-3
-            else ""
-        ),
+        f"{loaded.n_parameters / 1e6:.1f} M parameters, {_size(trace)}",
+        tokens,
+        times,
         f"weights {html.escape(trace.model_id)}",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _size(trace) -> str:
+    """Layers of each stack, heads and their size."""
+    own = [kind for kind in trace.kinds if kind != "cross"]
+    layers = "+".join(str(sum(site.kind == kind for site in trace.calls)) for kind in own)
+    query = next(iter(trace.calls.values())).query
+    return f"<b>{layers}</b> layers × <b>{query.shape[1]}</b> heads, d_k <b>{query.shape[3]}</b>"
 
 
 def _remember_link() -> None:
@@ -100,8 +109,3 @@ def _remember_link() -> None:
     for name in ("v", "weights"):
         if name in st.query_params:
             del st.query_params[name]
-
-
-def literal(sentence: str) -> str:
-    """Markdown that shows a sentence as it is."""
-    return "".join(f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|$:~^" else character for character in sentence)

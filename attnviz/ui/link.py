@@ -173,6 +173,6 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
             f"The model's weights have changed since this link was made (then {linked[:12]}, now {weights}): "
             "the numbers differ from those that the sender saw."
         )
-    if (to := params.get("to", languages[0])) not in languages:
+    if languages and (to := params.get("to", languages[0])) not in languages:
         problems.append(f"The link asks for the language “{to[:20]}”, but this model writes {', '.join(languages)}.")
     return tuple(problems)

@@ -5,41 +5,63 @@ Torch is imported when the first model is asked for, after the page's input has 
 
 import gc
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import Entry, entries
 
 if TYPE_CHECKING:
+    from attnviz.models.huggingface import HuggingFaceModel
+    from attnviz.models.model import Model
     from attnviz.models.translator import Translator
     from attnviz.tracing.trace import Trace
+
+Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the top bar asks for; an empty `tgt` means that the model translates."""
+    """What the top bar asks for. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
+    second sentence of a pair, if any. `new` is how many tokens are written after a prompt.
+    """
 
     entry: Entry
     src: str
-    to: str
+    to: str = ""
     tgt: str = ""
+    new: int = 0
 
     def to_params(self) -> dict[str, str]:
         """As the texts that stand in a link."""
-        return {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
+        texts = {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
+        return texts | ({"new": str(self.new)} if self.new else {})
+
+
+def model(name: str, progress: Progress | None = None) -> "Model":
+    """A model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
+
+    `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence.
+    """
+    return _shipped(name) if _is_shipped(name) else _other(name, progress)
+
+
+def inputs(entry: Entry) -> tuple[str, ...]:
+    """What a model asks for; one that is not shipped is loaded for it. Raises ValueError with one sentence."""
+    return ("src", "to", "tgt") if _is_shipped(entry.name) else model(entry.name).inputs
+
+
+def _is_shipped(name: str) -> bool:
+    return any(entry.name == name for entry in entries())
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model …")
-def model(name: str) -> "Translator":
-    """A model of the catalogue, loaded once for all visitors."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
-    import torch
-
+def _shipped(name: str) -> "Translator":
+    _prepare()
     from attnviz.models.catalogue import load
 
-    torch.set_num_threads(int(os.environ.get("ATTNVIZ_THREADS", "1")))  # sentences are short, visitors are many
     loaded = load(name)
     loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
     gc.collect()
@@ -47,12 +69,40 @@ def model(name: str) -> "Translator":
     return loaded
 
 
+@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
+def _other(name: str, _progress: Progress | None) -> "HuggingFaceModel":
+    _prepare()
+    from attnviz.models.huggingface import load
+    from attnviz.transformer.device import choose_device, choose_dtype
+
+    device = choose_device(None)
+    return load(name, device=device, dtype=choose_dtype(None, device=device), progress=_progress)
+
+
+def _prepare() -> None:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
+    import torch
+
+    torch.set_num_threads(int(os.environ.get("ATTNVIZ_THREADS", "1")))  # sentences are short, visitors are many
+
+
+def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0) -> "Trace":
+    """The trace of what was typed, whatever a model asks for. Raises ValueError with one sentence."""
+    ways: dict[tuple[str, ...], Callable[..., Trace]] = {
+        ("src", "to", "tgt"): lambda trace: trace(src, to=to, tgt_text=tgt or None),
+        ("src", "tgt"): lambda trace: trace(src, tgt_text=tgt or None),
+        ("text", "pair"): lambda trace: trace(src, tgt if tgt.strip() else None),
+        ("text",): lambda trace: trace(src, new_tokens=new),
+    }
+    return ways[loaded.inputs](loaded.trace)
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _trace(name: str, weights: str, src: str, to: str, tgt: str) -> "Trace":
-    return model(name).trace(src, to=to, tgt_text=tgt or None)
+def _trace(name: str, weights: str, src: str, to: str, tgt: str, new: int) -> "Trace":
+    return run(model(name), src, to=to, tgt=tgt, new=new)
 
 
 def trace(request: Request) -> "Trace":
     """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
     weights = model(request.entry.name).model_id
-    return _trace(request.entry.name, weights, request.src, request.to, request.tgt)
+    return _trace(request.entry.name, weights, request.src, request.to, request.tgt, request.new)

@@ -14,16 +14,31 @@ from attnviz.views.heatmaps import heatmap_of
 
 def story(trace) -> None:
     """What just happened to the sentence above, with its own numbers."""
+    times = {3: ", three times over,", 2: ", twice over,"}.get(len(trace.kinds), "")
     st.markdown("#### See what every attention head does")
     st.html(
-        f"<p>The model has just read <b>{_quoted(trace.src_text)}</b> ({len(trace.tokens('src'))} tokens) and "
-        f"{'translated it' if trace.info.decoding_seconds > 1e-3 else 'was given a translation'} into "
-        f"{language_name(trace.to)}: <b>{_quoted(trace.tgt_text)}</b></p><p>On the way, {trace.n_heads} heads in each "
-        f"of {trace.n_layers} layers decided, three times over, which tokens to look at: that is "
-        f"{trace.n_heads * trace.n_layers * len(trace.kinds)} attention maps. Each of them can be opened here.</p>"
+        f"<p>The model has just read {_what_happened(trace)}</p><p>On the way, {trace.n_heads} heads in each "
+        f"of {trace.n_layers} layers decided{times} which tokens to look at: that is "
+        f"{len(trace.calls) * trace.n_heads} attention maps. Each of them can be opened here.</p>"
         "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
         "every page comes from the model that has just run.</p>"
     )
+
+
+def _what_happened(trace) -> str:
+    """What the model read, and what it wrote, if it writes."""
+    read, written = trace.tokens("src"), trace.tokens("tgt")
+    if not written:
+        return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
+    if not read:
+        new = sum(token.part for token in written)
+        more = f", and written the last {new} of its tokens itself" if new else ", token after token"
+        return f"<b>{_quoted(trace.tgt_text)}</b> ({len(written)} tokens){more}."
+    did = "translated it" if trace.info.decoding_seconds > 1e-3 else "was given a translation"
+    into = f" into {language_name(trace.to)}" if trace.to else ""
+    if not trace.to:
+        did = "answered" if trace.info.decoding_seconds > 1e-3 else "was given the answer"
+    return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens) and {did}{into}: <b>{_quoted(trace.tgt_text)}</b>"
 
 
 def ways_in() -> None:
@@ -63,10 +78,12 @@ def live_example(trace, entry: Entry) -> None:
     theme = st.context.theme.type or "light"
     figure = heatmap_of(shown(trace, kind), start.layer, start.head, theme=theme)
     st.plotly_chart(figure, key="live-example", width="stretch", theme=None, config={"displayModeBar": False})
-    st.caption(
-        "Each row is one step of the decoder: the token that goes in, an arrow, the token that comes out. The darker "
-        "a cell, the more of that step's attention goes to the source token above it; a row sums to 1."
+    row = (
+        "Each row is one token of the sentence. "
+        if kind == "encoder_self"
+        else "Each row is one step of the decoder: the token that goes in, an arrow, the token that comes out. "
     )
+    st.caption(f"{row}The darker a cell, the more of that row's attention goes to the token above it; a row sums to 1.")
 
 
 def _quoted(text: str) -> str:

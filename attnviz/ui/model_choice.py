@@ -1,0 +1,107 @@
+"""Which model is asked for: a shipped one, one that this instance offers, or any folder or hub id that is typed.
+
+ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
+commas between them; it may be empty), and switches the field for others off.
+"""
+
+import os
+
+import streamlit as st
+
+from attnviz.models.catalogue import DEFAULT, Entry, entries, other
+from attnviz.ui import session
+from attnviz.ui.markdown import literal
+
+VARIABLE = "ATTNVIZ_MODELS"
+_ANOTHER = "another"
+_OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
+
+
+def picker() -> Entry:
+    """Draw the list of models; the one that is chosen."""
+    known = {entry.name: entry for entry in (*entries(), *map(other, _offered()))}
+    if not known:
+        st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
+        st.stop()
+    linked = _linked()
+    if linked and linked not in known:
+        if is_free():
+            known[linked] = other(linked)
+        else:
+            st.session_state.setdefault("notes", []).append(
+                f"The link asks for the model “{linked[:80]}”, which this instance does not offer; shown is another."
+            )
+    st.session_state["model-shown"] = linked if linked in known else next(iter(known))
+    titles = {name: entry.title for name, entry in known.items()} | ({_ANOTHER: "Another model …"} if is_free() else {})
+    chosen = st.selectbox("Model", list(titles), key="model-shown", format_func=titles.__getitem__, on_change=_adopt)
+    if st.session_state.pop(_ASKED, False):
+        _ask()
+    return known[chosen if chosen in known else linked or next(iter(known))]
+
+
+def is_free() -> bool:
+    """Whether a visitor may open any model, or only those that the instance offers."""
+    return VARIABLE not in os.environ
+
+
+def _offered() -> list[str]:
+    """Models besides the shipped ones: pinned by the instance, or opened by this visitor."""
+    if is_free():
+        return st.session_state.get(_OPENED, [])
+    return [name for part in os.environ[VARIABLE].split(",") if (name := part.strip())]
+
+
+def _linked() -> str:
+    """The model in the address, or the one that was just opened."""
+    if name := st.session_state.pop(_NEXT, None):
+        st.session_state["model"] = name
+        _forget_target()
+    with st.container(key="link-model"):
+        return st.text_input("model", key="model", bind="query-params", persist_state="session") or ""
+
+
+def _adopt() -> None:
+    chosen = st.session_state["model-shown"]
+    if chosen == _ANOTHER:
+        st.session_state[_ASKED] = True
+        return
+    st.session_state["model"] = chosen
+    _forget_target()
+
+
+def _forget_target() -> None:
+    """A target belongs to the model that wrote it, and may be no second sentence for the next one."""
+    st.session_state["tgt"], st.session_state["tgt-typed"] = "", False
+
+
+@st.dialog("Open a model", icon=":material/folder_open:")
+def _ask() -> None:
+    st.markdown(
+        "Give the folder of a checkpoint, or its id on the Hugging Face hub: an encoder (BERT, RoBERTa, ALBERT …), a "
+        "decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
+    )
+    with st.form("open-model", border=False):
+        typed = st.text_input("Folder or hub id", key="model-typed", max_chars=500, placeholder="gpt2")
+        pressed = st.form_submit_button("Open", type="primary")
+    st.caption(
+        "Weights are read from safetensors only, and no code that comes with a checkpoint is run. A model is shown "
+        "only if attnviz computes the same attention as transformers itself; if not, you read why."
+    )
+    name = (typed or "").strip()
+    if pressed and not name:
+        st.error("Nothing was typed: give a folder, or a hub id such as gpt2.")
+    elif pressed:
+        _open(name)
+
+
+def _open(name: str) -> None:
+    bar = st.progress(0.0, "Looking for the model")
+    try:
+        session.model(name, lambda share, what: bar.progress(share, literal(what)))
+    except ValueError as refusal:
+        bar.empty()
+        st.error(literal(str(refusal)), icon=":material/error:")
+        return
+    st.session_state[_OPENED] = [*(n for n in st.session_state.get(_OPENED, []) if n != name), name]
+    st.session_state[_NEXT] = name
+    st.rerun()
