@@ -50,6 +50,7 @@ class Model(Protocol):
 
     name: str
     model_id: str
+    writes: bool  # whether it puts out text: an encoder does not
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -102,6 +103,10 @@ class Model(Protocol):
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids which the model wrote stand for, and their tokens."""
+        ...
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of something that could stand in what the model writes, without special ones."""
         ...
 
     def padding(self, at: int = 0) -> Token:

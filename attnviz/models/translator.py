@@ -30,6 +30,7 @@ class Translator:
     """A Transformer and its text codec. Every method is safe to call from many threads at once."""
 
     inputs = ("src", "to", "tgt")
+    writes = True
     kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
 
     def __init__(self, model: Transformer, codec: TextCodec, *, model_id: str, name: str = "translator") -> None:
@@ -125,6 +126,10 @@ class Translator:
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""
         return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a target text, without special ones."""
+        return tuple(token for token in self.codec.encode_target(text, to).tokens if not token.is_special)
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""

@@ -54,9 +54,8 @@ class Bench:
     @cached_property
     def real(self) -> Tensor:
         """Which keys are no padding, `(batch, k_len)`."""
-        pad = self.model.codec.pad_id
         rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
-        return torch.tensor([[token.id != pad for token in row] for row in rows])
+        return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,7 +155,7 @@ def texts(tokens: tuple[Token, ...]) -> list[str]:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _batch(asked: str, name: str, second: str, *, _trace: Trace) -> Trace:
     model = session.model(name)
-    return batch_of_two(model, _trace, model.trace(second, to=_trace.to))
+    return batch_of_two(model, _trace, session.run(model, second, to=_trace.to))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

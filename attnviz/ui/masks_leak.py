@@ -55,8 +55,8 @@ def _replacement(bench: Bench, at: int) -> Token:
         placeholder="empty: the target's other tokens",
         on_change=_take_other,
     )
-    codec, trace = bench.model.codec, bench.trace
-    typed = codec.encode_target(bench.view.other, trace.to).tokens[1:-1] if bench.view.other.strip() else ()
+    trace, other = bench.trace, bench.view.other
+    typed = bench.model.pieces(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
     others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]
     return next(iter([*typed, *others, trace.tokens("tgt")[-1]]))

@@ -21,16 +21,20 @@ def says(bench: Bench) -> None:
         return
     left, right = st.columns([6, 6], gap="medium")
     with left:
-        st.dataframe(_translations(effect, item), hide_index=True, key="says-translations")
-        _next_tokens(bench, effect)
+        if bench.model.writes:
+            st.dataframe(_written(bench, effect, item), hide_index=True, key="says-translations")
+            _next_tokens(bench, effect)
+        else:
+            st.caption("This model writes nothing: what the mask changes is seen in its maps.")
     with right:
         _maps(bench, effect)
         _nan(effect, item)
 
 
-def _translations(effect: mask_effect.Effect, item: int) -> pd.DataFrame:
+def _written(bench: Bench, effect: mask_effect.Effect, item: int) -> pd.DataFrame:
     written = {"before": effect.unchanged[item], "after": effect.written[item]}
-    rows = [{"": name, "translation": display(one.text), "note": one.note} for name, one in written.items()]
+    what = "translation" if bench.model.languages else "what it writes"
+    rows = [{"": name, what: display(one.text), "note": one.note} for name, one in written.items()]
     table = pd.DataFrame(rows)
     return table if any(one.note for one in written.values()) else table.drop(columns="note")
 
