@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from attnviz import views
     from attnviz.models.catalogue import load
     from attnviz.text.tokens import Token
+    from attnviz.tracing.from_tensors import from_tensors
     from attnviz.tracing.trace import Trace
     from attnviz.transformer.probe import Site
 
-__all__ = ["Site", "Token", "Trace", "__version__", "load", "views"]
+__all__ = ["Site", "Token", "Trace", "__version__", "from_tensors", "load", "views"]
 __version__ = "0.1.0"
 
 _HOME = {
     "Site": "attnviz.transformer.probe",
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
+    "from_tensors": "attnviz.tracing.from_tensors",
     "load": "attnviz.models.catalogue",
 }
 

@@ -1,0 +1,123 @@
+"""Somebody's own attention weights from a file: .npz or .safetensors, never pickle.
+
+| key | what |
+| --- | --- |
+| `attn` | weights, `(layers, heads, q_len, k_len)`; axes of size 1 at the front may be left out |
+| `tokens` | the query tokens, one a row |
+| `key_tokens` | the key tokens, where they are others |
+| `kind` | `encoder_self`, `decoder_self` or `cross`; left out: `cross` with key tokens, else `encoder_self` |
+| `mask` | bool `(q_len, k_len)`, True = may attend |
+
+For several kinds in one file: `attn.encoder_self`, `attn.decoder_self`, `attn.cross`, `tokens.src`, `tokens.tgt` and
+`mask.<kind>`, as `Trace.save` writes them. In .npz, tokens are an array of strings. In .safetensors, which holds only
+numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings.
+"""
+
+import io
+import json
+import math
+import zipfile
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.tracing.bare_weights import BareWeights
+from attnviz.tracing.from_tensors import from_tensors
+from attnviz.tracing.trace import KINDS
+
+MEGABYTE = 1024 * 1024
+MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 256 * MEGABYTE
+MAX_TOKENS, MAX_TOKEN = 4096, 200
+TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
+ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
+_READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or attn.<kind>, tokens.src, tokens.tgt"
+
+
+def read(content: bytes, name: str) -> BareWeights:
+    """The weights in a file's content; `name` says by its ending which format it has.
+
+    Raises ValueError, with one sentence, for a file that is too large, broken, or does not hold what it should.
+    """
+    if len(content) > MAX_FILE:
+        raise ValueError(f"{name} has {len(content) // MEGABYTE} MB; at most {MAX_FILE // MEGABYTE} MB are read.")
+    readers = {".npz": _npz, ".safetensors": _safetensors}
+    reader = readers.get(name[name.rfind(".") :].lower())
+    if reader is None:
+        raise ValueError(f"{name} is neither .npz nor .safetensors; save the weights as one of these.")
+    try:
+        found = reader(content)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read: {error}.") from None
+    return _trace(found)
+
+
+def _trace(found: dict[str, Any]) -> BareWeights:
+    given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
+    if not given and "attn" not in found:
+        raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
+    if given:
+        masks = {kind: found[f"mask.{kind}"] for kind in given if f"mask.{kind}" in found}
+        sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
+        return from_tensors(given, sides, mask=masks)
+    if "tokens" not in found:
+        raise ValueError("The file has no tokens: a list of strings, one for each row of attn.")
+    kind = found.get("kind")
+    return from_tensors(
+        found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
+    )
+
+
+def _npz(content: bytes) -> dict[str, Any]:
+    """What a NumPy archive holds under the known keys, its sizes checked before anything is unpacked."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"it is no .npz archive ({error})") from None
+    wanted = {key: f"{key}.npy" for key in (*ARRAYS, *TEXTS, "kind") if f"{key}.npy" in archive.namelist()}
+    if sum(archive.getinfo(member).file_size for member in wanted.values()) > MAX_UNPACKED:
+        raise ValueError(f"unpacked it has more than {MAX_UNPACKED // MEGABYTE} MB")
+    arrays = {key: _member(archive, member, key) for key, member in wanted.items()}
+    found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS}
+    found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
+    return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
+
+
+def _member(archive: zipfile.ZipFile, member: str, key: str) -> np.ndarray:
+    size = archive.getinfo(member).file_size
+    try:
+        with archive.open(member) as file:
+            read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+            shape, _, dtype = read_header[np.lib.format.read_magic(file)](file)
+        # NumPy makes room for what the header says before it reads: a header may not promise more than there is.
+        if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
+            raise ValueError("it holds Python objects, or less than it says")
+        with archive.open(member) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"{key} is not a plain array ({error})") from None
+
+
+def _safetensors(content: bytes) -> dict[str, Any]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors: dict[str, Tensor] = load(content)
+        length = int.from_bytes(content[:8], "little")
+        said = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
+    except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({error})") from None
+    found: dict[str, Any] = {key: tensor for key, tensor in tensors.items() if key in ARRAYS} | texts
+    found |= {key: found[key].to(torch.bool) for key in found if key.startswith("mask")}
+    return found | ({"kind": said["kind"]} if "kind" in said else {})
+
+
+def _texts(key: str, given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise ValueError(f"{key} is not a list of strings")
+    if len(given) > MAX_TOKENS or any(len(text) > MAX_TOKEN for text in given):
+        raise ValueError(f"{key} holds more than {MAX_TOKENS} tokens, or one of over {MAX_TOKEN} characters")
+    return given
