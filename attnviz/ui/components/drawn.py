@@ -1,0 +1,40 @@
+"""What components share: scripts joined into one text, and bytes that the browser holds already not sent again."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.views.binary import packed, unpacked
+
+
+def joined(ending: str, *parts: tuple[Path, tuple[str, ...]]) -> str:
+    """Scripts or styles as one text: of each component's folder the named files, in that order."""
+    files = [folder / ending / f"{name}.{ending}" for folder, names in parts for name in names]
+    return "\n".join(file.read_text(encoding="utf-8") for file in files) + "\n"
+
+
+def unless_drawn(payload: bytes, key: str) -> bytes:
+    """The bytes sent last, where the browser holds all that `payload` says; else `payload`.
+
+    After each choice of the visitor only the view in the header differs, and that the browser knows already: the same
+    bytes again cost nothing, where a long text's maps are megabytes. The header's view carries the number of the newest
+    choice that this run has heard of, so that the browser can tell an answer from something older.
+    """
+    reported = (st.session_state.get(key) or {}).get("view")
+    memory = f"_attnviz_{key}_drawn"
+    drawn = st.session_state.get(memory)
+    header, blobs = unpacked(payload)
+    view, seq = _without_seq(header["view"]), (reported or {}).get("seq", 0)
+    if reported and drawn and drawn["id"] == header["id"]:
+        held = _without_seq(reported) if seq > drawn["seq"] else drawn["view"]
+        if all(name in held and held[name] == value for name, value in view.items()):
+            drawn.update(view=held, seq=seq)
+            return drawn["payload"]
+    payload = packed({**header, "view": {**view, "seq": seq}}, bytes(blobs))
+    st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "payload": payload}
+    return payload
+
+
+def _without_seq(view: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in view.items() if name != "seq"}
