@@ -9,7 +9,10 @@ function paintBars(app) {
   barsTitle.textContent = app.view.row !== null ? "Pinned row" : row !== null ? "Row under the pointer" : "Pinned row";
   barsEmpty.hidden = row !== null;
   for (const node of [bars, barsSum, barsOrder]) node.hidden = row === null;
-  if (row === null || row >= tile.kind.nRows) { barsRow.textContent = ""; return; }
+  if (row === null || row >= tile.kind.nRows) {
+    barsRow.textContent = "";
+    return;
+  }
   barsRow.textContent = `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} looks at`;
   fillBars(app, tile, row);
 }
@@ -20,13 +23,29 @@ function fillBars(app, tile, row) {
   const listed = ranked.slice(0, MOST_BARS);
   if (app.barOrder === "position") listed.sort(([i], [j]) => i - j);
   const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
-  const longest = tile.signed || app.view.scale === "max" || app.view.sink ? Math.max(...ranked.map(([, weight]) => Math.abs(weight)), 1e-12) : 1;
+  const longest =
+    tile.signed || app.view.scale === "max" || app.view.sink
+      ? Math.max(...ranked.map(([, weight]) => Math.abs(weight)), 1e-12)
+      : 1;
   const nodes = barNodes(app, listed.length);
-  listed.forEach(([col, weight], i) => fillBar(nodes[i], { col, weight, longest, tile, scale, range: app.range, hidden: mask && !mask[row * kind.nCols + col] }));
+  listed.forEach(([col, weight], i) =>
+    fillBar(nodes[i], {
+      col,
+      weight,
+      longest,
+      tile,
+      scale,
+      range: app.range,
+      hidden: mask && !mask[row * kind.nCols + col],
+    }),
+  );
   const total = ranked.reduce((sum, [, weight]) => sum + weight, 0);
   const rest = ranked.slice(MOST_BARS);
-  const restText = rest.length ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}` : "";
-  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${(Math.abs(total) < 5e-5 ? 0 : total).toFixed(4)}${restText}`;
+  const restText = rest.length
+    ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}`
+    : "";
+  const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
+  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}`;
   app.parts.barsOrder.textContent = app.barOrder === "position" ? "by position" : "by weight";
 }
 
@@ -38,11 +57,20 @@ function barNodes(app, count, ready = count) {
     const value = element("span", { class: "bar-value" });
     const fill = element("span", { class: "bar-fill" });
     const place = element("span", { class: "bar-place" });
-    const node = element("li", { hidden: true }, element("span", { class: "bar-key" }, name, place), value, element("span", { class: "bar-track" }, fill));
+    const node = element(
+      "li",
+      { hidden: true },
+      element("span", { class: "bar-key" }, name, place),
+      value,
+      element("span", { class: "bar-track" }, fill),
+    );
     app.parts.bars.append(node);
     app.bars.push({ node, name, place, value, fill });
   }
-  if (count) app.bars.forEach(({ node }, i) => { if (node.hidden !== i >= count) node.hidden = i >= count; });
+  if (count)
+    app.bars.forEach(({ node }, i) => {
+      if (node.hidden !== i >= count) node.hidden = i >= count;
+    });
   return app.bars;
 }
 
@@ -53,7 +81,9 @@ function isRepeated(kind, col) {
 }
 
 function fillBar({ node, name, place, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
-  const put = (part, text) => { if (part.textContent !== text) part.textContent = text; };
+  const put = (part, text) => {
+    if (part.textContent !== text) part.textContent = text;
+  };
   put(name, tile.kind.cols[col]);
   put(place, isRepeated(tile.kind, col) ? `#${col}` : "");
   put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);
@@ -61,7 +91,11 @@ function fillBar({ node, name, place, value, fill }, { col, weight, longest, til
   node.classList.toggle("masked", Boolean(hidden));
   fill.style.width = `${(Math.abs(weight) / longest) * 100}%`;
   // A bar in the scale's palest steps would not be seen on paper, so that bars keep to its upper part.
-  const step = tile.signed ? (weight < 0 ? 36 : 219) : Math.max(70, Math.min(215, stepOf(weight, range.low, range.high)));
+  const step = tile.signed
+    ? weight < 0
+      ? 36
+      : 219
+    : Math.max(70, Math.min(215, stepOf(weight, range.low, range.high)));
   fill.style.background = css(colourAt(scale, step));
 }
 

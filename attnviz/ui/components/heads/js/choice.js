@@ -1,9 +1,23 @@
-// What is in view. The browser's own choice holds; Python hears of it a moment later and may hand in another (a link, Back).
+// What is in view. The browser's own choice holds; Python hears of it a moment later and may hand in another (a link,
+// Back).
 
 const SETTLE_MS = 250;
 const START = {
-  kind: null, layer: 0, head: 0, row: null, sort: "layout", tint: "none", mask: false, specials: "show", words: false,
-  sink: false, scale: "fixed", pins: [], compare: "none", plotly: false, table: false,
+  kind: null,
+  layer: 0,
+  head: 0,
+  row: null,
+  sort: "layout",
+  tint: "none",
+  mask: false,
+  specials: "show",
+  words: false,
+  sink: false,
+  scale: "fixed",
+  pins: [],
+  compare: "none",
+  plotly: false,
+  table: false,
 };
 const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
 
@@ -18,7 +32,8 @@ function adopt(app) {
 
 // Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
 function settle(app) {
-  const { kinds } = app.payload, view = app.view;
+  const { kinds } = app.payload,
+    view = app.view;
   if (!kinds.has(view.kind)) view.kind = kinds.keys().next().value;
   const kind = kinds.get(view.kind);
   const within = (value, length) => value === "mean" || (Number.isInteger(value) && value >= 0 && value < length);

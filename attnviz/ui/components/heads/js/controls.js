@@ -6,17 +6,48 @@ function paintControls(app) {
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricName(app, name)]);
   fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
-  fillSelect(parts.specials, [["show", "shown"], ["hide", "hidden"], ["renormalise", "renormalised"]], view.specials);
-  fillSelect(parts.range, [["fixed", "0 to 1"], ["max", "0 to max"], ["sink", "no sink"]], view.sink ? "sink" : view.scale);
+  fillSelect(
+    parts.specials,
+    [
+      ["show", "shown"],
+      ["hide", "hidden"],
+      ["renormalise", "renormalised"],
+    ],
+    view.specials,
+  );
+  fillSelect(
+    parts.range,
+    [
+      ["fixed", "0 to 1"],
+      ["max", "0 to max"],
+      ["sink", "no sink"],
+    ],
+    view.sink ? "sink" : view.scale,
+  );
   const pressed = {
-    mask: view.mask, words: view.words, plotly: view.plotly, table: view.table,
-    meanHeads: view.head === "mean", meanLayers: view.layer === "mean", pin: isPinned(app, view.kind, view.layer, view.head),
+    mask: view.mask,
+    words: view.words,
+    plotly: view.plotly,
+    table: view.table,
+    meanHeads: view.head === "mean",
+    meanLayers: view.layer === "mean",
+    pin: isPinned(app, view.kind, view.layer, view.head),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
-  parts.specials.list.title = { show: "Special tokens are shown (s)", hide: "Special tokens are hidden; rows sum to less than 1 (s)", renormalise: "Special tokens are hidden; rows are scaled to sum to 1 (s)" }[view.specials];
-  parts.range.list.title = { fixed: "Colours span 0 to 1", max: "Colours span 0 to the largest weight", sink: "Colours span 0 to the largest weight outside the first and the end token" }[view.sink ? "sink" : view.scale];
+  parts.specials.list.title = {
+    show: "Special tokens are shown (s)",
+    hide: "Special tokens are hidden; rows sum to less than 1 (s)",
+    renormalise: "Special tokens are hidden; rows are scaled to sum to 1 (s)",
+  }[view.specials];
+  parts.range.list.title = {
+    fixed: "Colours span 0 to 1",
+    max: "Colours span 0 to the largest weight",
+    sink: "Colours span 0 to the largest weight outside the first and the end token",
+  }[view.sink ? "sink" : view.scale];
   parts.pin.textContent = pressed.pin ? "Unpin" : "+ Pin";
-  parts.zoomOut.hidden = !app.tiles.some(({ zoom, kind }) => zoom.bottom - zoom.top < kind.nRows || zoom.right - zoom.left < kind.nCols);
+  parts.zoomOut.hidden = !app.tiles.some(
+    ({ zoom, kind }) => zoom.bottom - zoom.top < kind.nRows || zoom.right - zoom.left < kind.nCols,
+  );
   paintPins(app);
   paintLegend(app);
 }
@@ -27,8 +58,16 @@ function paintTabs(app) {
   const key = app.payload.header.base;
   if (tabs.dataset.drawn !== key) {
     tabs.dataset.drawn = key;
-    tabs.replaceChildren(...kinds.map(({ kind, tab, title }, i) =>
-      button(tab, { role: "tab", title: `${title} (${i + 1})`, "data-kind": kind, onclick: () => chooseKind(app, kind) })));
+    tabs.replaceChildren(
+      ...kinds.map(({ kind, tab, title }, i) =>
+        button(tab, {
+          role: "tab",
+          title: `${title} (${i + 1})`,
+          "data-kind": kind,
+          onclick: () => chooseKind(app, kind),
+        }),
+      ),
+    );
   }
   for (const tab of tabs.children) tab.setAttribute("aria-selected", String(tab.dataset.kind === app.view.kind));
 }
@@ -42,7 +81,13 @@ function paintLegend(app) {
     legend.dataset.drawn = key;
     legend.width = 256;
     legend.height = 1;
-    legend.getContext("2d").putImageData(imageOf(Float32Array.from(range(256)), [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]), 0, 0);
+    legend
+      .getContext("2d")
+      .putImageData(
+        imageOf(Float32Array.from(range(256)), [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]),
+        0,
+        0,
+      );
   }
   rangeLow.textContent = signed ? `−${exactText(high)}` : exactText(low);
   rangeHigh.textContent = signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high);
@@ -53,7 +98,8 @@ function legendNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
-  if (signed === false && app.view.compare === "difference") notes.push("a difference needs two heads of the same kind");
+  if (signed === false && app.view.compare === "difference")
+    notes.push("a difference needs two heads of the same kind");
   if (app.tiles[0].geometry.cell.h < 9) notes.push("drag to zoom");
   if (kind.isPooled) notes.push("thumbnails show the largest weight of each block");
   return notes.filter(Boolean);

@@ -5,7 +5,8 @@ function element(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") node.textContent = value;
     else if (name.startsWith("on")) node[name] = value;
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value === true ? "" : value);
+    else if (value !== false && value !== null && value !== undefined)
+      node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children);
   return node;
@@ -36,7 +37,8 @@ function exactText(value) {
   return size < 1e-4 ? value.toExponential(4) : value.toPrecision(5);
 }
 
-const shortText = (value) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(Math.abs(value) >= 10 ? 1 : 2));
+const shortText = (value) =>
+  value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 
 // Names of sites as people read them: layers and heads count from 0.
 function siteName(layer, head) {

@@ -2,15 +2,19 @@
 
 function exportAs(app, format) {
   app.parts.exportMenu.open = false;
-  if (format === "npz") return document.querySelector(".st-key-npz button")?.click(); // Python's: the page's own hidden button
-  if (app.tiles.some(({ map }) => !map.exact)) return say(app, "The exact numbers are still on their way; please try again in a moment.");
+  // The whole trace is Python's: the page has a hidden button of its own for it.
+  if (format === "npz") return document.querySelector(".st-key-npz button")?.click();
+  if (app.tiles.some(({ map }) => !map.exact))
+    return say(app, "The exact numbers are still on their way; please try again in a moment.");
   ({ png: exportPNG, svg: exportSVG, csv: exportCSV })[format](app);
 }
 
 function exportName(app, ending) {
   const site = ({ kind, layer, head }) => `${kind.kind}-L${layer}-H${head}`;
   const { tiles } = app;
-  const name = tiles[0].pair ? `difference-${tiles[0].pair.map(([, l, h]) => `L${l}-H${h}`).join("-")}` : tiles.map(site).join("_");
+  const name = tiles[0].pair
+    ? `difference-${tiles[0].pair.map(([, l, h]) => `L${l}-H${h}`).join("-")}`
+    : tiles.map(site).join("_");
   return `attnviz-${name}.${ending}`;
 }
 
@@ -20,7 +24,8 @@ function download(app, blob, ending) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// The whole figure: title, maps, legend. Drawn anew for the file, then once more for the screen, whose geometry it replaced.
+// The whole figure: title, maps, legend. Drawn anew for the file, then once more for the screen, whose geometry it
+// replaced.
 function drawFigure(app, pen, [width, height]) {
   const [title, question] = titleOf(app);
   pen.text(title, 16, 20, { size: 14, weight: 600 });
@@ -39,7 +44,10 @@ function drawLegend(app, pen, y) {
   const x = 24 + pen.widthOf(text, 11);
   const steps = Float32Array.from(range(256));
   pen.image(imageOf(steps, [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]), x, y - 5, 140, 10);
-  pen.text(`${signed ? "+" : ""}${exactText(high)}  ${legendNotes(app, note).join(" · ")}`, x + 148, y, { size: 11, colour: app.theme.muted });
+  pen.text(`${signed ? "+" : ""}${exactText(high)}  ${legendNotes(app, note).join(" · ")}`, x + 148, y, {
+    size: 11,
+    colour: app.theme.muted,
+  });
 }
 
 function figureSize(app) {
@@ -75,13 +83,27 @@ function csvLines({ kind, map }, site) {
   const lines = [];
   for (let row = 0, i = 0; row < kind.nRows; row++)
     for (let col = 0; col < kind.nCols; col++, i++)
-      lines.push([site, row, quoted(kind.rows[row][0]), quoted(kind.rows[row][1]), col, quoted(kind.cols[col]), map.data[i]].join(","));
+      lines.push(
+        [
+          site,
+          row,
+          quoted(kind.rows[row][0]),
+          quoted(kind.rows[row][1]),
+          col,
+          quoted(kind.cols[col]),
+          map.data[i],
+        ].join(","),
+      );
   return lines;
 }
 
 function exportCSV(app) {
-  const site = ({ kind, layer, head, pair }) => quoted(pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]));
-  const lines = ["map,row,row_in,row_out,key_position,key,weight", ...app.tiles.flatMap((tile) => csvLines(tile, site(tile)))];
+  const site = ({ kind, layer, head, pair }) =>
+    quoted(pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]));
+  const lines = [
+    "map,row,row_in,row_out,key_position,key,weight",
+    ...app.tiles.flatMap((tile) => csvLines(tile, site(tile))),
+  ];
   // The mark at the start makes spreadsheet programs read UTF-8.
   download(app, new Blob(["\ufeff", lines.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" }), "csv");
 }

@@ -28,7 +28,8 @@ function differencePair({ view }) {
 function differenceTile(app) {
   const [first, second] = differencePair(app);
   if (first[0] !== second[0]) return null;
-  const a = siteTile(app, first), b = siteTile(app, second);
+  const a = siteTile(app, first),
+    b = siteTile(app, second);
   const data = a.map.data.map((value, i) => value - b.map.data[i]);
   const mask = a.mask && b.mask ? a.mask.map((seen, i) => seen | b.mask[i]) : null;
   return { ...a, signed: true, mask, map: { data, exact: a.map.exact && b.map.exact }, pair: [first, second] };
@@ -85,13 +86,22 @@ function boxesFor(count, { x, y, w, h }) {
   const columns = count === 1 ? 1 : w > h * 0.8 || count > 2 ? 2 : 1;
   const rows = Math.ceil(count / columns);
   const size = { w: Math.floor(w / columns) - (columns > 1 ? 6 : 0), h: Math.floor(h / rows) - (rows > 1 ? 4 : 0) };
-  return range(count).map((i) => ({ x: x + (i % columns) * (size.w + 12), y: y + Math.floor(i / columns) * (size.h + 8), ...size }));
+  return range(count).map((i) => ({
+    x: x + (i % columns) * (size.w + 12),
+    y: y + Math.floor(i / columns) * (size.h + 8),
+    ...size,
+  }));
 }
 
 function sharpContext(canvas, [width, height]) {
   const ratio = devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; canvas.style.width = `${width}px`; canvas.style.height = `${height}px`; }
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);

@@ -1,21 +1,37 @@
 // Where a map's cells and labels lie in a box; all lengths in CSS pixels.
 
-const LABEL = 12, SLANT = -Math.PI / 4.5, LARGEST_CELL = 46, AXIS = 18;
+const LABEL = 12,
+  SLANT = -Math.PI / 4.5,
+  LARGEST_CELL = 46,
+  AXIS = 18;
 
 function geometryOf(pen, tile, box) {
   const { kind, zoom } = tile;
-  const nRows = zoom.bottom - zoom.top, nCols = zoom.right - zoom.left;
+  const nRows = zoom.bottom - zoom.top,
+    nCols = zoom.right - zoom.left;
   const compact = Boolean(tile.heading);
   const left = AXIS + rowLabelWidth(pen, kind, box) + 8;
   const across = colLabelSpace(pen, kind, { nCols, width: box.w - left, longest: compact ? 52 : 96 });
   const top = across.height + 6 + (tile.heading ? 20 : 0);
   const space = { w: box.w - left - across.overhang - 2, h: box.h - top - AXIS };
   const cell = cellSize(space, { nRows, nCols });
-  const w = cell.w * nCols, h = cell.h * nRows;
+  const w = cell.w * nCols,
+    h = cell.h * nRows;
   const free = Math.max(0, Math.min(space.w - w, space.h > 0 ? space.w - w : 0));
   return {
-    box, cell, w, h, nRows, nCols, zoom, slanted: across.slanted, longest: compact ? 52 : 96, labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)), labelWidth: left - AXIS - 8,
-    x: box.x + left + Math.floor(free / 2), y: box.y + top,
+    box,
+    cell,
+    w,
+    h,
+    nRows,
+    nCols,
+    zoom,
+    slanted: across.slanted,
+    longest: compact ? 52 : 96,
+    labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)),
+    labelWidth: left - AXIS - 8,
+    x: box.x + left + Math.floor(free / 2),
+    y: box.y + top,
   };
 }
 
@@ -50,7 +66,8 @@ function colLabelSpace(pen, kind, { nCols, width, longest }) {
 
 // The cell under a point, or null.
 function cellAt(geometry, [x, y]) {
-  const col = Math.floor((x - geometry.x) / geometry.cell.w), row = Math.floor((y - geometry.y) / geometry.cell.h);
+  const col = Math.floor((x - geometry.x) / geometry.cell.w),
+    row = Math.floor((y - geometry.y) / geometry.cell.h);
   if (col < 0 || col >= geometry.nCols || row < 0 || row >= geometry.nRows) return null;
   return { row: row + geometry.zoom.top, col: col + geometry.zoom.left };
 }

@@ -1,13 +1,23 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const OWN_KEYS = "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
+const OWN_KEYS =
+  "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
 const KEY_HELP = [
-  ["← ↑ ↓ →", "walk the heads"], ["Shift ↑ ↓, j k", "move the pinned row"], ["Enter, Space", "pin the head"],
-  ["Esc", "unpin the row, leave a zoom"], ["a", "average over heads"], ["l", "average over layers"], ["m", "hatch masked cells"],
-  ["s", "special tokens"], ["w", "words or pieces"], ["1 2 3", "kind of attention"], ["d", "in focus, side by side, difference"],
-  ["drag", "zoom; double click: whole map"], ["?", "these keys"],
+  ["← ↑ ↓ →", "walk the heads"],
+  ["Shift ↑ ↓, j k", "move the pinned row"],
+  ["Enter, Space", "pin the head"],
+  ["Esc", "unpin the row, leave a zoom"],
+  ["a", "average over heads"],
+  ["l", "average over layers"],
+  ["m", "hatch masked cells"],
+  ["s", "special tokens"],
+  ["w", "words or pieces"],
+  ["1 2 3", "kind of attention"],
+  ["d", "in focus, side by side, difference"],
+  ["drag", "zoom; double click: whole map"],
+  ["?", "these keys"],
 ];
 
 function watchKeys(app) {
@@ -15,7 +25,8 @@ function watchKeys(app) {
   // Assigned under one name, for the component's script runs again on the same page and nothing tells it to clean up.
   document.removeEventListener("keydown", window.attnvizHeadsKeys);
   window.attnvizHeadsKeys = (event) => {
-    const isElsewhere = !app.root.isConnected || event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
+    const isElsewhere =
+      !app.root.isConnected || event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
     if (!isElsewhere) pressed(app, event);
   };
   document.addEventListener("keydown", window.attnvizHeadsKeys);
@@ -38,16 +49,26 @@ function actionOf(app, { key, shiftKey, target }) {
   const { view } = app;
   if (key in ARROWS) return shiftKey ? rowAction(app, ARROWS[key][1]) : () => walk(app, ARROWS[key]);
   const actions = {
-    j: rowAction(app, 1), k: rowAction(app, -1),
+    j: rowAction(app, 1),
+    k: rowAction(app, -1),
     a: () => change(app, overHeads(app)),
     l: () => change(app, overLayers(app)),
     m: () => change(app, { mask: !view.mask }),
     s: () => change(app, { specials: NEXT_SPECIALS[view.specials] }),
     w: () => change(app, { words: !view.words }),
-    d: view.pins.length ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] }) : null,
-    Escape: () => { app.zoom = null; app.parts.help.hidden = true; change(app, { row: null }); },
-    Enter: () => togglePin(app), " ": () => togglePin(app),
-    "?": () => { app.parts.help.hidden = !app.parts.help.hidden; },
+    d: view.pins.length
+      ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
+      : null,
+    Escape: () => {
+      app.zoom = null;
+      app.parts.help.hidden = true;
+      change(app, { row: null });
+    },
+    Enter: () => togglePin(app),
+    " ": () => togglePin(app),
+    "?": () => {
+      app.parts.help.hidden = !app.parts.help.hidden;
+    },
     1: () => chooseKind(app, [...app.payload.kinds.keys()][0]),
     2: () => chooseKind(app, [...app.payload.kinds.keys()][1]),
     3: () => chooseKind(app, [...app.payload.kinds.keys()][2]),

@@ -1,6 +1,8 @@
-// Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme change.
+// Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme
+// change.
 
-const RESERVE = 44, LEAST_HEIGHT = 470; // room for the status bar below; below the least height the page scrolls
+const RESERVE = 44,
+  LEAST_HEIGHT = 470; // room for the status bar below; below the least height the page scrolls
 
 export default function ({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".avz");
@@ -20,10 +22,17 @@ function receive(app, data) {
   const began = performance.now();
   const payload = decodePayload(data);
   const before = app.payload?.header;
-  if (before?.base !== payload.header.base) { app.maps.clear(); app.zoom = app.hover = null; }
+  if (before?.base !== payload.header.base) {
+    app.maps.clear();
+    app.zoom = app.hover = null;
+  }
   const isSame = before?.id === payload.header.id;
   app.payload = isSame ? app.payload : payload;
-  if (!isSame || before.view.seq !== payload.header.view.seq || JSON.stringify(before.view) !== JSON.stringify(payload.header.view)) {
+  if (
+    !isSame ||
+    before.view.seq !== payload.header.view.seq ||
+    JSON.stringify(before.view) !== JSON.stringify(payload.header.view)
+  ) {
     app.payload.header.view = payload.header.view;
     adopt(app);
   }
@@ -32,7 +41,10 @@ function receive(app, data) {
   paint(app, began);
   setTimeout(() => barNodes(app, 0, MOST_BARS), 400);
   // What stands above may still be moving into its place.
-  for (const wait of [60, 350, 1200]) setTimeout(() => { if (fitHeight(app)) paint(app, performance.now()); }, wait);
+  for (const wait of [60, 350, 1200])
+    setTimeout(() => {
+      if (fitHeight(app)) paint(app, performance.now());
+    }, wait);
 }
 
 function paint(app, began) {
@@ -70,7 +82,9 @@ function measure(app) {
 }
 
 function watchSize(app) {
-  const look = () => { if (app.payload && app.root.isConnected && fitHeight(app)) paint(app, performance.now()); };
+  const look = () => {
+    if (app.payload && app.root.isConnected && fitHeight(app)) paint(app, performance.now());
+  };
   const watcher = new ResizeObserver(look);
   for (const node of [app.root, app.parts.mapBox, app.parts.gridBox]) watcher.observe(node);
   // The height of the window is not the component's own, and no observer of an element tells of it.

@@ -21,7 +21,8 @@ function exactMap(app, kind, layer, head) {
   const sites = sitesOf(kind, layer, head);
   const parts = sites.map(([l, h]) => app.payload.exact.get(siteKey(kind.kind, l, h)));
   if (!parts.every(Boolean)) return null;
-  const masks = kind.masks && kind.masks.layers * kind.masks.heads > 1 ? sites.map(([l, h]) => maskOf(kind, l, h)) : null;
+  const masks =
+    kind.masks && kind.masks.layers * kind.masks.heads > 1 ? sites.map(([l, h]) => maskOf(kind, l, h)) : null;
   return { data: meanOf(parts, masks && rowsSeeing(kind, masks)), exact: true };
 }
 
@@ -94,8 +95,10 @@ function rowsWithoutKeys(mask, nRows, nCols) {
 // Largest value in each of bins x bins cells, so that no peak is lost where a map is drawn smaller than its cells.
 function pooledByMax(data, [rows, cols], [height, width]) {
   if (height >= rows && width >= cols) return { data, rows, cols };
-  const h = Math.min(height, rows), w = Math.min(width, cols);
-  const rowBin = binsOf(rows, h), colBin = binsOf(cols, w);
+  const h = Math.min(height, rows),
+    w = Math.min(width, cols);
+  const rowBin = binsOf(rows, h),
+    colBin = binsOf(cols, w);
   const pooled = new data.constructor(h * w);
   for (let row = 0, i = 0; row < rows; row++)
     for (let col = 0, at = rowBin[row] * w; col < cols; col++, i++) {

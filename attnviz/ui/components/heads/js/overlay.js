@@ -17,16 +17,23 @@ function outlineRow(app, pen, { geometry, row }) {
   const { zoom, x, w, cell } = geometry;
   if (row < zoom.top || row >= zoom.bottom) return;
   const thin = cell.h < 6 ? 2 : 0;
-  pen.box(x - 2, rowTop(geometry, row) - 1 - thin, w + 4, cell.h + 2 + 2 * thin, { stroke: app.theme.accent, width: 2, radius: 4 });
+  pen.box(x - 2, rowTop(geometry, row) - 1 - thin, w + 4, cell.h + 2 + 2 * thin, {
+    stroke: app.theme.accent,
+    width: 2,
+    radius: 4,
+  });
 }
 
 function outlineCell(app, pen, tile) {
-  const { geometry } = tile, { row, col } = app.hover;
+  const { geometry } = tile,
+    { row, col } = app.hover;
   const { zoom, cell } = geometry;
   if (row < zoom.top || row >= zoom.bottom) return;
   if (col !== null && col >= zoom.left && col < zoom.right) {
-    const wide = Math.max(cell.w, 5), high = Math.max(cell.h, 5);
-    const x = colLeft(geometry, col) + (cell.w - wide) / 2, y = rowTop(geometry, row) + (cell.h - high) / 2;
+    const wide = Math.max(cell.w, 5),
+      high = Math.max(cell.h, 5);
+    const x = colLeft(geometry, col) + (cell.w - wide) / 2,
+      y = rowTop(geometry, row) + (cell.h - high) / 2;
     pen.box(x, y, wide, high, { stroke: app.theme.ink, width: 1.5, radius: 2 });
     pen.box(x, geometry.y - 3, wide, 2, { fill: app.theme.accent });
   }
@@ -38,7 +45,9 @@ function activeText(app) {
   const row = app.view.row;
   if (row === null) return "No row pinned.";
   const { kind, map, mask } = focusOf(app);
-  const top = topKeys(kind, map, row).slice(0, 3).map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
+  const top = topKeys(kind, map, row)
+    .slice(0, 3)
+    .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
   const blind = mask && !mask.subarray(row * kind.nCols, (row + 1) * kind.nCols).includes(1);
   return `Row ${rowName(kind.rows[row])} ${blind ? "has no keys" : `looks at ${top.join(", ")}`}.`;
 }
@@ -55,5 +64,7 @@ function announce(app) {
   app.announced = text;
   // Waiting a moment keeps a screen reader from reading every head that a held arrow key passes.
   clearTimeout(app.announceTimer);
-  app.announceTimer = setTimeout(() => { app.parts.live.textContent = text; }, 150);
+  app.announceTimer = setTimeout(() => {
+    app.parts.live.textContent = text;
+  }, 150);
 }

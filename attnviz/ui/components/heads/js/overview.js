@@ -4,7 +4,9 @@ function paintOverview(app) {
   const { view, payload, theme, parts } = app;
   const kind = payload.kinds.get(view.kind);
   const size = app.sizes.grid;
-  const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, devicePixelRatio].join("|");
+  const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, devicePixelRatio].join(
+    "|",
+  );
   if (app.overviewKey !== key) {
     app.overviewKey = key;
     app.layout = overviewLayout(app, kind, size);
@@ -16,7 +18,8 @@ function paintOverview(app) {
   paintFocusCell(app);
 }
 
-// New nodes only where the layout is another one: most kinds of a model have as many heads, and nodes cost more than pixels.
+// New nodes only where the layout is another one: most kinds of a model have as many heads, and nodes cost more than
+// pixels.
 function buildGrid(app, kind) {
   const { parts, layout } = app;
   parts.grid.setAttribute("aria-label", `Heads of ${kind.title}, ${kind.layers} layers by ${kind.heads} heads`);
@@ -30,7 +33,9 @@ function buildGrid(app, kind) {
 function gridRows(app) {
   const { rows, narrow, sorted, w, gap, turned } = app.layout;
   const headers = narrow && !sorted;
-  const columns = headers ? `${HEADER - 2}px repeat(${rows[0].length}, ${w + 2}px)` : `repeat(${rows[0].length}, ${w + 2}px)`;
+  const columns = headers
+    ? `${HEADER - 2}px repeat(${rows[0].length}, ${w + 2}px)`
+    : `repeat(${rows[0].length}, ${w + 2}px)`;
   app.parts.grid.style.gridTemplateColumns = columns;
   app.parts.grid.style.gap = `${gap}px`;
   const nodes = rows.map((sites) => {
@@ -39,13 +44,25 @@ function gridRows(app) {
     row.append(...sites.map((site) => cellNode(app, site)));
     return row;
   });
-  if (headers) nodes.unshift(element("div", { role: "row", class: "grid-row" }, element("span"), ...rows[0].map((site) => headerNode(site, turned))));
+  if (headers)
+    nodes.unshift(
+      element(
+        "div",
+        { role: "row", class: "grid-row" },
+        element("span"),
+        ...rows[0].map((site) => headerNode(site, turned)),
+      ),
+    );
   return nodes;
 }
 
 function headerNode([layer, head], ofLayer) {
   const value = ofLayer ? layer : head;
-  return element("span", { class: "grid-header", role: "presentation", text: value === "mean" ? "mean" : `${ofLayer ? "L" : "H"}${value}` });
+  return element("span", {
+    class: "grid-header",
+    role: "presentation",
+    text: value === "mean" ? "mean" : `${ofLayer ? "L" : "H"}${value}`,
+  });
 }
 
 function cellNode(app, [layer, head]) {
@@ -53,8 +70,17 @@ function cellNode(app, [layer, head]) {
   const canvas = element("canvas", { "aria-hidden": "true", style: `width:${w}px;height:${h}px` });
   const name = element("span", { class: "cell-name", text: shortSite(layer, head) });
   const value = element("span", { class: "cell-value" });
-  const foot = element("span", { class: "cell-foot", style: `height:${caption}px`, hidden: !caption }, ...(narrow && !sorted ? [value] : [name, value]));
-  const node = element("div", { class: "cell", role: "gridcell", tabindex: "-1", style: `width:${w + 2}px` }, canvas, foot);
+  const foot = element(
+    "span",
+    { class: "cell-foot", style: `height:${caption}px`, hidden: !caption },
+    ...(narrow && !sorted ? [value] : [name, value]),
+  );
+  const node = element(
+    "div",
+    { class: "cell", role: "gridcell", tabindex: "-1", style: `width:${w + 2}px` },
+    canvas,
+    foot,
+  );
   if (layer === "mean" || head === "mean") node.classList.add("mean");
   if (narrow) node.classList.add("narrow");
   node.onclick = () => change(app, { layer, head });
@@ -74,7 +100,9 @@ function drawThumb(app, kind, { canvas, layer, head }) {
   const { data, rows, cols } = pooledByMax(thumbOf(kind, layer, head), [kind.thumbHeight, kind.thumbWidth], pixels);
   if (canvas.width !== cols) canvas.width = cols;
   if (canvas.height !== rows) canvas.height = rows;
-  canvas.getContext("2d", { willReadFrequently: true }).putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
+  canvas
+    .getContext("2d", { willReadFrequently: true })
+    .putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
 }
 
 function paintTint(app, kind) {
@@ -87,7 +115,12 @@ function paintTint(app, kind) {
   const [low, high] = extent(values);
   for (const { node, value, foot, layer, head } of app.cells.values()) {
     const number = values && layer !== "mean" && head !== "mean" ? values[layer * kind.heads + head] : undefined;
-    value.textContent = number === undefined || app.layout.dense ? "" : app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
+    value.textContent =
+      number === undefined || app.layout.dense
+        ? ""
+        : app.layout.w < 26
+          ? shortText(number).replace(/^(-?)0\./, "$1.")
+          : shortText(number);
     const part = tint !== "none" && Number.isFinite(number) && high > low ? (number - low) / (high - low) : null;
     foot.style.background = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     const measured = number === undefined ? "" : `, ${metricName(app, shown)} ${shortText(number)}`;
@@ -108,7 +141,8 @@ function metricName(app, metric) {
 }
 
 function summaryText(app, kind, { shown, low, high }) {
-  const counts = `${kind.layers} ${kind.layers === 1 ? "layer" : "layers"} × ${kind.heads} ${kind.heads === 1 ? "head" : "heads"}`;
+  const count = (number, word) => `${number} ${number === 1 ? word : `${word}s`}`;
+  const counts = `${count(kind.layers, "layer")} × ${count(kind.heads, "head")}`;
   if (!shown) return counts;
   const verb = app.view.tint === "none" ? "sorted" : "tinted";
   return `${counts} · ${verb} by ${metricName(app, shown)}, ${shortText(low)} to ${shortText(high)}`;
@@ -125,7 +159,10 @@ function paintFocusCell(app) {
   app.parts.grid.tabIndex = now ? -1 : 0;
   now?.node.setAttribute("aria-selected", "true");
   if (now) now.node.tabIndex = 0;
-  const pins = view.pins.filter(([kind]) => kind === view.kind).map(([, layer, head]) => `${layer}/${head}`).join();
+  const pins = view.pins
+    .filter(([kind]) => kind === view.kind)
+    .map(([, layer, head]) => `${layer}/${head}`)
+    .join();
   if (app.pinKey === `${app.overviewKey}|${pins}`) return;
   app.pinKey = `${app.overviewKey}|${pins}`;
   for (const [site, { node }] of cells) node.classList.toggle("pinned", pins.split(",").includes(site));

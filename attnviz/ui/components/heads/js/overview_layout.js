@@ -1,7 +1,9 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-const CAPTION = 17, HEADER = 28, SMALLEST = 13;
+const CAPTION = 17,
+  HEADER = 28,
+  SMALLEST = 13;
 
 function overviewLayout(app, kind, [width, height]) {
   const { sort } = app.view;
@@ -19,8 +21,11 @@ function sortedLayout(app, kind, size) {
   const values = app.payload.header.metrics.values[kind.kind][app.view.sort];
   const order = range(values.length).sort((a, b) => (values[b] ?? -Infinity) - (values[a] ?? -Infinity) || a - b);
   const sites = order.map((i) => [Math.floor(i / kind.heads), i % kind.heads]);
-  const inRows = (columns) => range(Math.ceil(sites.length / columns)).map((r) => sites.slice(r * columns, (r + 1) * columns));
-  const options = range(sites.length).map((i) => inRows(i + 1)).map((rows) => ({ rows, ...sizeOf(app, kind, rows, size), sorted: true }));
+  const inRows = (columns) =>
+    range(Math.ceil(sites.length / columns)).map((r) => sites.slice(r * columns, (r + 1) * columns));
+  const options = range(sites.length)
+    .map((i) => inRows(i + 1))
+    .map((rows) => ({ rows, ...sizeOf(app, kind, rows, size), sorted: true }));
   return options.reduce((best, option) => (option.area > best.area ? option : best));
 }
 
@@ -46,7 +51,15 @@ function sizeOf(app, kind, rows, [width, height]) {
 // Very many heads: the metric is a strip of its tint, and its number is in the cell's title.
 function dense(w, height) {
   const side = Math.max(SMALLEST, Math.floor(Math.min(height - 5, w * 1.4)));
-  return { w: Math.max(SMALLEST, Math.floor(Math.min(w, side * 2))), h: side, gap: 3, caption: 5, narrow: true, dense: true, area: side ** 2 };
+  return {
+    w: Math.max(SMALLEST, Math.floor(Math.min(w, side * 2))),
+    h: side,
+    gap: 3,
+    caption: 5,
+    narrow: true,
+    dense: true,
+    area: side ** 2,
+  };
 }
 
 // The site that lies one step away on the grid, or the same one at its edge.

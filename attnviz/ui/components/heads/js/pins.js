@@ -1,6 +1,10 @@
 // Heads that are pinned, and what is done with them.
 
-const COMPARE = [["none", "In focus"], ["side", "Side by side"], ["difference", "Difference"]];
+const COMPARE = [
+  ["none", "In focus"],
+  ["side", "Side by side"],
+  ["difference", "Difference"],
+];
 
 function paintPins(app) {
   const { parts, view, payload } = app;
@@ -10,13 +14,18 @@ function paintPins(app) {
     parts.pinList.dataset.drawn = key;
     parts.pinList.replaceChildren(...view.pins.map((pin) => pinNode(app, pin)));
   }
-  for (const choice of parts.compare.children) choice.setAttribute("aria-pressed", String(choice.dataset.compare === view.compare));
+  for (const choice of parts.compare.children)
+    choice.setAttribute("aria-pressed", String(choice.dataset.compare === view.compare));
 }
 
 function pinNode(app, pin) {
   const [kind, layer, head] = pin;
   const name = pinName(app, pin);
-  const go = button(name, { class: "pin-name", title: `Bring ${name} into focus`, onclick: () => change(app, { kind, layer, head, compare: "none" }) });
+  const go = button(name, {
+    class: "pin-name",
+    title: `Bring ${name} into focus`,
+    onclick: () => change(app, { kind, layer, head, compare: "none" }),
+  });
   const off = button("×", { class: "pin-off", "aria-label": `Unpin ${name}`, onclick: () => togglePin(app, pin) });
   return element("span", { class: "pin" }, go, off);
 }

@@ -3,11 +3,21 @@
 function watchPointer(app) {
   const { overlay } = app.parts;
   overlay.onpointermove = (event) => hoverAt(app, event);
-  overlay.onpointerleave = () => { if (!app.press) endHover(app); };
-  overlay.onpointerdown = (event) => { app.press = { at: pointOf(event), tile: tileAt(app, pointOf(event)) }; overlay.setPointerCapture(event.pointerId); };
+  overlay.onpointerleave = () => {
+    if (!app.press) endHover(app);
+  };
+  overlay.onpointerdown = (event) => {
+    app.press = { at: pointOf(event), tile: tileAt(app, pointOf(event)) };
+    overlay.setPointerCapture(event.pointerId);
+  };
   overlay.onpointerup = (event) => release(app, event);
-  overlay.onpointercancel = () => { app.press = app.dragged = null; };
-  overlay.ondblclick = () => { app.zoom = null; paint(app, performance.now()); };
+  overlay.onpointercancel = () => {
+    app.press = app.dragged = null;
+  };
+  overlay.ondblclick = () => {
+    app.zoom = null;
+    paint(app, performance.now());
+  };
 }
 
 const pointOf = (event) => [event.offsetX, event.offsetY];
@@ -24,9 +34,18 @@ function hoverAt(app, event) {
   if (row === null || row === undefined) return endHover(app);
   const key = `${app.tiles.indexOf(tile)}/${row}/${cell?.col}`;
   if (app.hover?.key !== key) {
-    app.hover = { key, kind: tile.kind.kind, row, col: cell ? cell.col : null, inFocus: tile.kind.kind === app.view.kind };
+    app.hover = {
+      key,
+      kind: tile.kind.kind,
+      row,
+      col: cell ? cell.col : null,
+      inFocus: tile.kind.kind === app.view.kind,
+    };
     paintOverlay(app);
-    if (app.view.row === null) { paintStrip(app); paintBars(app); }
+    if (app.view.row === null) {
+      paintStrip(app);
+      paintBars(app);
+    }
   }
   showTip(app, tile, point);
 }
@@ -36,11 +55,15 @@ function endHover(app) {
   app.hover = null;
   app.parts.tip.hidden = true;
   paintOverlay(app);
-  if (app.view.row === null) { paintStrip(app); paintBars(app); }
+  if (app.view.row === null) {
+    paintStrip(app);
+    paintBars(app);
+  }
 }
 
 function showTip(app, tile, [x, y]) {
-  const { tip } = app.parts, { row, col } = app.hover;
+  const { tip } = app.parts,
+    { row, col } = app.hover;
   tip.hidden = false;
   tip.replaceChildren(...tipLines(tile, row, col));
   const [width, height] = app.sizes.map;
@@ -50,14 +73,26 @@ function showTip(app, tile, [x, y]) {
 }
 
 function tipLines({ kind, map, mask, signed }, row, col) {
-  const at = (name, text, position) => element("div", {}, element("span", { class: "tip-name", text: name }), element("bdi", { text }), element("span", { class: "tip-at", text: ` #${position}` }));
+  const at = (name, text, position) =>
+    element(
+      "div",
+      {},
+      element("span", { class: "tip-name", text: name }),
+      element("bdi", { text }),
+      element("span", { class: "tip-at", text: ` #${position}` }),
+    );
   const lines = [at("query", rowName(kind.rows[row].map((part) => part && isolated(part))), row)];
   if (col === null) return lines;
   const seen = !mask || mask[row * kind.nCols + col];
   const value = map.data[row * kind.nCols + col];
   const number = `${map.exact ? "" : "≈ "}${exactText(value)}${map.exact ? "" : " (8-bit)"}`;
   const name = signed ? "difference" : "weight";
-  const said = element("div", {}, element("span", { class: "tip-name", text: name }), element("b", { class: "tip-value", text: number }));
+  const said = element(
+    "div",
+    {},
+    element("span", { class: "tip-name", text: name }),
+    element("b", { class: "tip-value", text: number }),
+  );
   if (!seen) said.append(element("span", { class: "tip-masked", text: " masked" }));
   return [...lines, at("key", kind.cols[col], col), said];
 }
@@ -79,7 +114,12 @@ function release(app, event) {
   const row = rowAt(press.tile.geometry, pointOf(event));
   const { kind } = press.tile;
   if (row === null) return;
-  change(app, kind.kind === app.view.kind ? { row: row === app.view.row ? null : row } : { kind: kind.kind, layer: press.tile.layer, head: press.tile.head, row });
+  change(
+    app,
+    kind.kind === app.view.kind
+      ? { row: row === app.view.row ? null : row }
+      : { kind: kind.kind, layer: press.tile.layer, head: press.tile.head, row },
+  );
 }
 
 // Zoom to the cells under a dragged box; fewer than two either way is taken for a slip of the hand.
@@ -90,6 +130,7 @@ function zoomInto(app, { kind, geometry }, [x, y, w, h]) {
   const right = clamp(zoom.left + Math.ceil((x + w - geometry.x) / cell.w), left + 1, zoom.right);
   const top = clamp(zoom.top + Math.floor((y - geometry.y) / cell.h), zoom.top, zoom.bottom - 1);
   const bottom = clamp(zoom.top + Math.ceil((y + h - geometry.y) / cell.h), top + 1, zoom.bottom);
-  if (right - left > 1 && bottom - top > 1) app.zoom = { kind: kind.kind, base: app.payload.header.base, window: { left, right, top, bottom } };
+  if (right - left > 1 && bottom - top > 1)
+    app.zoom = { kind: kind.kind, base: app.payload.header.base, window: { left, right, top, bottom } };
   paint(app, performance.now());
 }

@@ -19,7 +19,12 @@ function paintStrip(app) {
 const tokenNode = (text, special) => element("span", { class: special ? "token special" : "token", text, dir: "auto" });
 
 const lineNode = (name, tokens) =>
-  element("div", { class: "line" }, element("span", { class: "line-name", text: name }), element("div", { class: "tokens" }, ...tokens));
+  element(
+    "div",
+    { class: "line" },
+    element("span", { class: "line-name", text: name }),
+    element("div", { class: "tokens" }, ...tokens),
+  );
 
 function clearToken(token) {
   token.style.background = token.style.color = "";
@@ -44,7 +49,8 @@ function bringIntoView(token) {
   const line = token?.parentElement;
   if (!line || line.childElementCount < 24 || line.scrollHeight <= line.clientHeight) return;
   const { offsetTop, offsetHeight } = token;
-  if (offsetTop < line.scrollTop || offsetTop + offsetHeight > line.scrollTop + line.clientHeight) line.scrollTop = offsetTop - 2;
+  if (offsetTop < line.scrollTop || offsetTop + offsetHeight > line.scrollTop + line.clientHeight)
+    line.scrollTop = offsetTop - 2;
 }
 
 function touch(app, [line, offset], token) {

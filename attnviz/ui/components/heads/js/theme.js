@@ -24,10 +24,19 @@ function readTheme(app) {
   const key = [name, paper, ink, accent, style.fontFamily].join("|");
   if (app.theme?.key === key) return;
   app.theme = {
-    key, name, font: style.fontFamily,
-    paper: css(paper), ink: css(ink), accent: css(accent),
-    muted: css(mix(ink, paper, 0.64)), faint: css(mix(ink, paper, 0.42)), line: css(mix(ink, paper, 0.13)),
-    hatch: css(mix(ink, paper, 0.34)), paperRGB: paper, inkRGB: ink, accentRGB: accent,
+    key,
+    name,
+    font: style.fontFamily,
+    paper: css(paper),
+    ink: css(ink),
+    accent: css(accent),
+    muted: css(mix(ink, paper, 0.64)),
+    faint: css(mix(ink, paper, 0.42)),
+    line: css(mix(ink, paper, 0.13)),
+    hatch: css(mix(ink, paper, 0.34)),
+    paperRGB: paper,
+    inkRGB: ink,
+    accentRGB: accent,
   };
   app.root.dataset.theme = name;
 }

@@ -3,7 +3,8 @@
 function drawTile(app, pen, tile, box) {
   const geometry = geometryOf(pen, tile, box);
   tile.geometry = geometry;
-  if (tile.heading) pen.text(clipped(pen, tile.heading, box.w - 8, { weight: 600 }), geometry.x, box.y + 9, { weight: 600 });
+  if (tile.heading)
+    pen.text(clipped(pen, tile.heading, box.w - 8, { weight: 600 }), geometry.x, box.y + 9, { weight: 600 });
   drawCells(app, pen, tile);
   if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
   drawRowLabels(app, pen, tile);
@@ -42,8 +43,11 @@ function maskedBoxes({ mask, kind, geometry }) {
   const { zoom, cell } = geometry;
   const boxes = [];
   for (let row = zoom.top; row < zoom.bottom; row++)
-    for (let col = zoom.left; col < zoom.right; ) {
-      if (mask[row * kind.nCols + col]) { col++; continue; }
+    for (let col = zoom.left; col < zoom.right;) {
+      if (mask[row * kind.nCols + col]) {
+        col++;
+        continue;
+      }
       const from = col;
       while (col < zoom.right && !mask[row * kind.nCols + col]) col++;
       boxes.push([colLeft(geometry, from), rowTop(geometry, row), (col - from) * cell.w, cell.h]);
@@ -63,7 +67,10 @@ function drawRowLabels(app, pen, tile) {
   if (geometry.cell.h < 10) return;
   for (const row of empty)
     if (row >= geometry.zoom.top && row < geometry.zoom.bottom)
-      pen.text("no keys", geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, { size: 11, colour: app.theme.muted });
+      pen.text("no keys", geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, {
+        size: 11,
+        colour: app.theme.muted,
+      });
 }
 
 // Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
@@ -71,13 +78,17 @@ function drawRowLabel(app, pen, tile, row, strong) {
   const { geometry, kind } = tile;
   const [input, output] = kind.rows[row];
   const y = rowTop(geometry, row) + geometry.cell.h / 2;
-  const weight = strong ? 700 : 400, size = geometry.labelSize;
+  const weight = strong ? 700 : 400,
+    size = geometry.labelSize;
   let right = geometry.x - 8;
   if (output !== null) {
     const text = clipped(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
     pen.text(text, right, y, { weight, size, align: "right" });
     right -= pen.widthOf(text, size, weight);
-    if (input !== null) { pen.text(" → ", right, y, { size, align: "right", colour: app.theme.faint }); right -= pen.widthOf(" → ", size); }
+    if (input !== null) {
+      pen.text(" → ", right, y, { size, align: "right", colour: app.theme.faint });
+      right -= pen.widthOf(" → ", size);
+    }
   }
   if (input === null) return;
   const room = right - (geometry.x - 8 - geometry.labelWidth);
@@ -88,7 +99,8 @@ function drawRowLabel(app, pen, tile, row, strong) {
 function drawColLabels(app, pen, tile) {
   const { geometry, kind } = tile;
   const step = geometry.cell.w >= 12 ? 1 : stepFor(geometry.cell.w, 16);
-  for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step) drawColLabel(pen, { geometry, text: kind.cols[col], col });
+  for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step)
+    drawColLabel(pen, { geometry, text: kind.cols[col], col });
 }
 
 function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
@@ -101,6 +113,12 @@ function drawAxes(app, pen, tile) {
   const { x, y, w, h, box, labelWidth } = tile.geometry;
   const colour = app.theme.muted;
   const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
-  if (!tile.heading || tile.atLeft) pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
-  if (!tile.heading || tile.atBottom) pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), { size: 11, colour, align: "center" });
+  if (!tile.heading || tile.atLeft)
+    pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
+  if (!tile.heading || tile.atBottom)
+    pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), {
+      size: 11,
+      colour,
+      align: "center",
+    });
 }

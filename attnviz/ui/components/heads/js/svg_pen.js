@@ -1,0 +1,61 @@
+// The pen that writes SVG, with the strokes of `pens.js`.
+
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // XML has no way to write these
+const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(CONTROLS, "\ufffd");
+const rounded = (...numbers) => numbers.map((number) => Math.round(number * 100) / 100);
+
+// `content` is markup already: text is escaped by who hands it in.
+function tagged(name, attributes, content = "") {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  return `<${name}${written.join("")}>${content}</${name}>`;
+}
+
+function svgPen(theme) {
+  const parts = [];
+  const add = (...node) => parts.push(tagged(...node));
+  return {
+    widthOf: (text, size, weight = 400) => measured(text, size, weight, theme.font),
+    text: (text, x, y, style = {}) => add(...textNode(text, [x, y], { colour: theme.ink, ...style })),
+    box(x, y, w, h, { fill, stroke, width = 1, radius = 0 }) {
+      const paint = { fill: fill ?? "none", stroke: stroke ?? "none", "stroke-width": width, rx: radius };
+      add("rect", { ...place(x, y, w, h), ...paint });
+    },
+    image(image, x, y, w, h) {
+      const look = { preserveAspectRatio: "none", style: "image-rendering:pixelated" };
+      add("image", { ...place(x, y, w, h), ...look, href: canvasOf(image).toDataURL() });
+    },
+    hatch(boxes) {
+      const d = boxes.map(([x, y, w, h]) => `M${rounded(x, y)}h${rounded(w)}v${rounded(h)}h${rounded(-w)}z`).join("");
+      add("path", { fill: "url(#hatch)", d });
+    },
+    document: (width, height) => svgDocument(parts, theme, [width, height]),
+  };
+}
+
+function place(...lengths) {
+  const [x, y, width, height] = rounded(...lengths);
+  return { x, y, width, height };
+}
+
+function textNode(text, at, { size = 12, weight = 400, colour, align = "left", angle = 0 }) {
+  const turn = angle ? ` rotate(${rounded((angle * 180) / Math.PI)})` : "";
+  const attributes = {
+    transform: `translate(${rounded(...at)})${turn}`,
+    "font-size": size,
+    "font-weight": weight,
+    fill: colour,
+    "text-anchor": { left: "start", right: "end", center: "middle" }[align],
+    "dominant-baseline": "central",
+    "xml:space": "preserve",
+  };
+  return ["text", attributes, escaped(text)];
+}
+
+function svgDocument(parts, theme, [width, height]) {
+  const stroke = tagged("path", { d: "M-1 1l2 -2M0 6l6 -6M5 7l2 -2", stroke: theme.hatch });
+  const hatch = tagged("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" }, stroke);
+  const paper = tagged("rect", { width: "100%", height: "100%", fill: theme.paper });
+  const size = { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": `${theme.font}, sans-serif` };
+  const content = tagged("defs", {}, hatch) + paper + parts.join("");
+  return tagged("svg", { xmlns: "http://www.w3.org/2000/svg", ...size }, content);
+}
