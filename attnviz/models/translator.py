@@ -13,7 +13,7 @@ from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Plan, Step, steps
 from attnviz.text.codec import Encoded, TextCodec
-from attnviz.text.limits import MAX_TOKENS, require_text
+from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
@@ -93,7 +93,7 @@ class Translator:
             dtype=str(self.dtype).removeprefix("torch."),
             forward_seconds=encoded - started + time.perf_counter() - decoded,
             decoding_seconds=decoded - encoded,
-            notes=(*src.notes, *notes),
+            notes=(*about("Source", src.notes), *notes),
         )
         return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
 
@@ -178,7 +178,7 @@ class Translator:
     ) -> tuple[Sentence, tuple[str, ...]]:
         if tgt_text is not None and tgt_text.strip():
             given = self.codec.encode_target(tgt_text, to)
-            return Sentence(src.tokens, given.tokens, text, tgt_text), given.notes
+            return Sentence(src.tokens, given.tokens, text, tgt_text), about("Target", given.notes)
         limit = min(max_tokens, _decoding_limit(len(src.ids)))
         ids = (self.codec.bos_id(to), *self._write(memory, None, to, [limit])[0])
         cut = ids[-1] != self.codec.eos_id

@@ -24,6 +24,11 @@ def capped(text: str, limit: int = MAX_CHARACTERS) -> tuple[str, str | None]:
     return text[:limit], f"Only the first {limit:,} of {len(text):,} characters were read."
 
 
+def about(sentence: str, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes that name the sentence they are about: "Source: only the first 510 of 600 tokens were kept."."""
+    return tuple(f"{sentence}: {note[0].lower()}{note[1:]}" for note in notes)
+
+
 def require_text(text: str) -> None:
     """Raises TextError when there is nothing to read."""
     if not text.strip():

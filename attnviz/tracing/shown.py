@@ -52,6 +52,7 @@ class Shown:
 
     attn is float32 `(layers, heads, rows, cols)`; mask is bool, True = may attend, with 1 for layers or heads
     where it is the same for all of them. `left_out` is a sentence for the legend, "" when nothing is hidden.
+    `keyless` says which rows see no key whatever is shown, hidden ones counted; None where nothing is hidden.
     """
 
     kind: Kind
@@ -61,6 +62,13 @@ class Shown:
     cols: tuple[ColLabel, ...]
     renormalised: bool = False
     left_out: str = ""
+    keyless: Bool[Tensor, "_ _ rows"] | None = None
+
+    @property
+    def rows_with_keys_hidden(self) -> Bool[Tensor, " rows"]:
+        """Rows that see keys, though none that is shown: the keys are special tokens, and these are hidden."""
+        without = ~self.mask.any(dim=-1)
+        return (without & ~(without if self.keyless is None else self.keyless)).flatten(0, 1).any(dim=0)
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """One head's map; "mean" for layer or head averages over all of them. Raises ValueError out of range."""
@@ -98,7 +106,8 @@ def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool 
     row_groups = _groups(queries if outputs is None else outputs, words=words, hide=hide)
     col_groups = _groups(keys, words=words, hide=hide)
     attn = trace.attn(kind, item=item)
-    attn, mask = _merged(attn, _masks(trace, kind, item, attn.shape[:2]), (row_groups, col_groups))
+    full = _masks(trace, kind, item, attn.shape[:2])
+    attn, mask = _merged(attn, full, (row_groups, col_groups))
     if specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
@@ -109,6 +118,7 @@ def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool 
         rows=_row_labels(row_groups, queries, outputs, words=words),
         cols=tuple(ColLabel(_text(keys, group), group) for group in col_groups),
         renormalised=specials == "renormalise",
+        keyless=_keyless(full, row_groups) if hide else None,
         left_out=_left_out(specials, sum(map(len, col_groups)) < len(keys)),
     )
 
@@ -155,6 +165,12 @@ def _merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[
     pieces = (rows @ sees).clamp(min=1)
     merged = rows @ (attn @ cols.T) / pieces
     return merged, (rows @ mask.float() @ cols.T) > 0
+
+
+def _keyless(mask: Tensor, row_groups: Groups) -> Tensor:
+    """`(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
+    rows = _membership(row_groups, mask.shape[-2])
+    return (mask.any(dim=-1).float() @ rows.T) == 0
 
 
 def _membership(groups: Groups, length: int) -> Tensor:

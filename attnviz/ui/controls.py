@@ -9,13 +9,14 @@ import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
-from attnviz.text.limits import capped
+from attnviz.text.limits import about, capped
 from attnviz.ui import model_choice, session
 from attnviz.ui.session import Request
 
 # The sentences stay in force when the page changes; bound alone, a value is lost where a link to a page has a query.
 KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 MAX_NEW = 64  # tokens after a prompt
+_SIDES = {"src": "Source", "tgt": "Target"}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 
@@ -118,7 +119,7 @@ def _keep_to_limit(key: str) -> None:
     kept, note = capped(st.session_state.get(key) or "")
     if note:
         st.session_state[key] = kept
-        st.session_state[f"{key}-note"] = [note]
+        st.session_state[f"{key}-note"] = about(_SIDES[key], (note,))
 
 
 def _source_changed() -> None:

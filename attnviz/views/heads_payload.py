@@ -13,6 +13,7 @@ import pandas as pd
 
 from attnviz.views import colour
 from attnviz.views.binary import Blobs, packed
+from attnviz.views.labels import KINDS
 
 if TYPE_CHECKING:
     from attnviz.tracing.shown import Shown
@@ -21,23 +22,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
-# Title, what it shows, what a row and what a column stands for.
-_WORDS = {
-    "encoder_self": ("Encoder self-attention", "which token each token looks at", "token", "token"),
-    "decoder_self": (
-        "Decoder self-attention",
-        "which earlier token each step looks at",
-        "step, input → output",
-        "input token",
-    ),
-    "cross": (
-        "Cross-attention",
-        "which source token each step looks at",
-        "decoder step, input → output",
-        "source token",
-    ),
-}
-_TABS = {"encoder_self": "Encoder self", "decoder_self": "Decoder self", "cross": "Cross"}
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -91,16 +75,16 @@ def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
 
 
 def _kind(kind: str, maps: "Shown", blobs: Blobs) -> dict[str, Any]:
-    title, question, rows, cols = _WORDS.get(kind, (kind, "", "query token", "key token"))
+    words = KINDS[kind]
     layers, heads, n_rows, n_cols = maps.attn.shape
     overview = eight_bit(maps.attn.numpy())
     return {
         "kind": kind,
-        "tab": _TABS.get(kind, kind),
-        "title": title,
-        "question": question,
-        "query_axis": f"query: {rows} ↓",
-        "key_axis": f"key: {cols} →",
+        "tab": words.tab,
+        "title": words.name,
+        "question": words.question,
+        "query_axis": f"query ↓ ({words.query})",
+        "key_axis": f"key → ({words.key})",
         "shape": [layers, heads, n_rows, n_cols],
         "rows": [[row.input, row.output] for row in maps.rows],
         "cols": [col.text for col in maps.cols],
@@ -109,6 +93,7 @@ def _kind(kind: str, maps: "Shown", blobs: Blobs) -> dict[str, Any]:
         "overview": {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]},
         "mask": _mask(maps.mask.numpy(), blobs),
         "sinks": _sinks(maps),
+        "keys_hidden": _keys_hidden(maps),
         "left_out": maps.left_out,
     }
 
@@ -174,6 +159,11 @@ def _sinks(maps: "Shown") -> list[int]:
     """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
     ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
     return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
+
+
+def _keys_hidden(maps: "Shown") -> list[int]:
+    """Rows to say "keys hidden" of where others say "no keys"."""
+    return maps.rows_with_keys_hidden.nonzero().flatten().tolist()
 
 
 def _scale(name: str) -> np.ndarray:

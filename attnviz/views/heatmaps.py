@@ -81,7 +81,9 @@ def _hover_texts(shown: Shown, hidden: np.ndarray) -> np.ndarray:
     texts[..., 0] = np.array([escaped(row.text) for row in shown.rows], dtype=object)[:, None]
     texts[..., 1] = np.array([escaped(col.text) for col in shown.cols], dtype=object)[None]
     texts[..., 2] = np.where(hidden, " (masked)", "")
-    texts[hidden.all(axis=1), :, 2] = " (no keys: this row may see none of these)"
+    blind, keys_hidden = hidden.all(axis=1), shown.rows_with_keys_hidden.numpy()
+    texts[blind, :, 2] = " (no keys: this row may see none of these)"
+    texts[blind & keys_hidden, :, 2] = " (this row sees special tokens only, and these are hidden)"
     return texts
 
 

@@ -9,21 +9,32 @@ MAX_TICKS, MAX_LABEL = 48, 28
 
 @dataclass(frozen=True)
 class KindWords:
-    """One kind of attention in words: its name, what a row does, and what stands along both axes."""
+    """One kind of attention in words: its name, what a row does, what stands along both axes, its name on a tab."""
 
     name: str
     question: str
     query: str
     key: str
+    tab: str
 
 
 KINDS = {
-    "encoder_self": KindWords("Encoder self-attention", "which token each token looks at", "token", "token"),
+    "encoder_self": KindWords(
+        "Encoder self-attention", "which token each token looks at", "token", "token", "Encoder self"
+    ),
     "decoder_self": KindWords(
-        "Decoder self-attention", "which earlier token each step looks at", "step: input → output", "input token"
+        "Decoder self-attention",
+        "which earlier token each step looks at",
+        "step: input → output",
+        "input token",
+        "Decoder self",
     ),
     "cross": KindWords(
-        "Cross-attention", "which source token each step looks at", "decoder step: input → output", "source token"
+        "Cross-attention",
+        "which source token each step looks at",
+        "decoder step: input → output",
+        "source token",
+        "Cross",
     ),
 }
 

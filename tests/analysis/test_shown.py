@@ -125,6 +125,15 @@ def test_a_row_that_saw_only_hidden_tokens_is_empty_and_says_so(trace, specials)
     assert maps.attn[..., 0, :].abs().max() == 0  # the first step sees only <bos>
     assert not maps.visible(0, 0)[0].any()
     assert maps.visible(0, 0)[1:].any(-1).all()
+    assert maps.rows_with_keys_hidden.tolist() == [True, *[False] * (len(maps.rows) - 1)]
+
+
+def test_a_row_without_any_key_is_told_from_one_whose_keys_are_hidden(trace) -> None:
+    mask = torch.tensor([[False, False], [False, True]])[None, None]
+    blind = trace_of("encoder_self", [[0.0, 0.0], [0.0, 1.0]], src=tokens("▁a", EOS), mask=mask)
+    assert shown(blind, "encoder_self").rows_with_keys_hidden.tolist() == [False, False]
+    assert shown(blind, "encoder_self", specials="hide").rows_with_keys_hidden.tolist() == [False]
+    assert not shown(trace, "decoder_self").rows_with_keys_hidden.any()
 
 
 def test_a_decoding_cut_at_the_limit_says_so() -> None:

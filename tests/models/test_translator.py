@@ -64,8 +64,13 @@ def test_an_unknown_language_is_refused_with_those_there_are(model):
 
 def test_a_hundred_thousand_characters_are_cut_and_said_so(model):
     trace = model.trace("dog " * 25_000, to="fr", tgt_text="un")
-    assert "Only the first 2,000 of 100,000 characters" in trace.info.notes[0]
+    assert trace.info.notes[0] == "Source: only the first 2,000 of 100,000 characters were read."
     assert len(trace.tokens("src")) <= 512
+
+
+def test_notes_name_the_sentence_that_was_cut(model):
+    notes = model.trace("a cat", to="fr", tgt_text="un chat " * 300).info.notes
+    assert notes[0] == "Target: only the first 2,000 of 2,400 characters were read."
 
 
 def test_load_reads_a_folder_back(model, folder):

@@ -116,6 +116,11 @@ def test_hovering_gives_row_key_exact_weight_and_whether_it_is_masked() -> None:
     ]
 
 
+def test_a_row_whose_keys_are_hidden_says_so(trace) -> None:
+    heatmap = cells(attnviz.views.heatmap(trace, "decoder_self", layer=0, head=0, specials="hide"))
+    assert set(heatmap.customdata[0, :, 2]) == {" (this row sees special tokens only, and these are hidden)"}
+
+
 def test_masked_cells_are_hatched_by_a_pattern_and_only_they() -> None:
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     figure = heatmap_of(made(mask / mask.sum(-1, keepdim=True), mask), 0, 0)
