@@ -1,0 +1,163 @@
+"""Writing with a checkpoint, a token at a time: on transformers' cache or with the whole prefix; steps are recorded."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.models.huggingface.network import Batch, Network, Watch
+from attnviz.models.huggingface.text import CheckpointText, Encoded
+from attnviz.models.stepwise import Step
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.probe import Probe
+
+_NOBODY = Chain(())
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a checkpoint's generation settings say: the token that a target starts with and those that must follow it,
+    the ids that end a text, and those that are never written.
+    """
+
+    start: int | None = None
+    forced: tuple[int, ...] = ()
+    ends: frozenset[int] = frozenset()
+    never: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, model: Any) -> "Rules":
+        """The rules of a transformers model, from its generation settings, or else its config."""
+        settings, config = getattr(model, "generation_config", None), model.config
+
+        def said(name: str) -> Any:
+            found = getattr(settings, name, None)
+            return getattr(config, name, None) if found is None else found
+
+        ends, banned = said("eos_token_id"), [word[0] for word in said("bad_words_ids") or () if len(word) == 1]
+        forced = said("forced_bos_token_id")
+        return cls(
+            start=(0 if (start := said("decoder_start_token_id")) is None else start)
+            if config.is_encoder_decoder
+            else None,
+            forced=() if forced is None or not config.is_encoder_decoder else (forced,),
+            ends=frozenset(ends if isinstance(ends, list | tuple) else () if ends is None else (ends,)),
+            never=(*banned, *(said("suppress_tokens") or ())),
+        )
+
+    def allowed(self, logits: Tensor) -> Tensor:
+        """Logits with the ids that are never written at minus infinity."""
+        if not self.never:
+            return logits
+        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+
+
+class Stepper:
+    """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
+
+    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again.
+    """
+
+    def __init__(
+        self, network: Network, memory: Tensor | None = None, *, src_mask: Tensor | None = None, cached: bool = True
+    ):
+        self.network, self.memory, self.src_mask = network, memory, src_mask
+        self.cache = network.empty_cache() if cached else None
+        self.prefix = torch.empty(1, 0, dtype=torch.long, device=network.device)
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next tokens `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        new = ids.unsqueeze(1) if ids.dim() == 1 else ids
+        if self.prefix.shape[1] == 0:
+            self.prefix = self.prefix.expand(len(new), 0)
+        self.prefix = torch.cat((self.prefix, new), dim=1)
+        fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
+        watch = Watch(probe or _NOBODY, hidden=probe is not None)
+        if self.memory is None:
+            out = self.network.single(fed, watch, self.cache)  # type: ignore[arg-type]
+        else:
+            assert self.src_mask is not None  # memory comes with its mask
+            out = self.network.decode(fed, self.memory, self.src_mask, watch, self.cache)
+        return out.logits[:, -1]
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.prefix = self.prefix[rows]
+        if self.memory is not None and self.src_mask is not None:
+            self.memory, self.src_mask = self.memory[rows], self.src_mask[rows]
+        if self.cache is not None:
+            self.cache.batch_select_indices(rows)
+
+
+def written(stepper: Stepper, prompt: Sequence[int], rules: Rules, count: int) -> list[int]:
+    """Up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
+    ids: list[int] = []
+    fed = torch.tensor([list(prompt)], device=stepper.network.device)
+    while len(ids) < count and not (ids and ids[-1] in rules.ends):
+        ids.append(int(likeliest(rules.allowed(stepper.step(fed)))))
+        fed = torch.tensor([[ids[-1]]], device=fed.device)
+    return ids
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to step: `given` is fed first, token by token, whatever the model chooses; then its own choices, up to
+    `count` of them. `encoded` are the source's tokens and record, where there is an encoder.
+    """
+
+    given: Encoded
+    count: int
+    choose: Choose = likeliest
+    source: Encoded | None = None
+    encoder: Recorder = field(default_factory=Recorder)
+
+
+@torch.inference_mode()
+def steps(stepper: Stepper, text: CheckpointText, rules: Rules, plan: Plan, info: RunInfo) -> Iterator[Step]:
+    """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
+    fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
+    for index in range(total):
+        prefix = _first(fed, index + 1)
+        recorder, started = Recorder(), time.perf_counter()
+        newest = torch.tensor([prefix.ids[-1]], device=stepper.network.device)
+        logits = stepper.step(newest, probe=recorder)
+        seconds = time.perf_counter() - started
+        chosen = int(plan.choose(rules.allowed(logits)))
+        longer = text.continued(prefix, [chosen], part=0 if plan.source else 1)
+        yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
+        if index + 1 < len(fed.tokens):
+            continue
+        if chosen in rules.ends:
+            return
+        fed = longer
+
+
+def _step(stepper: Stepper, plan: Plan, record: tuple[Recorder, Tensor, float], longer: Encoded, info: RunInfo) -> Step:
+    recorder, logits, seconds = record
+    source = plan.source or Encoded((), "")
+    sentence = Sentence(
+        source.tokens, longer.tokens, source.text, longer.text,
+        first_row=0 if stepper.cache is None else len(longer.tokens) - 2,
+    )  # fmt: skip
+    trace = Trace(
+        plan.encoder.calls | recorder.calls,
+        plan.encoder.contexts | recorder.contexts,
+        plan.encoder.layers | recorder.layers,
+        (sentence,),
+        memory=stepper.memory,
+        logits=logits.unsqueeze(1),
+        info=replace(info, forward_seconds=seconds),
+    )
+    return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
+
+
+def _first(encoded: Encoded, count: int) -> Encoded:
+    """The first tokens of a text, and the text up to the last of them."""
+    tokens = encoded.tokens[:count]
+    return Encoded(tokens, encoded.text[: max(token.end for token in tokens)])

@@ -1,0 +1,172 @@
+"""From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers.models.auto import modeling_auto
+
+from attnviz.models.huggingface import attention, faithful, files
+from attnviz.models.huggingface.files import Progress
+from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.network import Batch, uses_segments
+from attnviz.models.huggingface.refusal import ModelError
+from attnviz.models.huggingface.text import CheckpointText
+
+_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
+_MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
+
+
+@dataclass(frozen=True)
+class _Head:
+    """How transformers should build a model, and whether it can write."""
+
+    auto: Any
+    writes: bool
+
+
+def load(
+    model: str | Path, *, device: torch.device, dtype: torch.dtype, limit: int | None = None,
+    progress: Progress | None = None,
+) -> HuggingFaceModel:  # fmt: skip
+    """A checkpoint in transformers' format, from a local folder or from the hub.
+
+    `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is told how far it
+    is, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer, only pickles, too
+    large, or an attention that the package does not reproduce.
+    """
+    tell, limit = progress or (lambda share, what: None), files.size_limit() if limit is None else limit
+    folder = files.folder_of(model, limit=limit, progress=tell)
+    files.check_folder(folder)
+    weights = files.weight_files(folder)
+    tensors, numbers = files.count_numbers(weights)
+    files.check_size(numbers, 4, limit)  # float32: every model is compared in it
+    attention.register()
+    with _quiet():
+        config = _config(folder, tensors)
+        tell(0.3, "Reading the tokenizer")
+        text = _text(folder, config)
+        tell(0.4, "Reading the weights")
+        head = _head(config)
+        network = _weights(folder, config, head)
+        tell(0.8, "Comparing with transformers' own attention")
+        made = _faithful(network, text, head)
+    made.network.to(device, dtype)
+    made.name, made.model_id = str(model) if not Path(model).is_dir() else folder.name, files.weights_id(weights)
+    tell(1.0, "Ready")
+    return made
+
+
+def _config(folder: Path, tensors: int) -> Any:
+    content = files.read_json(folder / files.CONFIG)
+    if "quantization_config" in content:
+        raise ModelError("The model's weights are quantised, which attnviz does not read: give the full weights.")
+    try:
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
+        asks = (
+            "asks to run code of its own" if "auto_map" in content else "is of a kind that transformers does not know"
+        )
+        raise ModelError(
+            f"The model in {folder.name!r} {asks} ({content.get('model_type', 'no model_type')})."
+        ) from error
+    layers = max((n for key in _LAYERS if isinstance(n := getattr(config, key, 0), int)), default=0)
+    if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
+        raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
+    return config
+
+
+def _text(folder: Path, config: Any) -> CheckpointText:
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            folder, config=config, use_fast=True, trust_remote_code=False, local_files_only=True
+        )
+    except Exception as error:
+        raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
+    return CheckpointText(tokenizer, max_tokens=_positions(config))
+
+
+def _positions(config: Any) -> int:
+    """Tokens that there are positions for; RoBERTa's begin after its padding id."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if not isinstance(positions, int) or positions < 1:
+        return 10**9
+    begins = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
+    return positions - begins
+
+
+def _head(config: Any) -> _Head:
+    """The class to load: what the checkpoint was saved as, without heads that the package has no use for."""
+    names, sort = " ".join(config.architectures or ()), type(config)
+    if config.is_encoder_decoder and sort in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        return _Head(AutoModelForSeq2SeqLM, writes=True)
+    is_encoder = sort in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+    if is_encoder:
+        return _Head(AutoModelForMaskedLM if "MaskedLM" in names else AutoModel, writes=False)
+    if sort in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING:
+        writes = "CausalLM" in names or "LMHead" in names
+        return _Head(AutoModelForCausalLM if writes else AutoModel, writes=writes)
+    raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
+
+
+def _weights(folder: Path, config: Any, head: _Head) -> Any:
+    try:
+        model, info = head.auto.from_pretrained(
+            folder, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
+            trust_remote_code=False, local_files_only=True, output_loading_info=True,
+        )  # fmt: skip
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"The weights in {folder.name!r} do not fit their config ({reason}).") from error
+    missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
+    if missing or info["mismatched_keys"]:
+        name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
+        raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
+    return model.requires_grad_(False).eval()
+
+
+def _faithful(model: Any, text: CheckpointText, head: _Head) -> HuggingFaceModel:
+    """The model with our attention in it, once it was found to compute what its own does."""
+    sample, target = _samples(model.config, text)
+    try:
+        expected = faithful.eager(model, sample, target)
+        network = faithful.ours(model, sample, target)
+        faithful.check(network, expected, sample, target)
+    except ModelError:
+        raise
+    except Exception as error:  # a model that cannot even run has its own reasons, of every type
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(f"The model cannot be run on a sentence ({reason}).") from error
+    return HuggingFaceModel(network, text, writes=head.writes)
+
+
+def _samples(config: Any, text: CheckpointText) -> tuple[Batch, Batch | None]:
+    long, short = text.probe()
+    highest = max((*long.ids, *short.ids, text.pad_id))
+    if highest >= config.get_text_config().vocab_size:
+        raise ModelError(f"The tokenizer gives ids up to {highest}; the model knows {config.vocab_size} tokens.")
+    segments = [long.parts, short.parts] if uses_segments(config) else None
+    sample = Batch.of([long.ids, short.ids], text.pad_id, segments)
+    if not config.is_encoder_decoder:
+        return sample, None
+    start = config.decoder_start_token_id or 0
+    return sample, Batch.of([(start, *long.ids[:3]), (start, *short.ids[:2])], text.pad_id)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """transformers' reports of what it loads say nothing to a reader that we do not say better."""
+    logger = logging.getLogger("transformers")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
