@@ -51,7 +51,7 @@ class Rules:
             never=(*banned, *(said("suppress_tokens") or ())),
         )
 
-    def allowed(self, logits: Tensor) -> Tensor:
+    def forbid(self, logits: Tensor) -> Tensor:
         """Logits with the ids that are never written at minus infinity."""
         if not self.never:
             return logits
@@ -100,7 +100,7 @@ def written(stepper: Stepper, prompt: Sequence[int], rules: Rules, count: int) -
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
     while len(ids) < count and not (ids and ids[-1] in rules.ends):
-        ids.append(int(likeliest(rules.allowed(stepper.step(fed)))))
+        ids.append(int(likeliest(rules.forbid(stepper.step(fed)))))
         fed = torch.tensor([[ids[-1]]], device=fed.device)
     return ids
 
@@ -128,7 +128,7 @@ def steps(stepper: Stepper, text: CheckpointText, rules: Rules, plan: Plan, info
         newest = torch.tensor([prefix.ids[-1]], device=stepper.network.device)
         logits = stepper.step(newest, probe=recorder)
         seconds = time.perf_counter() - started
-        chosen = int(plan.choose(rules.allowed(logits)))
+        chosen = int(plan.choose(rules.forbid(logits)))
         longer = text.continued(prefix, [chosen], part=0 if plan.source else 1)
         yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
         if index + 1 < len(fed.tokens):

@@ -9,6 +9,7 @@ import torch
 from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, steps, written
 from attnviz.models.huggingface.network import Batch, Family, Network, Watch, uses_segments
 from attnviz.models.huggingface.text import CheckpointText, Encoded
+from attnviz.models.model import Writer
 from attnviz.models.stepwise import Step
 from attnviz.text.limits import MAX_TOKENS, require_text
 from attnviz.text.tokens import Token
@@ -129,6 +130,44 @@ class HuggingFaceModel:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._check_inputs([text], None, tgt_text)
         return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
+
+    @torch.inference_mode()
+    def writer(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
+    ) -> Writer:
+        """What writes after the sources or prompts of `trace`, read with the probe in force.
+
+        Prompts of different lengths cannot be continued together: of several, all are cut to the shortest. Raises
+        ValueError for a model that does not write.
+        """
+        if not self.writes:
+            raise ValueError(f"{self.name} writes no text.")
+        if self.family == "decoder":
+            prompts = [[token.id for token in _prompt(sentence)] for sentence in trace.sentences]
+            shortest = min(map(len, prompts))
+            begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.device)
+            return Writer(Stepper(self.network, cached=cached), begun, self._rules)
+        src = self._batch([sentence.src for sentence in trace.sentences])
+        memory = self.network.encode(src, Watch(probe or Chain(()), hidden=False))
+        begun = torch.tensor([(self._start().ids[0], *self._rules.forced)], device=self.device).expand(len(memory), -1)
+        return Writer(Stepper(self.network, memory, src_mask=src.mask, cached=cached), begun, self._rules)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids stand for, and their tokens."""
+        written = self.text.continued(Encoded((), ""), ids)
+        return written.text, written.tokens
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a text, without special ones; `to` means nothing here."""
+        return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return self.text.padding(at)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence stands in the same batch."""
+        return self.text.is_pad(token)
 
     @property
     def writes_logits(self) -> bool:
@@ -265,3 +304,9 @@ class HuggingFaceModel:
         """Wait for the device, so that a measured time is the time it took."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+
+def _prompt(sentence: Sentence) -> tuple[Token, ...]:
+    """What stood there before the model wrote; at least one token."""
+    given = tuple(token for token in sentence.tgt_in if not token.part)
+    return given or sentence.tgt_in[:1]

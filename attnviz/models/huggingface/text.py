@@ -94,13 +94,14 @@ class CheckpointText:
     def pad(self, encoded: Encoded, length: int) -> Encoded:
         """The same with `<pad>` tokens at its end."""
         missing, end = length - len(encoded.tokens), len(encoded.text)
-        return replace(encoded, tokens=encoded.tokens + (self._pad(end),) * missing)
+        return replace(encoded, tokens=encoded.tokens + (self.padding(end),) * missing)
 
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer sentence stands in the same batch."""
-        return token == self._pad(token.start)
+        return token == self.padding(token.start)
 
-    def _pad(self, at: int) -> Token:
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
         return Token(self.pad_name, self.pad_id, at, at, is_special=True)
 
     def special(self, id_: int, at: int = 0) -> Token:
