@@ -1,24 +1,23 @@
-"""Heads: every attention head of the model on one sentence, and one of them large."""
+"""Heads: every attention head of the model on one sentence, large, as links, all at once, or down to its numbers."""
 
-from attnviz.ui import frame, session
+import streamlit as st
+
+from attnviz.ui import frame, heads_tabs, own_tensors, session
 
 request = frame.page("Heads")
+st.html(frame.STYLES / "heads.css")
+with st.container(key="heads-bar", horizontal=True):
+    texts = heads_tabs.bar()
+    own = own_tensors.picker()
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.analysis.metrics import head_metrics
-from attnviz.analysis.shown import shown
-from attnviz.ui import heads_data, heads_view
-from attnviz.ui.components.heads import heads
-from attnviz.views.heads_payload import heads_payload
-from attnviz.views.sentence_strip import sentence_strip
+from attnviz.ui import heads_rooms, heads_view
 
-trace = frame.run(lambda: session.trace(request))
-view = heads_view.current(trace, request.entry)
-maps = {kind: shown(trace, kind, specials=view.specials, words=view.words) for kind in trace.kinds}
-metrics = head_metrics(maps, trace)
-heads(
-    heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace)),
-    on_change=heads_view.adopt,
-)
-heads_data.below(trace, maps[view.kind], view)
-frame.finish(request, trace, view)
+trace = own or frame.run(lambda: session.trace(request))
+view = heads_view.current(trace, own_tensors.entry() if own else request.entry)
+tabs = heads_tabs.current(texts, trace, view)
+heads_rooms.draw(trace, tabs)
+if own:
+    own_tensors.finish(own, tabs)
+else:
+    frame.finish(request, trace, tabs)

@@ -1,0 +1,86 @@
+// The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
+
+const READABLE = 19,
+  TALLEST = 36; // pixels a row
+
+function paintColumns(app) {
+  const { header } = app.payload;
+  const [, , rows, cols] = header.shape;
+  const high = app.parts.body.clientHeight - 8;
+  const fitted = high / Math.max(rows, cols, 1);
+  app.rowHeight = app.view.rows === "fit" ? Math.min(TALLEST, fitted) : Math.max(READABLE, Math.min(TALLEST, fitted));
+  const key = [header.base, app.rowHeight].join("|");
+  if (app.columnsKey === key) return;
+  app.columnsKey = key;
+  app.tokens = { q: header.rows.map((row, i) => tokenNode(app, "q", i, row)), k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])) };
+  app.parts.queries.replaceChildren(...app.tokens.q);
+  app.parts.keys.replaceChildren(...app.tokens.k);
+  app.parts.inner.style.height = `${Math.ceil(app.rowHeight * Math.max(rows, cols))}px`;
+  app.parts.body.style.setProperty("--row", `${app.rowHeight}px`);
+  app.marked = [];
+}
+
+function tokenNode(app, side, place, [input, output]) {
+  const every = Math.max(1, Math.ceil(11 / app.rowHeight));
+  const node = element("div", { class: "link-token", role: "option", tabindex: place ? "-1" : "0", dir: "auto" });
+  if (place % every) node.classList.add("thin");
+  node.dataset.token = `${side}${place}`;
+  node.style.top = `${place * app.rowHeight}px`;
+  // Input, arrow and output are three pieces, so that a right-to-left token cannot turn them round.
+  const pieces = output === null ? [element("bdi", { text: input })] : stepPieces(input, output);
+  node.append(element("span", { class: "link-text" }, ...pieces));
+  node.setAttribute("aria-label", `${rowName([input, output])}, ${side === "q" ? "query" : "key"} ${place}`);
+  return node;
+}
+
+function stepPieces(input, output) {
+  const arrow = element("span", { class: "quiet", text: " → " });
+  return input === null ? [element("bdi", { text: output })] : [element("bdi", { class: "quiet", text: input }), arrow, element("bdi", { text: output })];
+}
+
+const tokenAt = (target) => target.closest?.(".link-token")?.dataset.token ?? null;
+
+function watchTokens(app) {
+  const { body } = app.parts;
+  body.onpointerover = (event) => look(app, { hovered: tokenAt(event.target) });
+  body.onpointerleave = () => look(app, { hovered: null });
+  body.onfocusin = (event) => look(app, { focused: tokenAt(event.target) });
+  body.onfocusout = () => look(app, { focused: null });
+  body.onclick = (event) => {
+    const token = tokenAt(event.target);
+    if (token) change(app, { token: token === app.view.token ? null : token });
+  };
+  body.onkeydown = (event) => walkTokens(app, event);
+  body.onscroll = () => {
+    cancelAnimationFrame(app.frame);
+    app.frame = requestAnimationFrame(() => paintStrokes(app));
+  };
+}
+
+function look(app, patch) {
+  const before = activeToken(app);
+  Object.assign(app, patch);
+  if (activeToken(app) !== before) paintActive(app);
+}
+
+// The pointer goes before the keyboard, the keyboard before what is held.
+const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;
+
+function walkTokens(app, event) {
+  const [side, place] = tokenOf(tokenAt(event.target));
+  if (side === null) return;
+  const moves = { ArrowUp: [side, place - 1], ArrowDown: [side, place + 1], ArrowLeft: ["q", place], ArrowRight: ["k", place] };
+  const acts = { Enter: () => event.target.click(), " ": () => event.target.click(), Escape: () => change(app, { token: null }) };
+  if (event.key in acts) acts[event.key]();
+  else if (event.key in moves) focusToken(app, ...moves[event.key]);
+  else return;
+  event.preventDefault();
+}
+
+function focusToken(app, side, place) {
+  const nodes = app.tokens[side];
+  const next = nodes[Math.max(0, Math.min(nodes.length - 1, place))];
+  for (const node of nodes) if (node.tabIndex === 0) node.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus({ preventScroll: false });
+}

@@ -1,0 +1,64 @@
+// The same picture for files: both columns whole, whatever part of them is on the screen.
+
+const COLUMN = 170,
+  MIDDLE = 420,
+  HEAD = 46;
+
+const figureName = (app) => `links-${app.view.kind}-${app.view.heads.map(([l, h]) => `L${l}-H${h}`).slice(0, 6).join("_") || "none"}`;
+
+function figureSize(app) {
+  const [, , rows, cols] = app.payload.header.shape;
+  return [2 * COLUMN + MIDDLE + 24, HEAD + Math.ceil(app.rowHeight * Math.max(rows, cols)) + 12];
+}
+
+function figure(app, pen, context) {
+  const { header } = app.payload;
+  const heads = app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ");
+  pen.text(shortened(pen, `${header.title}: ${heads}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, { size: 14, weight: 600 });
+  const size = Math.min(12, Math.max(3, app.rowHeight - 2));
+  const label = (text, place, x, align) => pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
+  header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, "right"));
+  header.cols.forEach((text, i) => label(text, i, COLUMN + MIDDLE + 20, "left"));
+  const { strokes, extra } = context ? canvasStrokes(context) : svgStrokes();
+  strokeLines(app, app.shown, { width: MIDDLE, from: 0, to: Infinity }, activeToken(app) === null ? 1 : 2, strokes);
+  return extra();
+}
+
+function canvasStrokes(context) {
+  const [x, y] = [COLUMN + 12, HEAD];
+  const strokes = {
+    begin: () => context.beginPath(),
+    line: (x1, y1, x2, y2) => {
+      context.moveTo(x + x1, y + y1);
+      context.lineTo(x + x2, y + y2);
+    },
+    end: (colour, alpha, width) => {
+      Object.assign(context, { globalAlpha: alpha, strokeStyle: colour, lineWidth: width });
+      context.stroke();
+      context.globalAlpha = 1;
+    },
+  };
+  return { strokes, extra: () => "" };
+}
+
+function svgStrokes() {
+  const paths = [];
+  let path = [];
+  const tenth = (value) => Math.round(value * 10) / 10;
+  const strokes = {
+    begin: () => (path = []),
+    line: (x1, y1, x2, y2) => path.push(`M${tenth(x1)} ${tenth(y1)}L${tenth(x2)} ${tenth(y2)}`),
+    end: (colour, alpha, width) =>
+      paths.push(`<path d="${path.join("")}" stroke="${colour}" stroke-opacity="${alpha.toFixed(3)}" stroke-width="${width}" fill="none"/>`),
+  };
+  return { strokes, extra: () => `<g transform="translate(${COLUMN + 12} ${HEAD})">${paths.join("")}</g>` };
+}
+
+function csvRows(app) {
+  const { header } = app.payload;
+  const rows = [["layer", "head", "row", "row_in", "row_out", "key_position", "key", "weight"]];
+  eachLine(app, activeToken(app), (row, col, weight, place) =>
+    rows.push([...app.view.heads[place], row, ...header.rows[row], col, header.cols[col], weight]),
+  );
+  return rows;
+}

@@ -1,0 +1,75 @@
+// The token that is looked at: the tokens at the other end of its lines are shaded, and its largest weights are listed.
+
+const MOST_LISTED = 40;
+
+function paintActive(app) {
+  paintStrokes(app);
+  for (const node of app.marked) {
+    node.style.background = "";
+    node.classList.remove("active");
+  }
+  app.marked = [];
+  const token = activeToken(app);
+  if (token !== null) shadeEnds(app, token);
+  paintList(app, token);
+  paintNote(app);
+}
+
+function shadeEnds(app, token) {
+  const [side, place] = tokenOf(token);
+  const own = app.tokens[side][place];
+  own.classList.add("active");
+  app.marked.push(own);
+  const strongest = new Map();
+  for (const line of app.shown.lines) {
+    const end = side === "q" ? line.col : line.row;
+    if (line.weight > (strongest.get(end)?.weight ?? 0)) strongest.set(end, line);
+  }
+  for (const [end, { weight, place: head }] of strongest) {
+    const node = app.tokens[side === "q" ? "k" : "q"][end];
+    const share = Math.round(Math.min(1, weight / app.shown.top) * 60);
+    node.style.background = `color-mix(in srgb, ${hueOf(app, head)} ${share}%, transparent)`;
+    app.marked.push(node);
+  }
+}
+
+function paintList(app, token) {
+  const { list, listTitle } = app.parts;
+  const [side, place] = tokenOf(token);
+  const { header } = app.payload;
+  const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
+  listTitle.textContent = token === null ? "Point at a token, or walk with the arrow keys" : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
+  const lines = token === null ? [] : [...app.shown.lines].sort((a, b) => b.weight - a.weight);
+  list.replaceChildren(...lines.slice(0, MOST_LISTED).map((line) => listNode(app, line, side)));
+  if (lines.length > MOST_LISTED) list.append(element("li", { class: "quiet", text: `${lines.length - MOST_LISTED} weaker lines` }));
+  const best = lines.slice(0, 3).map((line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`);
+  if (token !== null) announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
+}
+
+function listNode(app, line, side) {
+  const { header } = app.payload;
+  const [layer, head] = app.view.heads[line.place];
+  const text = side === "q" ? header.cols[line.col] : rowName(header.rows[line.row]);
+  return element(
+    "li",
+    {},
+    element("span", { class: "dot", style: `background:${hueOf(app, line.place)}` }),
+    element("bdi", { class: "list-token", text }),
+    element("span", { class: "quiet", text: `#${side === "q" ? line.col : line.row} L${layer} H${head}` }),
+    element("span", { class: "list-weight", text: exactText(line.weight) }),
+  );
+}
+
+// What is drawn and what is not.
+function paintNote(app) {
+  const { header } = app.payload;
+  const { shown, view } = app;
+  const notes = [`${shown.lines.length.toLocaleString("en")} lines, as opaque as their weight${view.scale === "max" ? ` (1 at ${exactText(shown.top)})` : ""}`];
+  if (!view.heads.length) notes.splice(0, 1, "No head is chosen: click a square");
+  if (shown.leftOut) notes.push(`${shown.leftOut.toLocaleString("en")} fainter ones are left out (weight below ${exactText(shown.least)})`);
+  const share = Math.min(1, ...view.heads.map(([layer, head]) => header.shares[layer][head]));
+  if (share < 0.995 && view.heads.length) notes.push(`weights below ${exactText(header.threshold)} cannot be seen and are not drawn: lines carry at least ${(100 * share).toFixed(1)} % of each head's weight`);
+  if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);
+  if (header.left_out) notes.push(header.left_out);
+  app.parts.note.textContent = notes.join(" · ");
+}

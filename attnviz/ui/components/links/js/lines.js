@@ -1,0 +1,84 @@
+// Which lines there are, from the payload's rows (attnviz/views/links_payload.py), and which of them are drawn.
+
+const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
+const AT_ONCE = ["kind"]; // only Python has another kind's lines
+const MOST_LINES = 20000; // drawn at once; the strongest, and the legend says what is left out
+
+// Lightness is alike within a theme, and neighbours differ for every kind of colour blindness.
+const HUES = {
+  light: ["#4b45d1", "#c2410c", "#0f766e", "#be185d", "#8a6508", "#0369a1", "#4d7c0f", "#6b7280"],
+  dark: ["#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"],
+};
+
+function readLines(app) {
+  const { header, array } = app.payload;
+  if (app.lines?.base === header.base) return;
+  const [layers, heads, rows] = header.shape;
+  const { count } = header;
+  app.lines = {
+    base: header.base,
+    starts: array(Uint32Array, header.starts, layers * heads * rows + 1),
+    cols: array(Uint16Array, header.line_cols, count),
+    weights: array(Float32Array, header.line_weights, count),
+  };
+}
+
+function settle(app) {
+  const [layers, heads, rows, cols] = app.payload.header.shape;
+  const { view } = app;
+  const known = new Set();
+  view.heads = view.heads.filter(([layer, head]) => {
+    const name = `${layer}.${head}`;
+    const isNew = isIndex(layer, layers) && isIndex(head, heads) && !known.has(name);
+    known.add(name);
+    return isNew;
+  });
+  const [side, place] = tokenOf(view.token);
+  if (view.token !== null && !isIndex(place, side === "q" ? rows : cols)) view.token = null;
+}
+
+// "q3" is row 3, "k0" the first key.
+const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
+
+const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
+
+// Calls `take(row, col, weight, place)` for every line of the chosen heads, or only those of one token.
+function eachLine(app, token, take) {
+  const { starts, cols, weights } = app.lines;
+  const [, heads, rows] = app.payload.header.shape;
+  const [side, only] = tokenOf(token);
+  const [first, last] = side === "q" ? [only, only + 1] : [0, rows];
+  app.view.heads.forEach(([layer, head], place) => {
+    const start = (layer * heads + head) * rows;
+    for (let row = first; row < last; row++)
+      for (let at = starts[start + row]; at < starts[start + row + 1]; at++)
+        if (side !== "k" || cols[at] === only) take(row, cols[at], weights[at], place);
+  });
+}
+
+// The lines to draw, strongest kept where there are too many.
+function chosenLines(app, token) {
+  let count = 0,
+    highest = 0;
+  const tally = new Uint32Array(257);
+  eachLine(app, token, (row, col, weight) => {
+    count += 1;
+    highest = Math.max(highest, weight);
+    tally[Math.min(256, Math.floor(weight * 256))] += 1;
+  });
+  const least = count > MOST_LINES ? leastOf(tally) : 0;
+  const lines = [];
+  eachLine(app, token, (row, col, weight, place) => {
+    if (weight >= least) lines.push({ row, col, weight, place });
+  });
+  return { lines, leftOut: count - lines.length, least, top: app.view.scale === "max" ? highest || 1 : 1 };
+}
+
+function leastOf(tally) {
+  let kept = 0;
+  for (let step = 256; step >= 0; step--) {
+    kept += tally[step];
+    if (kept > MOST_LINES) return (step + 1) / 256;
+  }
+  return 0;
+}

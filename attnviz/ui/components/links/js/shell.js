@@ -1,0 +1,85 @@
+// The component's fixed parts, and how all of it is painted.
+
+function buildShell(app) {
+  app.root.replaceChildren(squaresPane(app), linesPane(app), listPane(app));
+  watchTokens(app);
+}
+
+function squaresPane(app) {
+  const { parts } = app;
+  parts.squares = element("div", { class: "squares", role: "group", "aria-label": "Heads" });
+  const none = button("None", { class: "link", title: "Let all heads go", onclick: () => change(app, { heads: [] }) });
+  const all = button("All", { class: "link", title: "Every head of every layer", onclick: () => change(app, { heads: allHeads(app) }) });
+  return element(
+    "section",
+    { class: "pane", "aria-label": "Heads" },
+    element("header", {}, element("h2", { text: "Heads" }), element("span", { class: "tools" }, all, none)),
+    kindTabs(app),
+    element("div", { class: "squares-box" }, parts.squares),
+    element("footer", { class: "quiet", text: "Click squares to choose heads; L0 takes a whole layer." }),
+  );
+}
+
+function allHeads(app) {
+  const [layers, heads] = app.payload.header.shape;
+  return range(layers).flatMap((layer) => range(heads).map((head) => [layer, head]));
+}
+
+function linesPane(app) {
+  const { parts } = app;
+  parts.title = element("h2");
+  parts.question = element("span", { class: "quiet" });
+  parts.chips = element("div", { class: "tools chips" });
+  parts.queries = element("div", { class: "column queries", role: "listbox", "aria-label": "Query tokens" });
+  parts.keys = element("div", { class: "column keys", role: "listbox", "aria-label": "Key tokens" });
+  parts.canvas = element("canvas", { role: "img", "aria-label": "Lines from each query token to the keys it looks at" });
+  parts.middle = element("div", { class: "middle" }, parts.canvas);
+  parts.inner = element("div", { class: "links-inner" }, parts.queries, parts.middle, parts.keys);
+  parts.body = element("div", { class: "links-body" }, parts.inner);
+  parts.note = element("footer", { class: "quiet" });
+  const opacity = choices(app, "scale", [["fixed", "0 to 1", "A line of weight 1 is opaque"], ["max", "0 to max", "The strongest line is opaque"]]);
+  const rows = choices(app, "rows", [["read", "Read", "Rows high enough to read"], ["fit", "Fit", "All tokens at once"]]);
+  return element(
+    "section",
+    { class: "pane", "aria-label": "Token links" },
+    element("header", {}, element("div", { class: "said" }, parts.title, parts.question), element("div", { class: "tools" }, opacity, rows, exportMenu(app))),
+    parts.chips,
+    element("div", { class: "ends quiet" }, (parts.queryName = element("span")), (parts.keyName = element("span"))),
+    parts.body,
+    parts.note,
+  );
+}
+
+function listPane(app) {
+  const { parts } = app;
+  parts.listTitle = element("h2", { class: "list-title" });
+  parts.list = element("ol", { class: "link-list", "aria-label": "Largest weights of the token" });
+  return element("aside", { class: "pane", "aria-label": "The token's links" }, parts.listTitle, parts.list);
+}
+
+function paint(app, began) {
+  const { header } = app.payload;
+  readLines(app);
+  paintKindTabs(app);
+  paintChoices(app);
+  paintSquares(app);
+  const names = app.view.heads.length === 1 ? `, L${app.view.heads[0][0]} H${app.view.heads[0][1]}` : `, ${app.view.heads.length} heads`;
+  app.parts.title.textContent = header.title + names;
+  app.parts.question.textContent = header.question;
+  app.parts.queryName.textContent = `query: ${header.query_name}`;
+  app.parts.keyName.textContent = `key: ${header.key_name}`;
+  paintChips(app);
+  paintColumns(app);
+  paintActive(app);
+  painted(app, began);
+}
+
+function paintChips(app) {
+  const key = `${app.theme.name}${JSON.stringify(app.view.heads)}`;
+  if (app.chipsKey === key) return;
+  app.chipsKey = key;
+  const chip = ([layer, head], place) =>
+    button(`L${layer} H${head}`, { class: "chip", title: "Let this head go", style: `--hue:${hueOf(app, place)}`, onclick: () => toggleHead(app, layer, head) });
+  app.parts.chips.replaceChildren(...app.view.heads.slice(0, 16).map(chip));
+  if (app.view.heads.length > 16) app.parts.chips.append(element("span", { class: "quiet", text: `and ${app.view.heads.length - 16} more` }));
+}

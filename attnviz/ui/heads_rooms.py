@@ -1,0 +1,113 @@
+"""What each tab of the Heads page shows of a trace."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.analysis.metrics import head_metrics
+from attnviz.analysis.shown import shown
+from attnviz.tracing.bare_weights import BareWeights
+from attnviz.tracing.thumbnails import thumbnail
+from attnviz.ui import heads_data, heads_tabs, heads_view
+from attnviz.ui.heads_tabs import Tabbed
+from attnviz.views.sentence_strip import sentence_strip
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+NEEDS_QUERIES = (
+    "The neuron view takes a weight apart into the query and the key that made it. Your file holds bare weights, and "
+    "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
+)
+
+
+def draw(trace: "Trace", tabs: Tabbed) -> None:
+    """The tab that is open, and nothing of the others."""
+    {"heads": _heads, "links": _links, "model": _whole_model, "neuron": _neuron}[tabs.tab](trace, tabs)
+
+
+def _heads(trace: "Trace", tabs: Tabbed) -> None:
+    from attnviz.ui.components.heads import heads
+    from attnviz.views.heads_payload import heads_payload
+
+    view = tabs.view
+    maps = {kind: shown(trace, kind, specials=view.specials, words=view.words) for kind in trace.kinds}
+    metrics = head_metrics(maps, trace)
+    payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
+    heads(payload, on_change=heads_view.adopt)
+    heads_data.below(trace, maps[view.kind], view)
+
+
+def _links(trace: "Trace", tabs: Tabbed) -> None:
+    from attnviz.ui.components.links import links
+    from attnviz.views.links_payload import links_payload
+
+    maps = shown(trace, tabs.view.kind, specials=tabs.view.specials, words=tabs.view.words)
+    view = {
+        "kind": tabs.view.kind,
+        "heads": [list(head) for head in tabs.lines],
+        "token": tabs.held or None,
+        "scale": tabs.opacity,
+        "rows": tabs.fit,
+    }
+    links(links_payload(maps, trace.kinds, view=view), on_change=_take_links)
+
+
+def _take_links() -> None:
+    if view := _chosen("links"):
+        lines = heads_tabs.heads_text(tuple((layer, head) for layer, head in view["heads"]))
+        texts = {"kind": view["kind"], "lines": lines, "held": view["token"]}
+        heads_tabs.take(texts | {"opacity": view["scale"], "fit": view["rows"]})
+
+
+def _whole_model(trace: "Trace", tabs: Tabbed) -> None:
+    import torch
+
+    from attnviz.ui.components.whole_model import whole_model
+    from attnviz.views.whole_model_payload import SIDE, whole_model_payload
+
+    kind = tabs.view.kind
+    if tabs.view.specials == "show" and not tabs.view.words:
+        thumbs = trace.thumbnails(kind, side=SIDE)
+        size = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
+    else:
+        maps = shown(trace, kind, specials=tabs.view.specials, words=tabs.view.words)
+        thumbs = torch.stack([thumbnail(attn.clamp(0, 1), SIDE) for attn in maps.attn])
+        size = len(maps.rows), len(maps.cols)
+    view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
+    whole_model(whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view=view), on_change=_take_whole_model)
+
+
+def _take_whole_model() -> None:
+    if view := _chosen("whole_model"):
+        texts = {"kind": view["kind"], "mini": view["mini"]}
+        opened = {"layer": view["layer"], "head": view["head"], "tab": "heads"}
+        heads_tabs.take(texts | (opened if view["open"] else {}))
+
+
+def _neuron(trace: "Trace", tabs: Tabbed) -> None:
+    from attnviz.ui.components.neuron import neuron
+    from attnviz.views.neuron_payload import neuron_payload
+
+    if isinstance(trace, BareWeights):
+        st.info(NEEDS_QUERIES, icon=":material/info:")
+        return
+    layer, head = (at if isinstance(at, int) else 0 for at in (tabs.view.layer, tabs.view.head))
+    view = {
+        "kind": tabs.view.kind,
+        "layer": layer,
+        "head": head,
+        "row": tabs.view.row,
+        "key": tabs.key,
+        "order": tabs.order,
+    }
+    neuron(neuron_payload(trace, tabs.view.kind, layer=layer, head=head, view=view), on_change=_take_neuron)
+
+
+def _take_neuron() -> None:
+    if view := _chosen("neuron"):
+        heads_tabs.take({name: view[name] for name in ("kind", "layer", "head", "row", "key", "order")})
+
+
+def _chosen(key: str) -> dict | None:
+    return (st.session_state.get(key) or {}).get("view")

@@ -1,0 +1,107 @@
+"""The tabs of the Heads page: which one is open, and what each of them shows. Only the open one is computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.ui import frame
+from attnviz.ui.choices import Reader, segments
+from attnviz.ui.link import View
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+TABS = {"heads": "Heads", "links": "Links"}
+FIELDS = ("tab", "lines", "held", "opacity", "fit", "mini", "key", "order")
+_SHOWN = "tabs-shown"
+NO_HEADS = "none"  # in a link; an empty text means the head in focus
+
+
+@dataclass(frozen=True)
+class Tabbed:
+    """The view of the Heads tab, and what the other tabs add to it.
+
+    `tab` is the open one. Links: `lines`, the chosen heads as (layer, head), `held`, a token such as "q3" or "k0",
+    `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `key`, a
+    key position beside the view's row (None: the one of most weight), and `order` ("position" or "contribution").
+    """
+
+    view: View
+    tab: str = "heads"
+    lines: tuple[tuple[int, int], ...] = ()
+    held: str = ""
+    opacity: str = "fixed"
+    fit: str = "read"
+    mini: str = "map"
+    key: int | None = None
+    order: str = "position"
+
+    def to_params(self) -> dict[str, str]:
+        """Every option as the text that stands in a link."""
+        texts = {name: str(getattr(self, name)) for name in FIELDS}
+        texts |= {"lines": heads_text(self.lines), "key": "" if self.key is None else str(self.key)}
+        return self.view.to_params() | texts
+
+
+def heads_text(heads: tuple[tuple[int, int], ...]) -> str:
+    """Heads as a link holds them: `1.3~2.0`."""
+    return "~".join(f"{layer}.{head}" for layer, head in heads) or NO_HEADS
+
+
+def bar() -> Mapping[str, str]:
+    """Draw the row of tabs; the texts that the address holds for them."""
+    with st.container(key="link-tabs"):
+        texts = {name: st.text_input(name, key=name, bind="query-params") or "" for name in FIELDS}
+    segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
+    return texts
+
+
+def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
+    """What the texts ask for; what they ask wrongly is said above the picture."""
+    reader = Reader(texts)
+    tabbed = Tabbed(
+        view=view,
+        tab=reader.one_of("tab", tuple(TABS), "heads"),
+        held=texts["held"],
+        opacity=reader.one_of("opacity", ("fixed", "max"), "fixed"),
+        fit=reader.one_of("fit", ("read", "fit"), "read"),
+        mini=reader.one_of("mini", ("map", "lines"), "map"),
+        order=reader.one_of("order", ("position", "contribution"), "position"),
+    )
+    lines, problems = _heads_of(texts["lines"], (trace.n_layers, trace.n_heads), view)
+    key = int(texts["key"]) if texts["key"].isdecimal() and len(texts["key"]) < 6 else None
+    frame.say(*reader.problems, *problems)
+    tabbed = replace(tabbed, lines=lines, key=key)
+    st.session_state[_SHOWN] = tabbed.to_params()
+    return tabbed
+
+
+def take(texts: Mapping[str, object]) -> None:
+    """Take over a choice made in a component: it becomes the address. What is as it was stays untouched."""
+    shown = st.session_state.get(_SHOWN, {})
+    for name, value in texts.items():
+        # Each text that changes is an entry in the browser's history.
+        text = "" if value is None else str(value)
+        if text != shown.get(name):
+            st.session_state[name] = text
+
+
+def _heads_of(text: str, sizes: tuple[int, int], view: View) -> tuple[tuple[tuple[int, int], ...], list[str]]:
+    """The heads that a link names; without any, the head in focus, and for a mean all that it is made of."""
+    if text == NO_HEADS:
+        return (), []
+    if not text:
+        chosen = [
+            range(size) if at == "mean" else [int(at)] for at, size in zip((view.layer, view.head), sizes, strict=True)
+        ]
+        return tuple((layer, head) for layer in chosen[0] for head in chosen[1]), []
+    heads, problems = [], []
+    for part in text.split("~")[: sizes[0] * sizes[1]]:
+        layer, _, head = part.partition(".")
+        if layer.isdecimal() and head.isdecimal() and int(layer[:6]) < sizes[0] and int(head[:6]) < sizes[1]:
+            heads.append((int(layer), int(head)))
+        else:
+            problems.append(f"The link asks for lines of head “{part[:40]}”, but a head is layer.head, such as 1.3.")
+    return tuple(dict.fromkeys(heads)), problems[:1]
