@@ -9,6 +9,8 @@ from attnviz.implementations.bugs.cabinet import right
 from attnviz.implementations.bugs.case import Case
 from attnviz.implementations.weights import Attention
 
+SEEN = 1e-3  # a change of a weight that the eye can find on a map
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -39,11 +41,21 @@ class Outcome:
 
     @property
     def row_sums(self) -> tuple[float, float]:
-        """Smallest and largest sum of a row of weights; NaN where there are none."""
+        """Smallest and largest sum of a row of weights, rows with NaN left out; NaN where there are no others."""
         if self.attn is None:
             return float("nan"), float("nan")
         sums = self.attn.sum(dim=-1)
-        return float(sums.min()), float(sums.max())
+        sums = sums[~sums.isnan()]
+        return (float(sums.min()), float(sums.max())) if sums.numel() else (float("nan"), float("nan"))
+
+    def shows_at(self, head: int) -> int:
+        """The sentence of the batch on which a head's map shows the damage: the first one if it does there, otherwise
+        the one that changed most.
+        """
+        if self.attn is None or self.attn.shape != self.right_attn.shape:
+            return 0
+        change = (self.attn - self.right_attn)[:, head].nan_to_num(torch.inf).abs().flatten(start_dim=1).amax(dim=1)
+        return 0 if float(change[0]) > SEEN or float(change.max()) <= SEEN else int(change.argmax())
 
 
 def largest_change(one: Tensor | None, other: Tensor | None) -> float:

@@ -61,10 +61,10 @@ class BatchFirst(Walk):
             query,
         )
         mask = self.line(
-            "mask = True where a key may be seen",
+            self.mask_code,
             self.mask,
             "batch q_len k_len",
-            "An axis of size 1 means: the same for all." + self.no_mask(),
+            "True where a key may be seen; an axis of size 1 means: the same for all." + self.no_mask(),
         )
         wide = self.line(
             "mask = mask.unsqueeze(1)",

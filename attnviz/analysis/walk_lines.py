@@ -80,6 +80,15 @@ class Walk:
             made.append(self.line(f"{long} = W_{name}({of.name})", tensor, names, reason, of))
         return made
 
+    @property
+    def mask_code(self) -> str:
+        """The line that made this site's mask, batch first."""
+        if self.open:
+            return "mask = torch.ones(1, 1, k_len, dtype=torch.bool)"
+        if self.mask.shape[1] == 1:
+            return "mask = (ids != pad_id).unsqueeze(1)"
+        return "mask = torch.ones(1, q_len, k_len, dtype=torch.bool).tril()"
+
     def no_mask(self) -> str:
         """A word on a site that hides nothing."""
         return " This site hides nothing here: every cell is True." if self.open else ""

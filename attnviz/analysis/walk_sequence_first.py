@@ -63,10 +63,10 @@ class SequenceFirst(Walk):
             query,
         )
         mask = self.line(
-            "mask = True where a key may be seen",
+            f"{self.mask_code}.permute(1, 2, 0)",
             self.mask.permute(1, 2, 0),
             "q_len k_len batch",
-            "Sequence first as well." + self.no_mask(),
+            "True where a key may be seen, sequence first as well." + self.no_mask(),
         )
         wide = self.line(
             "mask = mask.unsqueeze(-1)",

@@ -1,15 +1,18 @@
 """The Anatomy page's claims, each with its numbers, and the question whether self-attention is what its name says."""
 
+import pandas as pd
 import streamlit as st
 
 from attnviz.analysis import claims as claim
 from attnviz.analysis.deletion import HOLDERS, deletion
 from attnviz.analysis.memory import METHOD, warm_up
 from attnviz.analysis.modulation import modulation as modulation_of
+from attnviz.ui import figure
 from attnviz.ui.anatomy_link import AnatomyView
-from attnviz.ui.site_bench import SiteBench, numbers, texts, theme
-from attnviz.views.implementation_figures import histogram_figure, spectrum_figure
-from attnviz.views.panels import Panel, panels_figure
+from attnviz.ui.site_bench import SiteBench, texts
+from attnviz.views.code_tables import number_rows
+from attnviz.views.implementation_figures import histogram_figure, histogram_table, spectrum_figure
+from attnviz.views.panels import Panel, panels_figure, panels_table
 
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
@@ -36,7 +39,7 @@ def _parameters(bench: SiteBench) -> None:
             f"always {', '.join(f'{count:,}' for count in counts)} learned numbers. "
             "Heads cut the same matrices differently."
         )
-        st.dataframe(table, height=140, hide_index=True, key="parameters")
+        st.html(number_rows({name: table[name].tolist() for name in table}))
 
 
 def _one_head(bench: SiteBench) -> None:
@@ -49,8 +52,8 @@ def _one_head(bench: SiteBench) -> None:
             return
         st.caption(
             f"One head of this site's size beside plain attention with the same W_q, W_k and W_v: weights agree to "
-            f"{found.attn_change:.1e}, outputs differ by up to {found.output_change:.3g} (their usual size is "
-            f"{found.output_size:.3g}). With the identity for W_o they agree to {found.change_without_w_o:.1e}. "
+            f"{_rounding(found.attn_change)}, outputs differ by up to {found.output_change:.3g} (their usual size is "
+            f"{found.output_size:.3g}). With the identity for W_o they agree to {_rounding(found.change_without_w_o)}. "
             f"{found.parameters[0]:,} learned numbers against {found.parameters[1]:,}."
         )
 
@@ -60,7 +63,7 @@ def _loops(bench: SiteBench) -> None:
     with st.container(border=True):
         st.markdown("**A batched product is the double loop over sentences and heads**")
         st.caption(
-            f"{found.products} products at once and one by one: largest difference {found.change:.1e}; "
+            f"{found.products} products at once and one by one: largest difference {_rounding(found.change)}; "
             f"{found.batched_seconds * 1e3:.2f} ms against {found.loop_seconds * 1e3:.2f} ms, "
             f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured)."
         )
@@ -78,9 +81,17 @@ def _scaling(bench: SiteBench) -> None:
             f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
             f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one."
         )
-        groups = {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()}
-        figure = histogram_figure(groups, title=f"Scores, {bench.name}, all heads", axis="score", theme=theme())
-        st.plotly_chart(figure, key="scores", width="stretch", theme=None)
+        counted = {
+            "score": {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()},
+            "largest weight of a row": {
+                "with 1/√d_k": found.largest_scaled.numpy(),
+                "without": found.largest_unscaled.numpy(),
+            },
+        }
+        made = histogram_figure(
+            counted, title=f"{bench.name}, all heads: before softmax and after", theme=figure.theme()
+        )
+        figure.show(made, key="scores", table=lambda: histogram_table(counted))
 
 
 def _deletion(bench: SiteBench) -> None:
@@ -119,10 +130,8 @@ def modulation(bench: SiteBench, view: AnatomyView) -> None:
         Panel("difference", found.difference.numpy(), "signed"),
     ]
     title = f"{bench.name} H{view.head}: x with itself, and what the head makes of it"
-    st.plotly_chart(
-        panels_figure(panels, tokens, tokens, title=title, theme=theme()), key="modulated", width="stretch", theme=None
-    )
-    numbers("the head's own map", found.own, tokens, tokens)
+    made = panels_figure(panels, tokens, tokens, title=title, theme=figure.theme())
+    figure.show(made, key="modulated", table=lambda: panels_table(panels, tokens, tokens))
     left, right = st.columns([45, 55], gap="small")
     with left:
         st.markdown(
@@ -137,5 +146,13 @@ def modulation(bench: SiteBench, view: AnatomyView) -> None:
         )
         st.caption("F leaves out the biases of W_q and W_k; the head's map has them.")
     with right:
-        figure = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=theme())
-        st.plotly_chart(figure, key="spectrum", width="stretch", theme=None)
+        made = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=figure.theme())
+        figure.show(made, key="spectrum", table=lambda: _spectrum_table(found.spectrum.tolist()))
+
+
+def _spectrum_table(spectrum: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"number": range(len(spectrum)), "singular_value": spectrum})
+
+
+def _rounding(change: float) -> str:
+    return f"{change:.1e}" if change else "0, to the last bit"

@@ -1,4 +1,6 @@
-"""The cabinet of bugs: one drawer open, its wrong code beside the right, its damage, and the test that catches it."""
+"""The cabinet of bugs: what each one is, what it does to a site and the translation, and the line that catches it."""
+
+from functools import partial
 
 import streamlit as st
 
@@ -6,35 +8,40 @@ from attnviz.analysis.bug_in_model import BugInModel, bug_in_model
 from attnviz.analysis.outcome import outcome
 from attnviz.implementations.bugs.cabinet import BUGS, Bug, right
 from attnviz.implementations.bugs.case import Case, own_case
-from attnviz.implementations.bugs.kept_map import kept_map, two_visitors
+from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
 from attnviz.text.display import display
 from attnviz.transformer.probe import Site
-from attnviz.ui import choices
-from attnviz.ui.anatomy_walk import damage
+from attnviz.ui import choices, figure
+from attnviz.ui.components.line_list import Lines, line_list
+from attnviz.ui.damage import damage
 from attnviz.ui.implementations_link import SCOPES, ImplementationsView
 from attnviz.ui.site_bench import SiteBench
-from attnviz.views.code_tables import source_diff
+from attnviz.views.code_tables import code_change
+from attnviz.views.panels import Panel, panels_figure, panels_table
+
+ROUNDS = 20  # times that two visitors come at once
 
 
 def bugs(bench: SiteBench, view: ImplementationsView) -> None:
-    """One bug in full."""
+    """The list of all bugs, and one of them in full."""
     bug = BUGS[view.bug]
-    left, middle = st.columns([50, 50], gap="small")
-    with left:
-        choices.pick("bug", "Bug", list(BUGS), view.bug, lambda name: f"{BUGS[name].title} · {BUGS[name].declared}")
-        st.html(f"<span class='badge'>{bug.declared}</span>")
+    drawers, code, harm = st.columns([25, 36, 39], gap="small")
+    with drawers:
+        rows = [(bug.title, bug.declared) for bug in BUGS.values()]
+        line_list("bug", Lines("Bugs", ("bug", ""), rows, code=False), values=list(BUGS), value=view.bug)
+    with code, st.container(gap="xsmall", key="one-bug"):
         st.text(bug.what)
-        st.html(source_diff(*bug.sources, ("wrong", "right")))
+        st.html(code_change(*bug.sources))
         st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
         st.text(bug.unnoticed)
         _caught(bug)
-    with middle:
+    with harm:
         _damage(bench, bug, view)
 
 
 def _damage(bench: SiteBench, bug: Bug, view: ImplementationsView) -> None:
     if not bug.step:
-        _visitors(bench)
+        _visitors(bench, view.head)
         return
     case = bench.case if bug.own is None else bug.own()
     if bug.own is not None:
@@ -43,8 +50,7 @@ def _damage(bench: SiteBench, bug: Bug, view: ImplementationsView) -> None:
             f"{case.weights.d_model}, d_k {case.weights.d_k}, d_v {case.weights.d_v}."
         )
     head = view.head if bug.own is None else min(view.head, case.weights.n_heads - 1)
-    rows = None if bug.own is None else [f"position {at}" for at in range(case.input_.shape[1])]
-    damage(bench, outcome(bug.attention(case), case), head, rows=rows)
+    damage(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
     if bug.declared == "silent":
@@ -81,21 +87,34 @@ def _within(site: Site, view: ImplementationsView) -> bool:
     return site.kind == view.kind and (view.scope == "kind" or site.layer == view.layer)
 
 
-def _visitors(bench: SiteBench) -> None:
-    case = bench.alone
-    second = bench.case.input_[1:, : max(1, case.input_.shape[1] // 2)]
-    visits = two_visitors(kept_map(case.weights), (case.input_[:1], second), rounds=20)
+def _visitors(bench: SiteBench, head: int) -> None:
+    both = (bench.alone, bench.second_alone)
+    visits = two_visitors(kept_map(bench.alone.weights), [case.input_ for case in both], rounds=ROUNDS)
     st.markdown(
-        f"Two threads ran one module {visits.maps} times in all, each with its own sentence, and read `self.attn` a "
-        f"moment later: **{visits.wrong} of {visits.maps} maps were the other visitor's**."
+        f"Two threads ran one module {visits.maps} times in all, one with the typed sentence and one with the second, "
+        f"and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other visitor's**."
     )
+    st.caption("The output is each visitor's own: only the map that is drawn is somebody else's.")
     if visits.example is not None:
-        own, shown = visits.example
-        st.caption(f"Expected a map of {_size(own)}, read one of {_size(shown)} (heads × queries × keys).")
+        _mixed_up(bench, visits, head)
 
 
-def _size(attn) -> str:
-    return " × ".join(str(size) for size in attn.shape[1:])
+def _mixed_up(bench: SiteBench, visits: Visits, head: int) -> None:
+    assert visits.example is not None
+    for key, title, attn in zip(("own", "shown"), ("its own map", "what it read"), visits.example, strict=True):
+        words = _words(bench, attn.shape[-1])
+        panels = [Panel(title, attn[0, head].numpy())]
+        made = panels_figure(panels, words, words, title=f"A visitor, H{head}: {title}", theme=figure.theme())
+        figure.show(made.update_layout(height=260), key=key, table=partial(panels_table, panels, words, words))
+
+
+def _words(bench: SiteBench, length: int) -> list[str]:
+    """The tokens of the sentence of this length; positions where both have it, since a map does not say whose it is."""
+    texts = [
+        bench.labels(item)[0][: case.input_.shape[1]] for item, case in enumerate((bench.alone, bench.second_alone))
+    ]
+    fitting = [words for words in texts if len(words) == length]
+    return fitting[0] if len(fitting) == 1 else [f"position {at}" for at in range(length)]
 
 
 def _caught(bug: Bug) -> None:

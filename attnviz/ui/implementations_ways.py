@@ -8,13 +8,14 @@ from attnviz.analysis.equivalence import equivalence
 from attnviz.analysis.implementation_cost import LENGTHS, TIME_METHOD, implementation_cost
 from attnviz.analysis.memory import METHOD, warm_up
 from attnviz.analysis.relative_positions import relative_positions
+from attnviz.analysis.tensor_table import tensor_table
 from attnviz.implementations.ways import WAYS
-from attnviz.ui import choices
+from attnviz.ui import choices, figure
 from attnviz.ui.implementations_link import REACHES, STRENGTHS, ImplementationsView
-from attnviz.ui.site_bench import SiteBench, theme
-from attnviz.views.code_tables import source_diff
+from attnviz.ui.site_bench import SiteBench
+from attnviz.views.code_tables import source_diff, text_rows
 from attnviz.views.implementation_figures import agreement_figure, cost_figure
-from attnviz.views.panels import Panel, panels_figure
+from attnviz.views.panels import Panel, panels_figure, panels_table
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
 
 TITLES = {name: way.title for name, way in WAYS.items()}
@@ -24,7 +25,8 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
     """max |Δ| of every pair on the typed sentence and the second one."""
     found = equivalence(bench.case)
     grids = {"outputs": found.grid("output"), "weights": found.grid("attn")}
-    st.plotly_chart(agreement_figure(grids, TITLES, theme=theme()), key="agreement", width="stretch", theme=None)
+    made = agreement_figure(grids, TITLES, theme=figure.theme())
+    figure.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
         f"{bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the largest "
         f"difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
@@ -32,10 +34,7 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
     )
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
-    rows = [{"way": way.title, "what it is": way.about} for way in WAYS.values()]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, height=208, key="ways")
-    with st.expander("The numbers as a table"):
-        st.dataframe(found.table, hide_index=True, key="agreement-table")
+    st.html(text_rows({way.title: way.about for way in WAYS.values()}))
 
 
 def cost(bench: SiteBench, view: ImplementationsView) -> None:
@@ -55,8 +54,8 @@ def cost(bench: SiteBench, view: ImplementationsView) -> None:
     if measured is None or measured[0] != key:
         st.info("Nothing is measured yet for this site: it takes about half a minute.")
         return
-    st.plotly_chart(cost_figure(measured[1], TITLES, theme=theme()), key="cost", width="stretch", theme=None)
-    st.dataframe(measured[1], hide_index=True, height=220, key="cost-table")
+    made = cost_figure(measured[1], TITLES, theme=figure.theme())
+    figure.show(made, key="cost", table=lambda: measured[1].replace({"way": TITLES}))
 
 
 def source(bench: SiteBench, view: ImplementationsView) -> None:
@@ -80,7 +79,6 @@ def parameters(bench: SiteBench, view: ImplementationsView) -> None:
         | {f"W_{role}[{head}]": way.slice_of(role, head, weights) if way.slices[role] else "in W_V" for role in "QKVO"}
         for way in WAYS.values()
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="slices")
     own = weights.rows(head, weights.d_k)
     st.caption(
         f"Head {head} owns rows {own.start} to {own.stop - 1} of W_q.weight {tuple(weights.W_q.shape)}, as nn.Linear "
@@ -93,14 +91,15 @@ def parameters(bench: SiteBench, view: ImplementationsView) -> None:
         _matrix(whole, ("heads·d_k", "d_model"), f"W_q.weight, the rows of head {head} outlined", own)
     with right:
         _matrix(whole[own].T, ("d_model", "d_k"), f"W_Q[{head}] = W_q.weight[{own.start}:{own.stop}].T")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="slices")
 
 
 def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice | None = None) -> None:
     names = (f"{numbers.shape[0]} × {numbers.shape[1]}",)
-    figure = tensor_picture(
-        tiles_of(numbers[None], ("batch", *axes)), title=title, theme=theme(), names=names, band=band
-    )
-    st.plotly_chart(figure, key=f"matrix-{axes[0]}", width="stretch", theme=None)
+    tiles = tiles_of(numbers[None], ("batch", *axes))
+    made = tensor_picture(tiles, title=title, theme=figure.theme(), names=names, band=band)
+    key = "weights" if band is not None else "head-weights"
+    figure.show(made, key=key, table=lambda: tensor_table(numbers, axes))
 
 
 def relative(bench: SiteBench, view: ImplementationsView) -> None:
@@ -112,14 +111,15 @@ def relative(bench: SiteBench, view: ImplementationsView) -> None:
         choices.walk("strength", "Strength (below 0 favours what is far away)", STRENGTHS, view.strength)
     found = relative_positions(bench.case, reach=view.reach, strength=view.strength)
     plain, changed = (tensor[0, view.head].numpy() for tensor in (found.plain, found.relative))
+    labels = bench.labels()
     panels = [
         Panel("get_scores as it is", plain),
         Panel("get_scores overridden", changed),
         Panel("difference", changed - plain, "signed"),
     ]
     title = f"{bench.name} H{view.head}: what a term for the distance between two tokens does"
-    figure = panels_figure(panels, bench.rows, bench.cols, title=title, theme=theme())
-    st.plotly_chart(figure, key="relative", width="stretch", theme=None)
+    made = panels_figure(panels, *labels, title=title, theme=figure.theme())
+    figure.show(made, key="relative", table=lambda: panels_table(panels, *labels))
     st.caption(
         f"Output changed by up to {found.output_change:.3g}. One method is replaced (Shaw et al. 2018, equation 5); "
         "projections, mask, softmax and output stay. The model was trained without such a table: this one is made up, "

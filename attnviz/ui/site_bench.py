@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import pandas as pd
 import streamlit as st
-from torch import Tensor
 
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site_case import site_case
@@ -21,7 +19,8 @@ from attnviz.ui import choices, session
 from attnviz.ui.session import Request
 from attnviz.views.labels import KINDS
 
-SECOND, MAX_SECOND = "I love you.", 200
+SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
+SHORT, MAX_SECOND = 6, 200
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class SiteView:
     kind: Kind = "encoder_self"
     layer: int = 0
     head: int = 0
-    second: str = SECOND
+    second: str = SECONDS[0]
 
     @classmethod
     def read(cls, reader: choices.Reader, trace: Trace) -> dict[str, Any]:
@@ -40,7 +39,7 @@ class SiteView:
             "kind": reader.one_of("kind", trace.kinds, trace.kinds[0]),
             "layer": reader.index("layer", trace.n_layers),
             "head": reader.index("head", trace.n_heads),
-            "second": (reader.params.get("second", "").strip() or SECOND)[:MAX_SECOND],
+            "second": (reader.params.get("second", "").strip() or _shorter(trace))[:MAX_SECOND],
         }
 
     def to_params(self) -> dict[str, str]:
@@ -50,17 +49,18 @@ class SiteView:
 
 @dataclass(frozen=True, eq=False)
 class SiteBench:
-    """A request, its trace, and the batch of two that it makes with the second sentence."""
+    """A request, its trace, the second sentence's trace, and the batch of two that both make."""
 
     request: Request
     trace: Trace
+    second: Trace
     batch: Trace
     view: SiteView
 
     @property
     def model(self) -> Translator:
-        """The model that ran."""
-        return session.model(self.request.entry.name)
+        """The model that ran. Raises ValueError for one that cannot be taken apart."""
+        return _translator(self.request.entry.name)
 
     @cached_property
     def case(self) -> Case:
@@ -72,15 +72,21 @@ class SiteBench:
         """The same site for the typed sentence alone, without padding."""
         return site_case(self.model, self.trace, self.view.kind, self.view.layer)
 
-    @property
-    def rows(self) -> list[str]:
-        """The typed sentence's query tokens, safe to show."""
-        return texts(self.batch.query_tokens(self.view.kind))
+    @cached_property
+    def second_alone(self) -> Case:
+        """The same for the second sentence."""
+        return site_case(self.model, self.second, self.view.kind, self.view.layer)
+
+    def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
+        """The query tokens and key tokens of one sentence of the batch, safe to show."""
+        kind = self.view.kind
+        return texts(self.batch.query_tokens(kind, item)), texts(self.batch.key_tokens(kind, item))
 
     @property
-    def cols(self) -> list[str]:
-        """The typed sentence's key tokens, safe to show."""
-        return texts(self.batch.key_tokens(self.view.kind))
+    def tokens(self) -> dict[str, list[list[str]]]:
+        """The tokens along both axes of length, a list for each sentence."""
+        rows, cols = zip(*(self.labels(item) for item in range(len(self.batch.sentences))), strict=True)
+        return {"q_len": list(rows), "k_len": list(cols)}
 
     @property
     def name(self) -> str:
@@ -92,12 +98,14 @@ class SiteBench:
 def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
     """Put a site on the bench. Raises ValueError for a second sentence that cannot be read."""
     key = (trace.model_id, *request.to_params().values(), view.second)
-    return SiteBench(request, trace, _batch(key, request.entry.name, view.second, _trace=trace), view)
+    second, batch = _pair(key, request.entry.name, view.second, _trace=trace)
+    return SiteBench(request, trace, second, batch, view)
 
 
 def site(trace: Trace, view: SiteView) -> None:
     """Kind, layer, head and second sentence, side by side."""
-    columns = st.columns([26, 10, 10, 54], gap="small")
+    with st.container(key="site"):
+        columns = st.columns([26, 10, 10, 54], gap="small")
     with columns[0]:
         choices.pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
     with columns[1]:
@@ -119,21 +127,23 @@ def texts(tokens: Sequence[Token]) -> list[str]:
     return [display(token.text) for token in tokens]
 
 
-def numbers(of: str, values: Tensor, rows: Sequence[str], cols: Sequence[str]) -> None:
-    """A matrix as a table that can be sorted and saved as CSV, folded away until somebody asks for it."""
-    with st.expander(f"The numbers as a table: {of}"):
-        names = [f"{at} {col}" for at, col in enumerate(cols)]
-        table = pd.DataFrame(values.numpy(), columns=names)
-        table.insert(0, "row", [f"{at} {row}" for at, row in enumerate(rows)])
-        st.dataframe(table, hide_index=True, height=260, key=f"numbers {of}")
-
-
-def theme() -> str:
-    """The browser's theme, "light" or "dark"."""
-    return st.context.theme.type or "light"
+def _shorter(trace: Trace) -> str:
+    """A second sentence that makes a batch of two lengths with the typed one."""
+    return SECONDS[0] if len(trace.tokens("src")) > SHORT else SECONDS[1]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _batch(key: tuple[str, ...], name: str, second: str, *, _trace: Trace) -> Trace:
+def _pair(key: tuple[str, ...], name: str, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
+    model = _translator(name)
+    other = model.trace(second, to=_trace.to)
+    return other, batch_of_two(model, _trace, other)
+
+
+def _translator(name: str) -> Translator:
     model = session.model(name)
-    return batch_of_two(model, _trace, model.trace(second, to=_trace.to))
+    if not isinstance(model, Translator):
+        raise ValueError(
+            "This page takes the built-in translator apart, line by line: choose it as the model; the other pages show "
+            "this one."
+        )
+    return model

@@ -1,23 +1,12 @@
-"""Code and shapes as HTML tables: lines of a walk, two sources side by side, cells of memory. All text is escaped."""
+"""Code and shapes as HTML tables: two sources side by side, a changed one, cells of memory. All text is escaped."""
 
 import difflib
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from attnviz.views import colour
-
-
-def line_table(heads: Sequence[str], rows: Sequence[Sequence[str]], current: int) -> str:
-    """Lines of code with what is known of each, numbered from 0; the line `current` is marked."""
-    body = [
-        f"<tr{' class=current aria-current=step' if at == current else ''}><td>{at}</td>"
-        + "".join(f"<td>{html.escape(part)}</td>" for part in row)
-        + "</tr>"
-        for at, row in enumerate(rows)
-    ]
-    return _table("code-table walk", ("", *heads), body)
 
 
 def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
@@ -30,6 +19,34 @@ def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
             after = right[c + at] if c + at < d else None
             rows.append(f"<tr>{_line(before, tag != 'equal', '−')}{_line(after, tag != 'equal', '+')}</tr>")
     return _table("code-table diff", ("", titles[0], "", titles[1]), rows)
+
+
+def code_change(wrong: str, right: str) -> str:
+    """One source below the other: lines of `wrong` that differ with −, those of `right` in their place with +."""
+    before, after = wrong.splitlines(), right.splitlines()
+    rows = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += [f"<tr>{_line(text, False, '')}</tr>" for text in before[a:b]]
+            continue
+        rows += [f"<tr>{_line(text, True, '−')}</tr>" for text in before[a:b]]
+        rows += [f"<tr class=right>{_line(text, True, '+')}</tr>" for text in after[c:d]]
+    return _table("code-table change", ("", "− wrong, + right"), rows)
+
+
+def text_rows(rows: Mapping[str, str]) -> str:
+    """A name and a sentence on each line."""
+    body = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
+    return f"<div class='number-rows text'><table>{''.join(body)}</table></div>"
+
+
+def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
+    """Numbers that belong together one below the other: a row for each name."""
+    body = (
+        f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{number:,}</td>" for number in numbers) + "</tr>"
+        for name, numbers in rows.items()
+    )
+    return f"<div class='number-rows' tabindex=0><table>{''.join(body)}</table></div>"
 
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:

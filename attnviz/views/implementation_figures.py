@@ -51,7 +51,7 @@ def agreement_figure(
     figure.update_yaxes(autorange="reversed", showgrid=False, color=look.muted)
     figure.update_annotations(font_size=12)
     title = "max |Δ| between every two ways · shades from 1e-8 to 1e-3"
-    return styled(figure, title, look).update_layout(height=420, margin={"l": 170, "r": 20, "t": 78, "b": 100})
+    return styled(figure, title, look).update_layout(height=370, margin={"l": 170, "r": 20, "t": 62, "b": 100})
 
 
 def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = "light") -> go.Figure:
@@ -78,7 +78,9 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
     figure.update_xaxes(type="log", title="tokens", tickvals=sorted(set(table["length"])), gridcolor=look.line)
     figure.update_yaxes(type="log", gridcolor=look.line)
     figure.update_annotations(font_size=12)
-    return styled(figure, "What each way costs as the sentence grows", look).update_layout(height=430)
+    return styled(figure, "What each way costs as the sentence grows", look).update_layout(
+        height=400, margin={"l": 50, "r": 10, "t": 62, "b": 40}
+    )
 
 
 def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "light") -> go.Figure:
@@ -95,31 +97,61 @@ def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "li
     figure.update_xaxes(title="singular value, largest first", showgrid=False)
     figure.update_yaxes(title="size", gridcolor=look.line)
     title = f"Spectrum of W_Q W_Kᵀ: {len(spectrum)} of {d_model} directions count, the others are exactly 0"
-    return styled(figure, title, look).update_layout(height=250, margin={"l": 60, "r": 20, "t": 50, "b": 44})
+    return styled(figure, title, look).update_layout(height=210, margin={"l": 50, "r": 10, "t": 40, "b": 40})
 
 
-def histogram_figure(groups: Mapping[str, np.ndarray], *, title: str, axis: str, theme: str = "light") -> go.Figure:
-    """Histograms one below the other with one axis, so that their widths can be compared; shares of all numbers."""
+Histograms = Mapping[str, Mapping[str, np.ndarray]]
+"""What is counted, as a title; then its groups, each with its numbers."""
+
+
+def histogram_figure(counted: Histograms, *, title: str, theme: str = "light") -> go.Figure:
+    """A column for each thing counted, its groups one below the other with one axis, so that their widths can be
+    compared; shares of all numbers.
+    """
     look = colour.theme(theme)
-    figure = make_subplots(len(groups), 1, shared_xaxes=True, subplot_titles=list(groups), vertical_spacing=0.2)
+    names = list(dict.fromkeys(name for groups in counted.values() for name in groups))
+    figure = make_subplots(
+        len(names),
+        len(counted),
+        shared_xaxes=True,
+        subplot_titles=[name for name in names for _ in counted],
+        vertical_spacing=0.16,
+        horizontal_spacing=0.08,
+    )
+    for column, (what, groups) in enumerate(counted.items(), start=1):
+        for row, (edges, shares) in enumerate(_shares(groups).values(), start=1):
+            figure.add_trace(
+                go.Bar(
+                    x=(edges[:-1] + edges[1:]) / 2,
+                    y=shares,
+                    width=np.diff(edges),
+                    marker_color=look.accent,
+                    hovertemplate="%{x:.3g}: %{y:.2%}<extra></extra>",
+                    showlegend=False,
+                ),
+                row=row,
+                col=column,
+            )
+        figure.update_xaxes(title={"text": what, "standoff": 4}, row=len(names), col=column)
+    figure.update_annotations(font_size=12)
+    figure.update_yaxes(tickformat=".0%", gridcolor=look.line, nticks=4)
+    figure.update_xaxes(showgrid=False)
+    return styled(figure, title, look).update_layout(height=290, margin={"l": 46, "r": 10, "t": 62, "b": 40})
+
+
+def histogram_table(counted: Histograms) -> pd.DataFrame:
+    """The bars as numbers: what is counted, the group, from and to, and the share of the group's numbers."""
+    parts = [
+        pd.DataFrame({"of": what, "group": name, "from": edges[:-1], "to": edges[1:], "share": shares})
+        for what, groups in counted.items()
+        for name, (edges, shares) in _shares(groups).items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _shares(groups: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Edges, which all groups share, and the share of each group's numbers between them."""
     everything = np.concatenate([values[np.isfinite(values)] for values in groups.values()])
     edges = np.linspace(everything.min(), everything.max() + 1e-9, 61)
-    for row, values in enumerate(groups.values(), start=1):
-        counts, _ = np.histogram(values, edges)
-        figure.add_trace(
-            go.Bar(
-                x=(edges[:-1] + edges[1:]) / 2,
-                y=counts / max(1, counts.sum()),
-                width=np.diff(edges),
-                marker_color=look.accent,
-                hovertemplate="%{x:.3g}: %{y:.2%}<extra></extra>",
-                showlegend=False,
-            ),
-            row=row,
-            col=1,
-        )
-    figure.update_annotations(font_size=12)
-    figure.update_yaxes(tickformat=".0%", gridcolor=look.line)
-    figure.update_xaxes(showgrid=False)
-    figure.update_xaxes(title=axis, row=len(groups), col=1)
-    return styled(figure, title, look).update_layout(height=330)
+    counts = {name: np.histogram(values, edges)[0] for name, values in groups.items()}
+    return {name: (edges, count / max(1, count.sum())) for name, count in counts.items()}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -12,6 +13,7 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
 Scale = Literal["weights", "signed"]
+DOWN = "← {}"  # an axis title is turned by a quarter: on screen this arrow points down
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +39,26 @@ def panels_figure(
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(_heatmap(panel, look, rows=rows, cols=cols), row=1, col=column)
     axis = {"showgrid": False, "zeroline": False, "color": look.muted, "linecolor": look.line}
-    figure.update_xaxes(**ticks(list(cols)), tickangle=-40, title="key →", **axis)
-    figure.update_yaxes(**ticks(list(rows)), autorange="reversed", **axis)
-    figure.update_yaxes(title={"text": "query ↓", "standoff": 4}, automargin=True, row=1, col=1)
+    figure.update_xaxes(**ticks(list(cols)), tickangle=-90, title={"text": "key →", "standoff": 4}, **axis)
+    figure.update_xaxes(automargin=True, ticklen=2)
+    figure.update_yaxes(**ticks(list(rows)), autorange="reversed", ticklen=2, **axis)
+    figure.update_yaxes(title={"text": DOWN.format("query"), "standoff": 4}, automargin=True, row=1, col=1)
     figure.update_annotations(font_size=12)
-    return styled(figure, title, look).update_layout(height=min(max(len(rows) * 16, 120) + 180, 430))
+    figure = styled(figure, title, look)
+    return figure.update_layout(height=min(max(len(rows) * 15, 120) + 150, 380), margin={"t": 60, "b": 44, "r": 8})
+
+
+def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:
+    """The same numbers, a line for each cell: its row and key with their places from 0, and each panel's number."""
+    cells = pd.DataFrame(
+        {
+            "row": np.repeat(np.arange(len(rows)), len(cols)),
+            "query": np.repeat(np.array(rows, dtype=object), len(cols)),
+            "key_position": np.tile(np.arange(len(cols)), len(rows)),
+            "key": list(cols) * len(rows),
+        }
+    )
+    return cells.assign(**{panel.title: panel.z.ravel() for panel in panels})
 
 
 def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:

@@ -7,9 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.views import colour
-from attnviz.views.panels import styled
+from attnviz.views.panels import DOWN, styled
 
 MOST_CELLS = 70_000
+HEIGHT = 330  # pixels: a table of lines and a picture fit into 720 below each other
 GAP = 2  # cells between small multiples
 
 
@@ -85,7 +86,12 @@ def tensor_picture(
     )
     figure.update_xaxes(title=f"{tiles.col} →", showticklabels=False, ticks="", showgrid=False, zeroline=False)
     figure.update_yaxes(
-        title=f"{tiles.row} ↓", showticklabels=False, showgrid=False, zeroline=False, autorange="reversed"
+        title=DOWN.format(tiles.row),
+        showticklabels=False,
+        ticks="",
+        showgrid=False,
+        zeroline=False,
+        autorange="reversed",
     )
     _name_tiles(figure, names or _names(tiles), numbers.shape, look)
     if band is not None:
@@ -99,8 +105,9 @@ def tensor_picture(
             line={"color": look.accent, "width": 3},
         )
     scale = "0 … 1" if weights else f"±{most:.3g}"
+    scale += " · blank: −∞" if np.isneginf(numbers).any() else ""
     said = " · ".join(part for part in (title, scale, tiles.note) if part)
-    return styled(figure, said, look).update_layout(height=400, margin={"l": 46, "r": 10, "t": 62, "b": 34})
+    return styled(figure, said, look).update_layout(height=HEIGHT, margin={"l": 36, "r": 6, "t": 58, "b": 30})
 
 
 def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,9 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.views.code_tables import line_table, memory_cells, source_diff
-from attnviz.views.implementation_figures import agreement_figure, cost_figure, histogram_figure, spectrum_figure
-from attnviz.views.panels import Panel, panels_figure
+from attnviz.views.code_tables import code_change, memory_cells, number_rows, source_diff, text_rows
+from attnviz.views.implementation_figures import (
+    agreement_figure,
+    cost_figure,
+    histogram_figure,
+    histogram_table,
+    spectrum_figure,
+)
+from attnviz.views.panels import Panel, panels_figure, panels_table
 from attnviz.views.tensor_picture import GAP, tensor_picture, tiles_of
 
 BATCH, HEADS, ROWS, COLS = 2, 3, 5, 7
@@ -75,6 +81,16 @@ def test_panels_say_when_there_is_nothing_to_see() -> None:
     assert [note.text for note in figure.layout.annotations] == ["a · NaN everywhere", "b · 0 in every cell"]
 
 
+def test_panels_as_a_table_have_a_line_for_each_cell() -> None:
+    z = np.array([[0.25, 0.75], [1.0, 0.0]], dtype=np.float32)
+    table = panels_table([Panel("right", z), Panel("Δ", -z, "signed")], ["a", "a"], ["a", "b"])
+    assert table["row"].tolist() == [0, 0, 1, 1]
+    assert table["key_position"].tolist() == [0, 1, 0, 1]
+    assert table["key"].tolist() == ["a", "b", "a", "b"]
+    assert table["right"].tolist() == [0.25, 0.75, 1, 0]
+    assert table["Δ"].tolist() == [-0.25, -0.75, -1, 0]
+
+
 def test_agreement_names_what_is_missing() -> None:
     grid = pd.DataFrame([[0.0, 1e-6], [1e-6, np.nan]], index=["a", "b"], columns=["a", "b"])
     heat = agreement_figure({"outputs": grid}, {"a": "A", "b": "B"}).data[0]
@@ -89,9 +105,15 @@ def test_cost_has_a_line_for_each_way_and_measure() -> None:
 
 
 def test_histograms_share_their_edges_and_add_up_to_one() -> None:
-    figure = histogram_figure({"a": np.array([0.0, 1.0]), "b": np.array([0.0, 4.0])}, title="t", axis="x")
+    counted = {
+        "x": {"a": np.array([0.0, 1.0]), "b": np.array([0.0, 4.0])},
+        "y": {"a": np.array([9.0]), "b": np.array([9.5])},
+    }
+    figure, table = histogram_figure(counted, title="t"), histogram_table(counted)
     assert list(figure.data[0].x) == list(figure.data[1].x)
+    assert list(figure.data[2].x) != list(figure.data[0].x), "another thing counted has edges of its own"
     assert sum(figure.data[0].y) == pytest.approx(1)
+    assert table.groupby(["of", "group"])["share"].sum().tolist() == pytest.approx([1, 1, 1, 1])
     assert list(spectrum_figure([2.0, 1.0], 9).data[0].y) == [2, 1]
 
 
@@ -102,10 +124,17 @@ def test_differing_lines_are_marked_and_code_is_escaped() -> None:
     assert "class=absent" in found
 
 
-def test_the_current_line_is_marked_once() -> None:
-    table = line_table(("line", "shape"), [("a", "1"), ("<b>", "2")], 1)
-    assert table.count("aria-current=step") == 1
-    assert "&lt;b&gt;" in table
+def test_a_change_stands_below_what_it_replaces() -> None:
+    found = code_change("def f(x):\n    return x < 1\n", "def f(x):\n    return x > 1\n")
+    assert found.count("class=differs") == 2
+    assert found.index("x &lt; 1") < found.index("x &gt; 1")
+    assert found.index("<tr class=right>") > found.index("x &lt; 1")
+
+
+def test_rows_of_numbers_and_texts_are_escaped() -> None:
+    assert "<td>1,000</td>" in number_rows({"<b>": [1, 1000]})
+    assert "&lt;b&gt;" in number_rows({"<b>": [1]})
+    assert "&lt;i&gt;" in text_rows({"a": "<i>"})
 
 
 def test_cells_say_number_and_place() -> None:

@@ -63,8 +63,7 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.softmax_over_heads,
-        "Seed 001 takes softmax over dim=0 of a tensor (heads, q_len, k_len): heads compete for a cell instead of "
-        "keys for a query.",
+        "Softmax over dim=0 of a tensor (heads, q_len, k_len): heads compete for a cell instead of keys for a query.",
         "Every shape stays the same and all weights lie between 0 and 1. Where a mask hides a key, every head gets "
         "1 / heads instead of 0.",
         catches.rows_sum_to_one,
@@ -74,7 +73,7 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.softmax_over_queries,
-        "dim=1 is the key axis of seed 003's (q_len, k_len, batch, heads); after moving the batch to the front, "
+        "dim=1 is the key axis of a sequence-first (q_len, k_len, batch, heads); after moving the batch to the front, "
         "(batch, q_len, k_len, heads), it is the query axis.",
         "The map is square in self-attention and its columns sum to 1, so that it looks like a map read sideways.",
         catches.rows_sum_to_one,
@@ -104,7 +103,7 @@ BUGS: Mapping[str, Bug] = {
         "merge",
         wrong_steps.merge_by_reshape,
         "The head axis is not moved back before the last two axes are joined: one output row then holds several "
-        "positions of one head (seed 001).",
+        "positions of one head.",
         "reshape copies where view would have refused, the size is right, and the attention maps are untouched.",
         catches.no_row_but_the_last_sees_the_last_token,
     ),
@@ -123,7 +122,7 @@ BUGS: Mapping[str, Bug] = {
         "raises",
         "head_size",
         wrong_steps.float_head_size,
-        "d_model / n_heads is a float in Python 3, even where it divides evenly (seed 001), and a size must be an int.",
+        "d_model / n_heads is a float in Python 3, even where it divides evenly, and a size must be an int.",
         "It is noticed at the first call that makes a tensor of that size.",
         catches.has_the_shape_of_its_input,
     ),
@@ -189,7 +188,7 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "reported",
         wrong_steps.reported_after_dropout,
-        "The weights that are handed out have been through dropout (seeds 000, 002 and 003): some are 0, the others "
+        "The weights that are handed out have been through dropout: some are 0, the others "
         "too large by 1 / (1 - rate).",
         "The output is the right one, and in evaluation dropout is off and the map is right as well.",
         catches.rows_sum_to_one,
@@ -200,7 +199,7 @@ BUGS: Mapping[str, Bug] = {
         "raises",
         "output_bias",
         wrong_steps.bias_of_the_heads,
-        "The bias is added after W_o, where the size is d_model (seed 001 has heads · d_v).",
+        "The bias is added after W_o, where the size is d_model and not heads · d_v.",
         "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, with 3 heads and d_model 17.",
         catches.has_the_shape_of_its_input,
         own_case,
@@ -210,7 +209,7 @@ BUGS: Mapping[str, Bug] = {
         "raises",
         "output_bias",
         wrong_steps.bias_by_xavier,
-        "Xavier's rule needs the number of inputs and of outputs; a 1-D tensor has only one size (seed 001).",
+        "Xavier's rule needs the number of inputs and of outputs; a 1-D tensor has only one size.",
         "It is noticed when the module is made.",
         catches.has_the_shape_of_its_input,
     ),

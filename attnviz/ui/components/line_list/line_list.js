@@ -1,0 +1,66 @@
+// A table of lines, one of them current. The choice is marked at once; Python hears of it when the keys have come to rest.
+
+const REST = 120; // milliseconds
+const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+
+export default function ({ parentElement, data, setStateValue }) {
+  const box = parentElement.querySelector("[role=listbox]");
+  if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code])) draw(box, data);
+  clearTimeout(box.waiting);
+  mark(box, data.current);
+  const choose = (at) => {
+    mark(box, Math.max(0, Math.min(data.rows.length - 1, at)));
+    clearTimeout(box.waiting);
+    // The time makes every choice a new one: the same line may be chosen again after Back.
+    box.waiting = setTimeout(() => setStateValue("chosen", { at: box.current, time: Date.now() }), REST);
+  };
+  box.onclick = (event) => {
+    const row = event.target.closest("[role=option]");
+    if (row) choose(Number(row.dataset.at));
+  };
+  box.onkeydown = (event) => {
+    if (!(event.key in STEPS) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    choose(box.current + STEPS[event.key]);
+  };
+}
+
+function draw(box, data) {
+  const table = document.createElement("table");
+  const head = table.createTHead().insertRow();
+  for (const title of ["", ...data.heads]) {
+    const cell = document.createElement("th");
+    cell.textContent = title;
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  data.rows.forEach((texts, at) => {
+    const row = body.insertRow();
+    row.id = `line-${at}`;
+    row.dataset.at = at;
+    row.setAttribute("role", "option");
+    for (const text of [at, ...texts]) row.insertCell().textContent = text;
+  });
+  box.replaceChildren(table);
+  box.setAttribute("aria-label", data.label);
+  box.classList.toggle("code", data.code);
+  box.drawn = JSON.stringify([data.heads, data.rows, data.code]);
+}
+
+function mark(box, at) {
+  box.current = at;
+  for (const row of box.querySelectorAll("[role=option]")) {
+    const current = Number(row.dataset.at) === at;
+    row.setAttribute("aria-selected", current);
+    if (current) show(box, row);
+  }
+  box.setAttribute("aria-activedescendant", `line-${at}`);
+}
+
+function show(box, row) {
+  const head = box.querySelector("thead").offsetHeight;
+  const top = row.offsetTop - head;
+  if (top < box.scrollTop) box.scrollTop = top;
+  const bottom = row.offsetTop + row.offsetHeight;
+  if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+}

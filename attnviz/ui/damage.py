@@ -1,0 +1,77 @@
+"""What a changed line or a bug does: torch's own words, or numbers and the map beside the right one."""
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from attnviz.analysis.outcome import Outcome, largest_change
+from attnviz.ui import figure
+from attnviz.ui.site_bench import SiteBench
+from attnviz.views.panels import Panel, panels_figure, panels_table
+
+SENTENCES = ("first sentence", "second sentence")
+
+
+def verdict(outcome: Outcome) -> str:
+    """An outcome in a few words."""
+    if outcome.error:
+        return "raises " + outcome.error.split(":")[0]
+    if math.isnan(outcome.output_change):
+        return "silent: NaN"
+    if outcome.output_change < 1e-5 and outcome.attn_change < 1e-5:
+        return "right here, by luck"
+    return f"silent: output off by {outcome.output_change:.2g}"
+
+
+def damage(bench: SiteBench, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+    """The exception as torch words it, or numbers and the map beside the right one."""
+    if outcome.error:
+        st.code(outcome.error, language=None, wrap_lines=True)
+        return
+    low, high = outcome.row_sums
+    facts(
+        f"output <b>{'has the right shape' if outcome.same_shape else 'has another shape'}</b>",
+        f"output <b>{_moved(outcome.output, outcome.right_output)}</b>",
+        f"weights <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
+        f"row sums <b>{_sums(low, high)}</b>",
+    )
+    if outcome.attn is None or outcome.attn.shape != outcome.right_attn.shape:
+        st.caption("The weights have another shape, so that there is no map to lay beside the right one.")
+        return
+    item = outcome.shows_at(head)
+    wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
+    panels = [Panel("right", fine), Panel("as written", wrong), Panel("difference", wrong - fine, "signed")]
+    labels = _positions(outcome) if own_sizes else bench.labels(item)
+    place = f"{'sizes of its own' if own_sizes else bench.name}, H{head}, {SENTENCES[item]}"
+    figure.show(
+        panels_figure(panels, *labels, title=place, theme=figure.theme()),
+        key="damage",
+        table=lambda: panels_table(panels, *labels),
+    )
+
+
+def facts(*parts: str) -> None:
+    """A few facts on one line; their HTML is made by the caller, who escapes what people typed."""
+    st.html(f"<div class='facts'>{''.join(f'<span>{part}</span>' for part in parts)}</div>")
+
+
+def _moved(found: Tensor | None, right: Tensor) -> str:
+    if found is None or found.shape != right.shape:
+        return "of another shape"
+    nans = int(found.isnan().sum())
+    if nans:
+        return f"NaN in {nans:,} of {found.numel():,}"
+    change = largest_change(found, right)
+    return f"off by up to {change:.3g}" if change > 1e-6 else "right"
+
+
+def _sums(low: float, high: float) -> str:
+    if math.isnan(low):
+        return "NaN"
+    return f"{low:.4g}" if high - low < 1e-4 else f"{low:.3g} to {high:.3g}"
+
+
+def _positions(outcome: Outcome) -> tuple[list[str], list[str]]:
+    rows, cols = ([f"position {at}" for at in range(size)] for size in outcome.right_attn.shape[2:])
+    return rows, cols
