@@ -13,10 +13,12 @@ chosen = decoding_controls.stepping()
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:
     chosen |= decoding_controls.breaking()
-numbers, right = lower.columns([22, 78], gap="medium")
+numbers, right = lower.columns([27, 73], gap="medium")
 with below.container(horizontal=True, vertical_alignment="center"):
     chosen |= decoding_controls.more()
     way_to_heads = st.container(width="content")
+with below:
+    chosen |= decoding_controls.experiment(chosen["more"])
 view = decoding_controls.view_of(chosen, trace, request.entry)
 run = frame.run(lambda: decoding_run.decoded(request, trace, view))
 with upper:

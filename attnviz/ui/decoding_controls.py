@@ -11,6 +11,7 @@ from attnviz.ui.decoding_link import (
     CHOICES,
     DROPOUT,
     DTYPES,
+    IDS,
     MASKS,
     MORE,
     NUMBERS,
@@ -41,13 +42,13 @@ def linked() -> None:
 
 def stepping() -> dict[str, Any]:
     """How to step, how to choose, and what the training side is compared with."""
-    bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="small")
+    bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
     chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
     chosen["choose"] = _one_of("choose", "Next token", bar, help=_CHOOSE_HELP)
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
-        chosen[name] = _number(name, label, bar)
+        chosen[name] = _number(name, label, bar, help=_HELPS.get(name))
     chosen["seed"] = _number("seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers.")
-    chosen["smoothing"] = _number("smoothing", "Label smoothing", bar, help=_SMOOTHING_HELP)
+    chosen["smoothing"] = _number("smoothing", "Smoothing", bar, help=_SMOOTHING_HELP)
     chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
     return chosen
 
@@ -77,6 +78,24 @@ def more() -> dict[str, Any]:
             label_visibility="collapsed",
         )
     }
+
+
+def experiment(shown: str | None) -> dict[str, Any]:
+    """The untrained experiment's ids and seed, where it is shown."""
+    if shown != "experiment":
+        return {}
+    columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
+    labels = {"ids_src": "Source ids", "ids_tgt": "Target ids"}
+    chosen: dict[str, Any] = {
+        name: column.text_input(labels[name], ids, key=name, bind="query-params")
+        for column, (name, ids) in zip(columns, IDS.items(), strict=False)
+    }
+    seed = NUMBERS["ids_seed"]
+    chosen["ids_seed"] = columns[2].number_input(
+        "Seed of the weights", int(seed.low), int(seed.high), key="ids_seed", bind="query-params"
+    )
+    chosen["ids_causal"] = columns[3].toggle("Causal mask", value=True, key="ids_causal", bind="query-params")
+    return chosen
 
 
 def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
@@ -137,11 +156,16 @@ def _number(name: str, label: str, where, **options) -> float:
         step,
         key=name,
         bind="query-params",
-        width=104 if name == "smoothing" else 84,
+        width=_WIDTHS.get(name, 68),
         **options,
     )
 
 
+_WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line
+_HELPS = {
+    "top_k": "Only this many likeliest tokens can be drawn; 0: all.",
+    "top_p": "Only the likeliest tokens that together hold this much probability can be drawn; 1: all.",
+}
 _BREAK_HELP = "Each switch changes the real computation of your own runs, and of nobody else's."
 _WAY_HELP = (
     "KV cache: keys and values of earlier tokens are kept, a step computes one row. Recompute: the whole prefix goes "
@@ -149,7 +173,7 @@ _WAY_HELP = (
 )
 _CHOOSE_HELP = "Greedy takes the likeliest token, sampled draws one, a beam keeps several sentences and the best wins."
 _SMOOTHING_HELP = (
-    "With smoothing ε the label is asked for 1 − ε and every entry of the vocabulary for its share of ε: the model is "
-    "not rewarded for being too sure."
+    "Label smoothing: with ε the label is asked for 1 − ε and every entry of the vocabulary for its share of ε: it "
+    "does not pay to be too sure."
 )
 _PADDING_HELP = "How many <pad> fill the target up, as when it stands in a batch with a longer one."

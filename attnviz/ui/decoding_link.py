@@ -30,12 +30,14 @@ NUMBERS = {
     "beam": Number(4, 1, 8),
     "smoothing": Number(0.0, 0.0, 0.5, 0.05),
     "padding": Number(2, 0, 8),
+    "ids_seed": Number(0, 0, 9999),
 }
 OF_CHOICE = {
-    "sampled": {"temperature": "Temperature", "top_k": "Top k (0: all)", "top_p": "Top p"},
+    "sampled": {"temperature": "Temperature", "top_k": "Top k", "top_p": "Top p"},
     "beam": {"beam": "Beam size"},
 }
-_SWITCHES = ("dropout", "restart")
+_SWITCHES = ("dropout", "restart", "ids_causal")
+IDS = {"ids_src": "0 1 2 3 4", "ids_tgt": "4 3 2 1 0"}  # of the untrained experiment
 PARAM = {"layer": "map_layer", "head": "map_head"}  # in the address: the Heads page has its own layer and head
 
 
@@ -57,6 +59,10 @@ class DecodingView:
     dtype: str = "float32"
     restart: bool = False
     more: str | None = None
+    ids_src: str = IDS["ids_src"]
+    ids_tgt: str = IDS["ids_tgt"]
+    ids_seed: int = 0
+    ids_causal: bool = True
     step: int | None = None
     layer: int | str = "mean"
     head: int | str = "mean"
@@ -69,15 +75,28 @@ class DecodingView:
         )
 
     def to_params(self) -> dict[str, str]:
-        """Every field as the text that stands in a link; `map_layer` and `map_head`, for Heads has its own."""
+        """Every field as the text that stands in a link; `map_layer` and `map_head`, for Heads has its own.
+
+        What the untrained experiment is asked stands there only while it is shown.
+        """
         texts = {PARAM.get(name, name): str(value) for name, value in asdict(self).items() if value is not None}
-        return texts | {name: "true" if getattr(self, name) else "false" for name in _SWITCHES}
+        texts |= {name: "true" if getattr(self, name) else "false" for name in _SWITCHES}
+        if self.more == "experiment":
+            return texts
+        return {name: text for name, text in texts.items() if not name.startswith("ids_")}
+
+    def computed(self) -> "DecodingView":
+        """Without all that changes nothing in what is computed: where the reader looks, and what stands below."""
+        here = {name: getattr(self, name) for name in _COMPUTED}
+        return DecodingView(**here)
 
     def to_payload(self) -> dict[str, int | str | None]:
         """What the Stepper component shows of it."""
         return {"step": self.step, "layer": self.layer, "head": self.head}
 
 
+_LOOKED_AT = ("step", "layer", "head", "more", "ids_src", "ids_tgt", "ids_seed", "ids_causal")
+_COMPUTED = tuple(field.name for field in fields(DecodingView) if field.name not in _LOOKED_AT)
 _HEALTHY = {field.name: field.default for field in fields(DecodingView)}
 
 

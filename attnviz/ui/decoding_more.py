@@ -1,10 +1,8 @@
 """What the Decoding page can show besides: cost, the untrained experiment, the numbers as tables."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from attnviz.ui import figure, frame, session
+from attnviz.ui import decoding_run, figure, frame
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.decoding_run import Decoded
 
@@ -14,7 +12,7 @@ def more(request, view: DecodingView, run: Decoded) -> None:
     if view.more == "cost":
         cost(request, len(run.made.src))
     elif view.more == "experiment":
-        experiment()
+        experiment(view)
     elif view.more == "tables":
         tables(run)
 
@@ -28,10 +26,10 @@ def cost(request, src_len: int) -> None:
 
     st.caption(
         f"A whole target of each length behind a source of {src_len} tokens, on this machine, now. One pass computes "
-        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token. "
-        "Counted are the multiply-adds of all matrix products, the encoder's included."
+        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
+        "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
     )
-    loaded = session.model(request.entry.name)
+    loaded = decoding_run.own(request.entry.name)
     key = f"costs-{loaded.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
         st.session_state[key] = _measured(loaded, src_len)
@@ -60,28 +58,28 @@ def _counted(loaded, src_len: int) -> list[dict]:
     return [vars(Cost(way, length, multiply_adds(config, way, src_len, length))) for length in LENGTHS for way in WAYS]
 
 
-@st.fragment
-def experiment() -> None:
-    """The untrained model and the prefixes of its target, printed; ids and seed can be changed."""
-    from attnviz.analysis.prefix_experiment import prefix_experiment
-    from attnviz.views.prefix_rows import prefix_rows
-
-    columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
-    src = columns[0].text_input("Source ids", "0 1 2 3 4", key="experiment-src")
-    tgt = columns[1].text_input("Target ids", "4 3 2 1 0", key="experiment-tgt")
-    seed = columns[2].number_input("Seed", 0, 9999, 0, key="experiment-seed")
-    causal = columns[3].toggle("Causal mask", value=True, key="experiment-causal")
+def experiment(view: DecodingView) -> None:
+    """The untrained model and the prefixes of its target, printed, for the ids and the seed that were chosen."""
     st.caption(
         "An untrained model: vocabulary 10, d_model 8, and PyTorch's defaults besides (post-norm, 8 heads, 6 + 6 "
         "layers, d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. "
         "A row marked = is the same as in the prefix before, to within 1e-6: with the mask all but the newest are."
     )
     try:
-        prefixes = prefix_experiment(_ids(src, "source"), _ids(tgt, "target"), seed=int(seed), causal=causal)
+        ids = _ids(view.ids_src, "source"), _ids(view.ids_tgt, "target")
+        printed = _prefixes(*ids, view.ids_seed, causal=view.ids_causal)
     except ValueError as error:
         st.error(frame.literal(str(error)))
         return
-    st.html(prefix_rows(prefixes))
+    st.html(printed)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _prefixes(src: tuple[int, ...], tgt: tuple[int, ...], seed: int, *, causal: bool) -> str:
+    from attnviz.analysis.prefix_experiment import prefix_experiment
+    from attnviz.views.prefix_rows import prefix_rows
+
+    return prefix_rows(prefix_experiment(src, tgt, seed=seed, causal=causal))
 
 
 def tables(run: Decoded) -> None:
@@ -93,8 +91,8 @@ def tables(run: Decoded) -> None:
     right.dataframe(run.verdict.table(), key="verdict-table", hide_index=True, height=320)
 
 
-def _ids(text: str, name: str) -> Sequence[int]:
+def _ids(text: str, name: str) -> tuple[int, ...]:
     try:
-        return [int(part) for part in text.replace(",", " ").split()]
+        return tuple(int(part) for part in text.replace(",", " ").split())
     except ValueError:
         raise ValueError(f"The {name} must be whole numbers with spaces between them, not “{text[:40]}”.") from None

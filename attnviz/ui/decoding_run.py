@@ -1,6 +1,6 @@
 """The runs behind the Decoding page, in bounded caches: whoever asks for the same thing again gets it at once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -29,9 +29,22 @@ class Decoded:
     candidates: "tuple[tuple[NextToken, ...], ...]"
 
 
+def own(name: str) -> "Translator":
+    """A model whose computation can be broken on purpose: one of ours. Raises ValueError with one sentence."""
+    from attnviz.models.translator import Translator
+
+    loaded = session.model(name)
+    if not isinstance(loaded, Translator):
+        raise ValueError(
+            "Decoding takes the translators that come with attnviz, for it changes how they compute: choose one of "
+            "them as the model. Heads and Masks show this one."
+        )
+    return loaded
+
+
 def translator(request: Request, view: DecodingView) -> "Translator":
     """The model in the type that the view asks for: a copy where that is not the type it was loaded in."""
-    loaded = session.model(request.entry.name)
+    loaded = own(request.entry.name)
     if view.dtype == "float32":
         return loaded
     return _copy(request.entry.name, loaded.model_id, view.dtype)
@@ -40,16 +53,14 @@ def translator(request: Request, view: DecodingView) -> "Translator":
 def decoded(request: Request, trace: "Trace", view: DecodingView) -> Decoded:
     """What the page shows, computed or remembered. Raises ValueError with one sentence."""
     ids = tuple(token.id for token in trace.tokens("tgt"))
-    # Where the reader looks, and what stands below, does not change what is computed.
-    asked = replace(view, step=None, layer="mean", head="mean", more=None)
-    return _decoded(request, trace.model_id, ids, asked)
+    return _decoded(request, trace.model_id, ids, view.computed())
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
 def _copy(name: str, weights: str, dtype: str) -> "Translator":
     import torch
 
-    return session.model(name).in_dtype(getattr(torch, dtype))
+    return own(name).in_dtype(getattr(torch, dtype))
 
 
 @st.cache_resource(
@@ -63,18 +74,18 @@ def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: Decodin
     from attnviz.models.stepwise import steps, teacher_forced
     from attnviz.transformer.decoding import Sampling
 
-    model, plan = session.model(request.entry.name), _plan(request, ids, view)
+    model, plan = own(request.entry.name), _plan(request, ids, view)
     how = {"to": request.to, "breakage": plan.breakage}
     # Training stays in the type that it was done in; a coarser one is a choice of whoever decodes.
     made = stepped(steps(translator(request, view), request.src, plan))
     trained = teacher_forced(model, request.src, ids, padding=view.padding, **how)
     losses = loss_table(trained, pad_id=model.codec.pad_id, smoothing=view.smoothing, name=lambda id_: name(model, id_))
-    own = tuple(token.id for token in made.chosen)
+    chosen = tuple(token.id for token in made.chosen)
     candidates = next_tokens(
         made.logits,
         model.vocabulary,
         sampling=plan.choose if isinstance(plan.choose, Sampling) else None,
-        with_ids=lambda step: (own[step], *ids[step + 1 : step + 2]),
+        with_ids=lambda step: (chosen[step], *ids[step + 1 : step + 2]),
     )
     return Decoded(losses, made, verdict(made, teacher_forced(model, request.src, made.ids, **how)), candidates)
 
@@ -94,7 +105,7 @@ def _plan(request: Request, ids: tuple[int, ...], view: DecodingView) -> "Plan":
     from attnviz.transformer.beam import Beam
     from attnviz.transformer.decoding import Sampling, likeliest
 
-    loaded = session.model(request.entry.name)
+    loaded = own(request.entry.name)
     is_taught = view.way == "teacher"
     choose = likeliest
     if view.choose == "sampled":

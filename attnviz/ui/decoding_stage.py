@@ -56,8 +56,19 @@ def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
         ]
         for kept in made.hypotheses
     ]
-    way = WAYS[view.way] + ("" if view.choose == "greedy" else f" · {view.choose}")
-    return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, way)
+    return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, model.codec.eos_id))
+
+
+def _way(view: DecodingView, chosen: list[int], eos_id: int) -> str:
+    """How it was decoded, and whether the limit ended it."""
+    parts = [WAYS[view.way]]
+    if view.way == "teacher" and view.choose == "beam":
+        parts.append("a beam would choose its own prefix: greedy here")
+    elif view.choose != "greedy":
+        parts.append(view.choose)
+    if view.way != "teacher" and chosen[-1] != eos_id:
+        parts.append(f"cut after {len(chosen)} tokens, no <eos>")
+    return " · ".join(parts)
 
 
 def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:

@@ -52,9 +52,9 @@ def picture(run: Decoded) -> None:
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
     note = " · encoder: all 0" if is_same else ""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
         st.html(
-            "<p class='verdict-title'><b>Verdict: the pass against the steps</b> <span>max |Δ| · × over its "
+            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>max |Δ| · × over its "
             f"tolerance · blank: 0{note}</span></p>"
         )
         figure.take_along("verdict", run.verdict.table)

@@ -22,6 +22,12 @@ def verdict(app: AppTest) -> str:
     return re.sub(r"<[^>]+>", " ", block)
 
 
+def copied(app: AppTest) -> str:
+    """The link that the button copies."""
+    (told,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
+    return told
+
+
 def said(app: AppTest) -> str:
     """The notes above the picture."""
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
@@ -81,9 +87,9 @@ def test_a_link_brings_step_and_head_back(open_page) -> None:
 
 def test_the_link_to_copy_carries_every_option(open_page) -> None:
     app = open_page("decoding", **PAIR, way="teacher", choose="sampled", seed="7", causal="none", step="1")
-    (copied,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
     for part in ("way=teacher", "choose=sampled", "seed=7", "causal=none", "step=1", "weights=", "v=1", "temperature="):
-        assert part in copied
+        assert part in copied(app)
+    assert "ids_src" not in copied(app)
 
 
 def test_a_beam_shows_its_hypotheses(open_page) -> None:
@@ -139,9 +145,10 @@ def test_what_stands_below_is_there(open_page, more: str) -> None:
 
 def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> None:
     app = open_page("decoding", **PAIR, more="experiment")
-    app.text_input(key="experiment-tgt").set_value("1 2").run()
+    app.text_input(key="ids_tgt").set_value("1 2").run()
     (printed,) = [part.proto.body for part in app.get("html") if "class='prefix-blocks'" in part.proto.body]
     assert "tgt [1, 2]" in printed
-    app.text_input(key="experiment-tgt").set_value("1 two").run()
+    assert "ids_tgt=1+2" in copied(app)
+    app.text_input(key="ids_tgt").set_value("1 two").run()
     assert "must be whole numbers" in said(app)
     assert not app.exception

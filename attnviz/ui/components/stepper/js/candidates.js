@@ -9,6 +9,7 @@ function paintCandidates(app) {
   parts.prefix.scrollLeft = parts.prefix.scrollWidth;
   // A beam's sentences need the room of the less likely tokens.
   const shown = step.beam.length ? step.top.filter(([, , , id], rank) => rank < BESIDE_BEAM || id === step.chosen_id) : step.top;
+  parts.drawnLegend.hidden = !step.top.some(isDrawnOtherwise);
   parts.top.replaceChildren(...shown.map((candidate) => candidateNode(step, candidate)));
   parts.verdictOfStep.replaceChildren(...agreementNodes(header, step));
   parts.beam.hidden = !step.beam.length;
@@ -25,14 +26,17 @@ function prefixNodes(app) {
   return nodes;
 }
 
+// A temperature or a cut makes a token be drawn more or less often than the model finds it likely.
+const isDrawnOtherwise = ([, probability, drawn]) => Math.abs(drawn - probability) >= 1e-6;
+
 function candidateNode(step, candidate) {
   const [text, probability, drawn, id] = candidate;
   const isChosen = id === step.chosen_id, isTeacher = step.teacher !== null && !step.agrees && text === step.teacher;
   const isCut = drawn === 0 && probability > 0;
   const bar = element("i", { style: `width:${(100 * probability).toFixed(2)}%` });
-  const drawnBar = element("b", { style: `left:${(100 * drawn).toFixed(2)}%`, hidden: Math.abs(drawn - probability) < 1e-6 });
+  const drawnBar = element("b", { style: `left:${(100 * drawn).toFixed(2)}%`, hidden: !isDrawnOtherwise(candidate) });
   const mark = isChosen ? "chosen" : isTeacher ? "teacher" : "";
-  return element("li", { class: `${mark} ${isCut ? "cut" : ""}`, title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${Math.abs(drawn - probability) < 1e-6 ? "" : `, drawn with ${exactText(drawn)}`}` },
+  return element("li", { class: `${mark} ${isCut ? "cut" : ""}`, title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${isDrawnOtherwise(candidate) ? `, drawn with ${exactText(drawn)}` : ""}` },
     element("span", { class: "candidate", text }), element("span", { class: "track" }, bar, drawnBar),
     element("span", { class: "number", text: percentText(probability) }),
     element("span", { class: "mark", text: isChosen ? "✓" : isTeacher ? "teacher" : "" }));
@@ -41,14 +45,14 @@ function candidateNode(step, candidate) {
 function agreementNodes(header, step) {
   if (step.teacher === null) {
     const fork = header.fork;
-    return fork === null || fork === undefined ? [] : [element("span", { class: "apart", text: `Since step ${fork} the model writes another sentence than the teacher's.` })];
+    return fork === null || fork === undefined ? [] : [element("span", { class: "apart", text: `Left the teacher at step ${fork}.`, title: "Since then the model writes another sentence: the teacher has no token for this place." })];
   }
-  if (step.agrees) return [element("span", { class: "together", text: "Model and teacher agree." })];
-  return [element("span", { class: "apart" }, "Here they part ways: the model writes ", element("strong", { text: isolated(step.chosen) }), ", the teacher ", element("strong", { text: isolated(step.teacher) }), ".")];
+  if (step.agrees) return [element("span", { class: "together", text: "Agrees with the teacher." })];
+  return [element("span", { class: "apart" }, "They part: the teacher has ", element("strong", { text: isolated(step.teacher) }))];
 }
 
 function beamNode([text, logProbability, score, ended, kept], index) {
   return element("li", { class: `${ended ? "ended" : "alive"}${kept ? " kept" : ""}`, title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}` },
-    element("span", { class: "number", text: score.toFixed(2) }), element("span", { class: "candidate", text: text || "␣" }),
+    element("span", { class: "number", text: score.toFixed(2) }), element("span", { class: "candidate" }, element("bdi", { text: text || "␣" })),
     element("span", { class: "mark", text: ended ? "ended" : "" }));
 }

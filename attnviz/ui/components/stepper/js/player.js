@@ -8,7 +8,7 @@ function paintPlayer(app) {
   parts.slider.value = String(view.step);
   parts.slider.setAttribute("aria-valuetext", `step ${view.step} of ${last}`);
   parts.at.textContent = `step ${view.step} of ${last}`;
-  parts.way.textContent = way;
+  parts.way.textContent = parts.way.title = way;
   parts.play.textContent = app.playing ? "Pause" : "Play";
   parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");
   parts.first.disabled = parts.back.disabled = view.step === 0;

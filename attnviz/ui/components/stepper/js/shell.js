@@ -58,7 +58,8 @@ function playerBar(app, parts) {
 function candidatesPane(parts) {
   parts.top = element("ol", { class: "candidates", "aria-label": "Likeliest next tokens" });
   parts.verdictOfStep = element("p", { class: "agreement" });
-  parts.beamTitle = element("h3", { text: "Hypotheses after this step" });
+  parts.drawnLegend = element("p", { class: "quiet small", text: "bar: probability · line: drawn with" });
+  parts.beamTitle = element("h3", { text: "Hypotheses after this step", title: "The number is the log-probability a token: the beam keeps the highest" });
   parts.beam = element("ol", { class: "hypotheses", "aria-label": "Live and ended hypotheses" });
-  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", { text: "Next token" }), parts.top, parts.verdictOfStep, parts.beamTitle, parts.beam);
+  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", { text: "Next token" }), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
 }

@@ -6,7 +6,9 @@ function paintTraining(app) {
   if (app.tableKey !== id) {
     app.tableKey = id;
     parts.tableBody.replaceChildren(...training.rows.map((row, index) => trainingRow(app, row, index)));
-    parts.mean.textContent = `mean loss ${shortText(training.mean)} nats · perplexity ${Math.exp(training.mean).toPrecision(3)}`;
+    const perplexity = Math.exp(training.mean).toPrecision(3);
+    parts.mean.replaceChildren(`mean loss ${shortText(training.mean)} nats`, element("span", { class: "if-wide", text: ` · perplexity ${perplexity}` }));
+    parts.mean.title = `perplexity ${perplexity}: e to the mean loss`;
     parts.counts.textContent = training.counts;
     parts.note.textContent = training.note;
     parts.note.hidden = !training.note;
@@ -29,14 +31,14 @@ function trainingRow(app, row, index) {
     element("td", { class: "token-cell label", text: row.label }),
     element("td", { class: "bar-cell" }, bar, element("span", { text: probability })),
     element("td", { class: "number", text: row.counted ? shortText(row.loss) : "–" }),
-    element("td", { class: "token-cell quiet", text: differs ? `${row.likeliest} ${percentText(row.likeliest_probability)}` : "" }));
+    element("td", { class: "token-cell quiet", text: differs ? row.likeliest : "" }, differs ? element("span", { class: "if-wide", text: ` ${percentText(row.likeliest_probability)}` }) : ""));
   node.onclick = () => goTo(app, index);
   return node;
 }
 
 function rowTitle(row) {
   if (!row.counted) return "Padding: greyed out and left out of the mean";
-  return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats`;
+  return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats; the model's likeliest is ${row.likeliest}, ${percentText(row.likeliest_probability)}`;
 }
 
 const percentText = (value) => (value >= 0.9995 ? "100%" : value >= 0.1 ? `${(value * 100).toFixed(1)}%` : value >= 0.0001 ? `${(value * 100).toFixed(2)}%` : value > 0 ? "<0.01%" : "0%");
