@@ -22,6 +22,12 @@ from attnviz.views.labels import KINDS
 SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
 SHORT, MAX_SECOND = 6, 200
 
+NOT_OURS = (
+    "This page takes a site apart into W_q, W_k, W_v and W_o, as attnviz's own attention has them. A checkpoint keeps "
+    "its projections in ways of its own (fused, rotated, shared by groups of heads), of which attnviz sees the query, "
+    "key and value that come out: look at those on Heads and Masks, or choose the built-in translator here."
+)
+
 
 @dataclass(frozen=True)
 class SiteView:
@@ -96,7 +102,11 @@ class SiteBench:
 
 
 def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
-    """Put a site on the bench. Raises ValueError for a second sentence that cannot be read."""
+    """Put a site on the bench. Raises ValueError for a second sentence that cannot be read, and for a checkpoint whose
+    projections are not the package's own.
+    """
+    if not isinstance(session.model(request.entry.name), Translator):
+        raise ValueError(NOT_OURS)
     key = (trace.model_id, *request.to_params().values(), view.second)
     second, batch = _pair(key, request.entry.name, view.second, _trace=trace)
     return SiteBench(request, trace, second, batch, view)
