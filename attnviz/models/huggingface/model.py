@@ -131,6 +131,11 @@ class HuggingFaceModel:
         self._check_inputs([text], None, tgt_text)
         return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
 
+    @property
+    def vocabulary(self) -> Rules:
+        """What writing must know of the ids."""
+        return self._rules
+
     @torch.inference_mode()
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS

@@ -111,7 +111,7 @@ class CheckpointText:
     def continued(self, before: Encoded, ids: Iterable[int], *, part: int = 0) -> Encoded:
         """`before` with generated ids after it, their text and offsets included."""
         tokens, text, written = list(before.tokens), before.text, list(before.ids)
-        decoded = self._decoded(written)
+        decoded = self._finished(before)
         for id_ in ids:
             written.append(id_)
             longer = self._decoded(written)
@@ -125,6 +125,13 @@ class CheckpointText:
             start, text = len(text), text + piece
             tokens.append(_token(text, id_, (start, len(text)), part))
         return Encoded(tuple(tokens), text, before.notes)
+
+    def _finished(self, before: Encoded) -> str:
+        """What the tokens say, less bytes at their end that wait for the rest of their character."""
+        if not (decoded := self._decoded(before.ids)).endswith(_UNFINISHED):
+            return decoded
+        shown = [index for index, token in enumerate(before.tokens, start=1) if token.text and not token.is_special]
+        return self._decoded(before.ids[: max(shown, default=0)])
 
     def _decoded(self, ids: Sequence[int]) -> str:
         return self._backend.decode(list(ids), skip_special_tokens=True)

@@ -1,0 +1,37 @@
+"""Checkpoints are made once a session and loaded once, each when a test first asks for it. No test uses the network."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from attnviz.models.huggingface import HuggingFaceModel, load
+from tests.models.huggingface import checkpoints
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        yield
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of an architecture's checkpoint."""
+    return cache(lambda name: checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name]))
+
+
+@pytest.fixture(scope="session")
+def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
+    """A checkpoint as attnviz loads it."""
+    return cache(lambda name: load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32))
+
+
+@pytest.fixture(scope="session")
+def peer(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
+    """The same checkpoint as transformers alone runs it."""
+    return cache(lambda name: checkpoints.reference(checkpoint(name)))

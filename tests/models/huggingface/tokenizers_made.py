@@ -1,0 +1,86 @@
+"""Small tokenizers of the three sorts that checkpoints come with, trained on a few sentences.
+
+Each says the special tokens of its family, so that pairs and targets get the right ones.
+"""
+
+from functools import cache
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+SENTENCES = (
+    "The quick brown fox jumps over the lazy dog.",
+    "It sleeps on.",
+    "A cat sat on the mat, and the dog looked at the cat.",
+    "Where is the station? It is behind the old town hall.",
+    "I love you. We were told that the train would be late.",
+    "Über die Brücke ging ein Hund; 猫 schläft 😀.",
+)
+
+
+@cache
+def word_pieces() -> PreTrainedTokenizerFast:
+    """BERT's: `[CLS] a [SEP] b [SEP]`, the second sentence marked as segment 1."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=151, special_tokens=special))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=_ids(tokenizer, "[CLS]", "[SEP]")
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]",
+    )  # fmt: skip
+
+
+@cache
+def byte_level(*, single: str = "<s> $A </s>", pair: str = "<s> $A </s> </s> $B </s>") -> PreTrainedTokenizerFast:
+    """RoBERTa's: `<s> a </s></s> b </s>` without segments, on bytes. GPT-2's puts nothing around a text."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=307, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=_ids(tokenizer, "<s>", "</s>")
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>",
+        cls_token="<s>", sep_token="</s>", mask_token="<mask>",
+    )  # fmt: skip
+
+
+@cache
+def pieces(*, single: str = "$A </s>", pair: str = "$A </s> $B </s>") -> PreTrainedTokenizerFast:
+    """Marian's and T5's: pieces that keep their space, `a </s>`. Llama's begins a text instead: `<s> a`."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    special = ["<pad>", "</s>", "<unk>", "<s>"]
+    trainer = trainers.UnigramTrainer(vocab_size=113, special_tokens=special, unk_token="<unk>")
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=_ids(tokenizer, "<s>", "</s>")
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>"
+    )
+
+
+def byte_prompts() -> PreTrainedTokenizerFast:
+    """GPT-2's: nothing around a text."""
+    return byte_level(single="$A", pair="$A $B")
+
+
+def begun_pieces() -> PreTrainedTokenizerFast:
+    """Llama's: `<s> a`."""
+    return pieces(single="<s> $A", pair="<s> $A <s> $B")
+
+
+def _ids(tokenizer: Tokenizer, *names: str) -> list[tuple[str, int]]:
+    return [(name, tokenizer.token_to_id(name)) for name in names]
