@@ -13,7 +13,7 @@ from attnviz.ui.link import View
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
-TABS = {"heads": "Heads", "links": "Links"}
+TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
 FIELDS = ("tab", "lines", "held", "opacity", "fit", "mini", "key", "order")
 _SHOWN = "tabs-shown"
 NO_HEADS = "none"  # in a link; an empty text means the head in focus

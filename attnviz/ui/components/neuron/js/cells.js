@@ -1,0 +1,108 @@
+// Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
+// the width asks for.
+
+const STRIP = 24,
+  BLOCK = 3 * STRIP + 30,
+  NAMES = 46,
+  WIDEST_CELL = 26,
+  LEAST_CELL = 9;
+
+function cellsLayout(app, width) {
+  const size = app.payload.header.sizes[2];
+  const room = width - NAMES - 2;
+  const blocks = Math.max(1, Math.ceil((size * LEAST_CELL) / room));
+  const across = Math.ceil(size / blocks);
+  const cell = Math.min(WIDEST_CELL, Math.floor(room / across));
+  return { across, cell, blocks: Math.ceil(size / across), height: Math.ceil(size / across) * BLOCK, width };
+}
+
+// Which of the ordered elements lies under a point, or null.
+function elementAt(app, [x, y]) {
+  const { across, cell, blocks } = app.cellsLayout;
+  const col = Math.floor((x - NAMES) / cell),
+    block = Math.floor(y / BLOCK);
+  const place = block * across + col;
+  return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
+}
+
+function drawCells(app, pen, [left, top]) {
+  const { pair, cellsLayout } = app;
+  const vectors = Math.max(...pair.query.map(Math.abs), ...pair.key.map(Math.abs)) || 1;
+  const products = Math.max(...pair.product.map(Math.abs)) || 1;
+  const strips = [
+    ["q", pair.query, vectors],
+    ["k", pair.key, vectors],
+    ["q × k", pair.product, products],
+  ];
+  app.ranges = { vectors, products };
+  const scale = scaleOf(app, "diverging");
+  for (let block = 0; block < cellsLayout.blocks; block++)
+    strips.forEach(([name, values, most], strip) => {
+      const y = top + block * BLOCK + strip * (STRIP + 2);
+      pen.text(name, left + NAMES - 8, y + STRIP / 2, { size: 12, align: "right", colour: app.theme.muted });
+      for (let col = 0; col < cellsLayout.across; col++) {
+        const at = pair.order[block * cellsLayout.across + col];
+        if (at === undefined) break;
+        const fill = css(colourAt(scale, stepOf(values[at], -most, most)));
+        pen.box(left + NAMES + col * cellsLayout.cell, y, cellsLayout.cell - 1, STRIP, { fill });
+      }
+    });
+  drawNumbers(app, pen, [left, top]);
+}
+
+// Element numbers below each block, as many as fit.
+function drawNumbers(app, pen, [left, top]) {
+  const { across, cell } = app.cellsLayout;
+  const every = Math.ceil(20 / cell);
+  app.pair.order.forEach((at, place) => {
+    const col = place % across;
+    if (col % every) return;
+    const y = top + Math.floor(place / across) * BLOCK + 3 * (STRIP + 2) + 8;
+    pen.text(String(at), left + NAMES + (col + 0.5) * cell, y, { size: 10, align: "center", colour: app.theme.faint });
+  });
+}
+
+function paintCells(app) {
+  const { parts } = app;
+  const width = parts.cellBox.clientWidth;
+  app.cellsLayout = cellsLayout(app, width);
+  const pen = canvasPen(clearedContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
+  drawCells(app, pen, [0, 0]);
+  if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
+  const { across, cell } = app.cellsLayout;
+  const x = NAMES + (app.element % across) * cell - 1,
+    y = Math.floor(app.element / across) * BLOCK - 1;
+  pen.box(x, y + 1, cell + 1, 3 * STRIP + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
+}
+
+function watchCells(app) {
+  const { cellBox } = app.parts;
+  cellBox.onpointermove = (event) => lookAt(app, elementAt(app, [event.offsetX, event.offsetY]));
+  cellBox.onpointerleave = () => lookAt(app, null);
+  cellBox.onblur = () => lookAt(app, null);
+  cellBox.onkeydown = (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    lookAt(app, Math.max(0, Math.min(app.pair.order.length - 1, (app.element ?? -step) + step)));
+  };
+}
+
+function lookAt(app, place) {
+  if (app.element === place) return;
+  app.element = place;
+  paintCells(app);
+  paintElement(app);
+}
+
+function paintElement(app) {
+  const { pair, element: place, parts } = app;
+  if (place === null || place === undefined || place >= pair.order.length) {
+    parts.element.textContent = "Point at a cell, or walk with ← →, for its numbers.";
+    return;
+  }
+  const at = pair.order[place];
+  const numbers = [pair.query[at], pair.key[at], pair.product[at], pair.product[at] * app.payload.header.scale].map(exactText);
+  parts.element.textContent = `element ${at}: q ${numbers[0]} × k ${numbers[1]} = ${numbers[2]}, adds ${numbers[3]} to the score`;
+  announce(app, parts.element.textContent);
+}

@@ -1,0 +1,60 @@
+// The component's fixed parts, and how all of it is painted.
+
+function buildShell(app) {
+  app.root.replaceChildren(listPane(app, "queries", "Query"), pairPane(app), listPane(app, "keys", "Key, score and weight"));
+  watchCells(app);
+}
+
+function listPane(app, name, title) {
+  app.parts[name] = element("ol", { class: "options", role: "listbox", "aria-label": title });
+  return element("section", { class: "pane", "aria-label": title }, element("h2", { text: title }), app.parts[name]);
+}
+
+function pairPane(app) {
+  const { parts } = app;
+  parts.title = element("h2");
+  parts.layer = select("Layer", { onchoose: (layer) => change(app, { layer: Number(layer) }) });
+  parts.head = select("Head", { onchoose: (head) => change(app, { head: Number(head) }) });
+  const order = choices(app, "order", [["position", "By position", "Elements as they stand"], ["contribution", "By contribution", "What adds most to the dot product first"]]);
+  parts.canvas = element("canvas", { role: "img" });
+  parts.cellBox = element("div", { class: "cell-box", tabindex: "0", role: "group", "aria-label": "Elements of query, key and product" }, parts.canvas);
+  parts.element = element("p", { class: "quiet" });
+  parts.ranges = element("p", { class: "quiet" });
+  parts.steps = element("dl", { class: "steps" });
+  return element(
+    "section",
+    { class: "pane", "aria-label": "Query times key" },
+    element("header", {}, kindTabs(app), element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app))),
+    parts.title,
+    parts.cellBox,
+    parts.element,
+    parts.ranges,
+    parts.steps,
+  );
+}
+
+function pairTitle(app) {
+  const { header } = app.payload;
+  const names = [rowName(header.rows[app.view.row]), header.cols[app.view.key]].map(isolated);
+  return `${header.title}, L${header.layer} H${header.head}: query ${names[0]}, key ${names[1]}`;
+}
+
+function paint(app, began) {
+  const { parts } = app;
+  const { header } = app.payload;
+  const options = (count, letter) => range(count).map((i) => [String(i), `${letter}${i}`]);
+  app.pair = pairOf(app);
+  paintKindTabs(app);
+  paintChoices(app);
+  fillSelect(parts.layer, options(header.layers_heads[0], "L"), String(app.view.layer));
+  fillSelect(parts.head, options(header.layers_heads[1], "H"), String(app.view.head));
+  parts.title.textContent = pairTitle(app);
+  paintLists(app);
+  paintCells(app);
+  paintElement(app);
+  paintSteps(app);
+  const { vectors, products } = app.ranges;
+  parts.ranges.textContent = `Colours: q and k from −${exactText(vectors)} (amber) to +${exactText(vectors)} (indigo), products ±${exactText(products)}.`;
+  parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: dot product ${exactText(app.pair.dot)}, score ${exactText(app.pair.score)}, weight ${exactText(app.pair.weight)}`);
+  painted(app, began);
+}

@@ -1,0 +1,25 @@
+// From the products to the weight, a line a step.
+
+function stepsOf(app) {
+  const { pair, view } = app;
+  const { scale, sizes, bias } = app.payload.header;
+  const seen = pair.visible[view.key];
+  const visible = pair.visible.filter(Boolean).length;
+  const isRoot = Math.abs(scale - 1 / Math.sqrt(sizes[2])) < 1e-6;
+  const steps = [
+    ["dot", "dot product", `Σ q × k over ${sizes[2]} elements`, pair.dot],
+    ["scaled", "scaled", `× ${exactText(scale)}${isRoot ? " = 1 / √d_k" : ""}`, pair.dot * scale],
+  ];
+  if (bias !== null) steps.push(["bias", "with the model's bias", `+ ${exactText(pair.bias)}`, pair.score]);
+  const softmax = seen ? `e^score over the sum of e^score of ${visible} visible ${visible === 1 ? "key" : "keys"}` : "the mask hides this key";
+  return [...steps, ["weight", "softmax", softmax, pair.weight]];
+}
+
+function paintSteps(app) {
+  const nodes = stepsOf(app).flatMap(([name, title, how, value]) => [
+    element("dt", { text: title }),
+    element("dd", { class: "quiet", text: how }),
+    element("dd", { class: "step-value", "data-step": name, "data-value": value, text: exactText(value) }),
+  ]);
+  app.parts.steps.replaceChildren(...nodes);
+}

@@ -1,0 +1,62 @@
+// A weight taken apart, in the order in which it is computed (attnviz/analysis/neuron.py does the same for notebooks).
+
+const START = { kind: null, layer: 0, head: 0, row: null, key: null, order: "position" };
+const AT_ONCE = ["kind", "layer", "head"]; // only Python has another head's queries and keys
+
+function settle(app) {
+  const [rows, cols] = app.payload.header.sizes;
+  const { view } = app;
+  readHead(app);
+  if (!isIndex(view.row, rows)) view.row = 0;
+  if (!isIndex(view.key, cols)) view.key = largestOf(rowSums(app, view.row).attn);
+}
+
+function readHead(app) {
+  const { header, array } = app.payload;
+  if (app.data?.base === header.base) return;
+  const [rows, cols, size] = header.sizes;
+  const part = (Type, offset, count) => (offset === null ? null : array(Type, offset, count));
+  app.data = {
+    base: header.base,
+    query: array(Float32Array, header.query, rows * size),
+    key: array(Float32Array, header.key, cols * size),
+    bias: part(Float32Array, header.bias, rows * cols),
+    mask: part(Uint8Array, header.mask, rows * cols),
+  };
+}
+
+const largestOf = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
+
+// A query row's scores over all keys, and their softmax over those that the mask lets it see.
+function rowSums(app, row) {
+  const { data } = app;
+  const { sizes, scale } = app.payload.header;
+  const [, cols, size] = sizes;
+  const scores = new Float64Array(cols),
+    visible = new Array(cols).fill(true);
+  for (let col = 0; col < cols; col++) {
+    let dot = 0;
+    for (let i = 0; i < size; i++) dot += data.query[row * size + i] * data.key[col * size + i];
+    scores[col] = dot * scale + (data.bias ? data.bias[row * cols + col] : 0);
+    if (data.mask) visible[col] = data.mask[row * cols + col] === 1;
+  }
+  const top = Math.max(...scores.filter((_, col) => visible[col]));
+  const powers = scores.map((score, col) => (visible[col] ? Math.exp(score - top) : 0));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return { scores, visible, attn: powers.map((power) => (total ? power / total : 0)) };
+}
+
+function pairOf(app) {
+  const { row, key } = app.view;
+  const { data } = app;
+  const [, cols, size] = app.payload.header.sizes;
+  const query = data.query.subarray(row * size, (row + 1) * size);
+  const keys = data.key.subarray(key * size, (key + 1) * size);
+  const product = Float64Array.from(query, (value, i) => value * keys[i]);
+  const dot = product.reduce((sum, value) => sum + value, 0);
+  const bias = data.bias ? data.bias[row * cols + key] : 0;
+  const sums = rowSums(app, row);
+  const order = range(size);
+  if (app.view.order === "contribution") order.sort((a, b) => product[b] - product[a] || a - b);
+  return { query, key: keys, product, dot, bias, order, ...sums, score: sums.scores[key], weight: sums.attn[key] };
+}

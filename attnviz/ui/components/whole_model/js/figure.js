@@ -1,0 +1,21 @@
+// The same picture for files.
+
+const figureName = (app) => `whole-model-${app.payload.header.kind}-${app.view.mini}`;
+
+const figureSize = (app) => [app.layout.width + 12, app.layout.height + 40];
+
+function figure(app, pen, context) {
+  const { header } = app.payload;
+  pen.text(`${header.title}: every head`, 12, app.layout.height + 18, { size: 13, weight: 600 });
+  return paintMiniatures(app, pen, context);
+}
+
+// Eight bits are for pictures: each number is a byte, the largest weight under its cell times 255.
+function csvRows(app) {
+  const [layers, heads, rows, cols] = app.payload.header.shape;
+  const lines = [["layer", "head", "cell_row", "cell_col", "largest_weight_of_255"]];
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++)
+      mapBytes(app, layer, head).forEach((value, i) => lines.push([layer, head, Math.floor(i / cols), i % cols, value]));
+  return lines;
+}
