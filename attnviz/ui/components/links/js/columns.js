@@ -12,7 +12,10 @@ function paintColumns(app) {
   const key = [header.base, app.rowHeight].join("|");
   if (app.columnsKey === key) return;
   app.columnsKey = key;
-  app.tokens = { q: header.rows.map((row, i) => tokenNode(app, "q", i, row)), k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])) };
+  app.tokens = {
+    q: header.rows.map((row, i) => tokenNode(app, "q", i, row)),
+    k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])),
+  };
   app.parts.queries.replaceChildren(...app.tokens.q);
   app.parts.keys.replaceChildren(...app.tokens.k);
   app.parts.inner.style.height = `${Math.ceil(app.rowHeight * Math.max(rows, cols))}px`;
@@ -35,7 +38,9 @@ function tokenNode(app, side, place, [input, output]) {
 
 function stepPieces(input, output) {
   const arrow = element("span", { class: "quiet", text: " → " });
-  return input === null ? [element("bdi", { text: output })] : [element("bdi", { class: "quiet", text: input }), arrow, element("bdi", { text: output })];
+  return input === null
+    ? [element("bdi", { text: output })]
+    : [element("bdi", { class: "quiet", text: input }), arrow, element("bdi", { text: output })];
 }
 
 const tokenAt = (target) => target.closest?.(".link-token")?.dataset.token ?? null;
@@ -69,8 +74,17 @@ const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;
 function walkTokens(app, event) {
   const [side, place] = tokenOf(tokenAt(event.target));
   if (side === null) return;
-  const moves = { ArrowUp: [side, place - 1], ArrowDown: [side, place + 1], ArrowLeft: ["q", place], ArrowRight: ["k", place] };
-  const acts = { Enter: () => event.target.click(), " ": () => event.target.click(), Escape: () => change(app, { token: null }) };
+  const moves = {
+    ArrowUp: [side, place - 1],
+    ArrowDown: [side, place + 1],
+    ArrowLeft: ["q", place],
+    ArrowRight: ["k", place],
+  };
+  const acts = {
+    Enter: () => event.target.click(),
+    " ": () => event.target.click(),
+    Escape: () => change(app, { token: null }),
+  };
   if (event.key in acts) acts[event.key]();
   else if (event.key in moves) focusToken(app, ...moves[event.key]);
   else return;

@@ -4,7 +4,13 @@ const COLUMN = 170,
   MIDDLE = 420,
   HEAD = 46;
 
-const figureName = (app) => `links-${app.view.kind}-${app.view.heads.map(([l, h]) => `L${l}-H${h}`).slice(0, 6).join("_") || "none"}`;
+const figureName = (app) =>
+  `links-${app.view.kind}-${
+    app.view.heads
+      .map(([l, h]) => `L${l}-H${h}`)
+      .slice(0, 6)
+      .join("_") || "none"
+  }`;
 
 function figureSize(app) {
   const [, , rows, cols] = app.payload.header.shape;
@@ -14,9 +20,13 @@ function figureSize(app) {
 function figure(app, pen, context) {
   const { header } = app.payload;
   const heads = app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ");
-  pen.text(shortened(pen, `${header.title}: ${heads}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, { size: 14, weight: 600 });
+  pen.text(shortened(pen, `${header.title}: ${heads}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, {
+    size: 14,
+    weight: 600,
+  });
   const size = Math.min(12, Math.max(3, app.rowHeight - 2));
-  const label = (text, place, x, align) => pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
+  const label = (text, place, x, align) =>
+    pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
   header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, "right"));
   header.cols.forEach((text, i) => label(text, i, COLUMN + MIDDLE + 20, "left"));
   const { strokes, extra } = context ? canvasStrokes(context) : svgStrokes();
@@ -49,7 +59,7 @@ function svgStrokes() {
     begin: () => (path = []),
     line: (x1, y1, x2, y2) => path.push(`M${tenth(x1)} ${tenth(y1)}L${tenth(x2)} ${tenth(y2)}`),
     end: (colour, alpha, width) =>
-      paths.push(`<path d="${path.join("")}" stroke="${colour}" stroke-opacity="${alpha.toFixed(3)}" stroke-width="${width}" fill="none"/>`),
+      paths.push(tagged("path", { d: path.join(""), stroke: colour, "stroke-opacity": alpha, "stroke-width": width })),
   };
   return { strokes, extra: () => `<g transform="translate(${COLUMN + 12} ${HEAD})">${paths.join("")}</g>` };
 }

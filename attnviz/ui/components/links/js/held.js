@@ -38,11 +38,19 @@ function paintList(app, token) {
   const [side, place] = tokenOf(token);
   const { header } = app.payload;
   const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
-  listTitle.textContent = token === null ? "Point at a token, or walk with the arrow keys" : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
+  listTitle.textContent =
+    token === null
+      ? "Point at a token, or walk with the arrow keys"
+      : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
   const lines = token === null ? [] : [...app.shown.lines].sort((a, b) => b.weight - a.weight);
   list.replaceChildren(...lines.slice(0, MOST_LISTED).map((line) => listNode(app, line, side)));
-  if (lines.length > MOST_LISTED) list.append(element("li", { class: "quiet", text: `${lines.length - MOST_LISTED} weaker lines` }));
-  const best = lines.slice(0, 3).map((line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`);
+  if (lines.length > MOST_LISTED)
+    list.append(element("li", { class: "quiet", text: `${lines.length - MOST_LISTED} weaker lines` }));
+  const best = lines
+    .slice(0, 3)
+    .map(
+      (line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`,
+    );
   if (token !== null) announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
 }
 
@@ -64,12 +72,20 @@ function listNode(app, line, side) {
 function paintNote(app) {
   const { header } = app.payload;
   const { shown, view } = app;
-  const notes = [`${shown.lines.length.toLocaleString("en")} lines, as opaque as their weight${view.scale === "max" ? ` (1 at ${exactText(shown.top)})` : ""}`];
+  const opaque = view.scale === "max" ? ` (opaque at ${exactText(shown.top)})` : "";
+  const notes = [`${count(shown.lines.length)} lines, as opaque as their weight${opaque}`];
   if (!view.heads.length) notes.splice(0, 1, "No head is chosen: click a square");
-  if (shown.leftOut) notes.push(`${shown.leftOut.toLocaleString("en")} fainter ones are left out (weight below ${exactText(shown.least)})`);
+  if (shown.leftOut)
+    notes.push(`${count(shown.leftOut)} fainter ones are left out (weight below ${exactText(shown.least)})`);
   const share = Math.min(1, ...view.heads.map(([layer, head]) => header.shares[layer][head]));
-  if (share < 0.995 && view.heads.length) notes.push(`weights below ${exactText(header.threshold)} cannot be seen and are not drawn: lines carry at least ${(100 * share).toFixed(1)} % of each head's weight`);
+  if (share < 0.995 && view.heads.length)
+    notes.push(
+      `weights below ${exactText(header.threshold)} are not drawn: ` +
+        `lines carry at least ${(100 * share).toFixed(1)} % of each head's weight`,
+    );
   if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);
   if (header.left_out) notes.push(header.left_out);
   app.parts.note.textContent = notes.join(" · ");
 }
+
+const count = (number) => number.toLocaleString("en");

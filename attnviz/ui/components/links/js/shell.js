@@ -9,7 +9,11 @@ function squaresPane(app) {
   const { parts } = app;
   parts.squares = element("div", { class: "squares", role: "group", "aria-label": "Heads" });
   const none = button("None", { class: "link", title: "Let all heads go", onclick: () => change(app, { heads: [] }) });
-  const all = button("All", { class: "link", title: "Every head of every layer", onclick: () => change(app, { heads: allHeads(app) }) });
+  const all = button("All", {
+    class: "link",
+    title: "Every head of every layer",
+    onclick: () => change(app, { heads: allHeads(app) }),
+  });
   return element(
     "section",
     { class: "pane", "aria-label": "Heads" },
@@ -32,17 +36,31 @@ function linesPane(app) {
   parts.chips = element("div", { class: "tools chips" });
   parts.queries = element("div", { class: "column queries", role: "listbox", "aria-label": "Query tokens" });
   parts.keys = element("div", { class: "column keys", role: "listbox", "aria-label": "Key tokens" });
-  parts.canvas = element("canvas", { role: "img", "aria-label": "Lines from each query token to the keys it looks at" });
+  parts.canvas = element("canvas", {
+    role: "img",
+    "aria-label": "Lines from each query token to the keys it looks at",
+  });
   parts.middle = element("div", { class: "middle" }, parts.canvas);
   parts.inner = element("div", { class: "links-inner" }, parts.queries, parts.middle, parts.keys);
   parts.body = element("div", { class: "links-body" }, parts.inner);
   parts.note = element("footer", { class: "quiet" });
-  const opacity = choices(app, "scale", [["fixed", "0 to 1", "A line of weight 1 is opaque"], ["max", "0 to max", "The strongest line is opaque"]]);
-  const rows = choices(app, "rows", [["read", "Read", "Rows high enough to read"], ["fit", "Fit", "All tokens at once"]]);
+  const opacity = choices(app, "scale", [
+    ["fixed", "0 to 1", "A line of weight 1 is opaque"],
+    ["max", "0 to max", "The strongest line is opaque"],
+  ]);
+  const rows = choices(app, "rows", [
+    ["read", "Read", "Rows high enough to read"],
+    ["fit", "Fit", "All tokens at once"],
+  ]);
   return element(
     "section",
     { class: "pane", "aria-label": "Token links" },
-    element("header", {}, element("div", { class: "said" }, parts.title, parts.question), element("div", { class: "tools" }, opacity, rows, exportMenu(app))),
+    element(
+      "header",
+      {},
+      element("div", { class: "said" }, parts.title, parts.question),
+      element("div", { class: "tools" }, opacity, rows, exportMenu(app)),
+    ),
     parts.chips,
     element("div", { class: "ends quiet" }, (parts.queryName = element("span")), (parts.keyName = element("span"))),
     parts.body,
@@ -63,7 +81,10 @@ function paint(app, began) {
   paintKindTabs(app);
   paintChoices(app);
   paintSquares(app);
-  const names = app.view.heads.length === 1 ? `, L${app.view.heads[0][0]} H${app.view.heads[0][1]}` : `, ${app.view.heads.length} heads`;
+  const names =
+    app.view.heads.length === 1
+      ? `, L${app.view.heads[0][0]} H${app.view.heads[0][1]}`
+      : `, ${app.view.heads.length} heads`;
   app.parts.title.textContent = header.title + names;
   app.parts.question.textContent = header.question;
   app.parts.queryName.textContent = `query: ${header.query_name}`;
@@ -79,7 +100,13 @@ function paintChips(app) {
   if (app.chipsKey === key) return;
   app.chipsKey = key;
   const chip = ([layer, head], place) =>
-    button(`L${layer} H${head}`, { class: "chip", title: "Let this head go", style: `--hue:${hueOf(app, place)}`, onclick: () => toggleHead(app, layer, head) });
+    button(`L${layer} H${head}`, {
+      class: "chip",
+      title: "Let this head go",
+      style: `--hue:${hueOf(app, place)}`,
+      onclick: () => toggleHead(app, layer, head),
+    });
   app.parts.chips.replaceChildren(...app.view.heads.slice(0, 16).map(chip));
-  if (app.view.heads.length > 16) app.parts.chips.append(element("span", { class: "quiet", text: `and ${app.view.heads.length - 16} more` }));
+  if (app.view.heads.length > 16)
+    app.parts.chips.append(element("span", { class: "quiet", text: `and ${app.view.heads.length - 16} more` }));
 }

@@ -23,7 +23,11 @@ function buildSquares(app, width) {
   const held = app.root.getRootNode().activeElement?.dataset?.head;
   app.squares = new Map();
   const nodes = range(layers).flatMap((layer) => [
-    button(`L${layer}`, { class: "link layer", title: `All heads of layer ${layer}, or none`, onclick: () => ofLayer(app, layer) }),
+    button(`L${layer}`, {
+      class: "link layer",
+      title: `All heads of layer ${layer}, or none`,
+      onclick: () => ofLayer(app, layer),
+    }),
     ...range(heads).map((head) => squareNode(app, layer, head)),
   ]);
   app.parts.squares.style.gridTemplateColumns = `26px repeat(${heads}, ${side}px)`;

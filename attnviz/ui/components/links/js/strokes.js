@@ -11,19 +11,25 @@ function paintStrokes(app) {
   app.shown = token === null ? all : chosenLines(app, token);
   const size = [parts.middle.clientWidth, parts.body.clientHeight];
   const context = clearedContext(parts.canvas, size);
-  strokeLines(app, app.shown, { width: size[0], from: parts.body.scrollTop, to: parts.body.scrollTop + size[1] }, token === null ? 1 : 2, {
-    begin: () => context.beginPath(),
-    line: (x1, y1, x2, y2) => {
-      context.moveTo(x1, y1);
-      context.lineTo(x2, y2);
+  strokeLines(
+    app,
+    app.shown,
+    { width: size[0], from: parts.body.scrollTop, to: parts.body.scrollTop + size[1] },
+    token === null ? 1 : 2,
+    {
+      begin: () => context.beginPath(),
+      line: (x1, y1, x2, y2) => {
+        context.moveTo(x1, y1);
+        context.lineTo(x2, y2);
+      },
+      end: (colour, alpha, width) => {
+        context.globalAlpha = alpha;
+        context.strokeStyle = colour;
+        context.lineWidth = width;
+        context.stroke();
+      },
     },
-    end: (colour, alpha, width) => {
-      context.globalAlpha = alpha;
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.stroke();
-    },
-  });
+  );
   context.globalAlpha = 1;
 }
 

@@ -102,7 +102,8 @@ function paintElement(app) {
     return;
   }
   const at = pair.order[place];
-  const numbers = [pair.query[at], pair.key[at], pair.product[at], pair.product[at] * app.payload.header.scale].map(exactText);
-  parts.element.textContent = `element ${at}: q ${numbers[0]} × k ${numbers[1]} = ${numbers[2]}, adds ${numbers[3]} to the score`;
+  const adds = pair.product[at] * app.payload.header.scale;
+  const [q, k, product, share] = [pair.query[at], pair.key[at], pair.product[at], adds].map(exactText);
+  parts.element.textContent = `element ${at}: q ${q} × k ${k} = ${product}, adds ${share} to the score`;
   announce(app, parts.element.textContent);
 }

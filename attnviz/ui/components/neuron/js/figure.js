@@ -18,6 +18,7 @@ function figure(app, pen) {
 function csvRows(app) {
   const { pair, payload } = app;
   const rows = [["element", "query", "key", "product", "adds_to_score"]];
-  for (const at of pair.order) rows.push([at, pair.query[at], pair.key[at], pair.product[at], pair.product[at] * payload.header.scale]);
+  for (const at of pair.order)
+    rows.push([at, pair.query[at], pair.key[at], pair.product[at], pair.product[at] * payload.header.scale]);
   return rows;
 }

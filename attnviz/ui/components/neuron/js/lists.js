@@ -5,7 +5,10 @@ function paintLists(app) {
   const { parts, view, pair } = app;
   if (app.listKey !== header.base) {
     app.listKey = header.base;
-    app.options = { row: header.rows.map((row, i) => optionNode(app, "row", i, row)), key: header.cols.map((text, i) => optionNode(app, "key", i, [text, null])) };
+    app.options = {
+      row: header.rows.map((row, i) => optionNode(app, "row", i, row)),
+      key: header.cols.map((text, i) => optionNode(app, "key", i, [text, null])),
+    };
     parts.queries.replaceChildren(...app.options.row);
     parts.keys.replaceChildren(...app.options.key);
   }
@@ -25,8 +28,16 @@ function paintLists(app) {
 }
 
 function optionNode(app, name, place, [input, output]) {
-  const text = element("bdi", { class: "option-text", text: rowName([input && isolated(input), output && isolated(output)]) });
-  const node = element("li", { role: "option", tabindex: "-1", "aria-selected": "false" }, element("span", { class: "quiet option-place", text: place }), text);
+  const text = element("bdi", {
+    class: "option-text",
+    text: rowName([input && isolated(input), output && isolated(output)]),
+  });
+  const node = element(
+    "li",
+    { role: "option", tabindex: "-1", "aria-selected": "false" },
+    element("span", { class: "quiet option-place", text: place }),
+    text,
+  );
   if (name === "key") {
     node.append(element("span", { class: "option-score quiet" }), element("span", { class: "option-weight" }));
     node.append(element("span", { class: "bar-track" }, element("span", { class: "bar-fill" })));

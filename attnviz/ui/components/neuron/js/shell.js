@@ -1,13 +1,22 @@
 // The component's fixed parts, and how all of it is painted.
 
 function buildShell(app) {
-  app.root.replaceChildren(listPane(app, "queries", "Query"), pairPane(app), listPane(app, "keys", "Key, score and weight"));
+  app.root.replaceChildren(
+    listPane(app, "queries", "Query"),
+    pairPane(app),
+    listPane(app, "keys", "Key, score and weight"),
+  );
   watchCells(app);
 }
 
 function listPane(app, name, title) {
   app.parts[name] = element("ol", { class: "options", role: "listbox", "aria-label": title });
-  return element("section", { class: "pane", "aria-label": title }, element("h2", { text: title }), app.parts[name]);
+  return element(
+    "section",
+    { class: `pane ${name}-pane`, "aria-label": title },
+    element("h2", { text: title }),
+    app.parts[name],
+  );
 }
 
 function pairPane(app) {
@@ -15,16 +24,28 @@ function pairPane(app) {
   parts.title = element("h2");
   parts.layer = select("Layer", { onchoose: (layer) => change(app, { layer: Number(layer) }) });
   parts.head = select("Head", { onchoose: (head) => change(app, { head: Number(head) }) });
-  const order = choices(app, "order", [["position", "By position", "Elements as they stand"], ["contribution", "By contribution", "What adds most to the dot product first"]]);
+  const order = choices(app, "order", [
+    ["position", "By position", "Elements as they stand"],
+    ["contribution", "By contribution", "What adds most to the dot product first"],
+  ]);
   parts.canvas = element("canvas", { role: "img" });
-  parts.cellBox = element("div", { class: "cell-box", tabindex: "0", role: "group", "aria-label": "Elements of query, key and product" }, parts.canvas);
+  parts.cellBox = element(
+    "div",
+    { class: "cell-box", tabindex: "0", role: "group", "aria-label": "Elements of query, key and product" },
+    parts.canvas,
+  );
   parts.element = element("p", { class: "quiet" });
   parts.ranges = element("p", { class: "quiet" });
   parts.steps = element("dl", { class: "steps" });
   return element(
     "section",
     { class: "pane", "aria-label": "Query times key" },
-    element("header", {}, kindTabs(app), element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app))),
+    element(
+      "header",
+      {},
+      kindTabs(app),
+      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app)),
+    ),
     parts.title,
     parts.cellBox,
     parts.element,
@@ -54,7 +75,8 @@ function paint(app, began) {
   paintElement(app);
   paintSteps(app);
   const { vectors, products } = app.ranges;
-  parts.ranges.textContent = `Colours: q and k from −${exactText(vectors)} (amber) to +${exactText(vectors)} (indigo), products ±${exactText(products)}.`;
-  parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: dot product ${exactText(app.pair.dot)}, score ${exactText(app.pair.score)}, weight ${exactText(app.pair.weight)}`);
+  parts.ranges.textContent = `Colours, amber to indigo: q and k ±${exactText(vectors)}, products ±${exactText(products)}.`;
+  const said = stepsOf(app).map(([, title, , value]) => `${title} ${exactText(value)}`);
+  parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: ${said.join(", ")}`);
   painted(app, began);
 }

@@ -11,7 +11,9 @@ function stepsOf(app) {
     ["scaled", "scaled", `× ${exactText(scale)}${isRoot ? " = 1 / √d_k" : ""}`, pair.dot * scale],
   ];
   if (bias !== null) steps.push(["bias", "with the model's bias", `+ ${exactText(pair.bias)}`, pair.score]);
-  const softmax = seen ? `e^score over the sum of e^score of ${visible} visible ${visible === 1 ? "key" : "keys"}` : "the mask hides this key";
+  const softmax = seen
+    ? `e^score over the sum of e^score of ${visible} visible ${visible === 1 ? "key" : "keys"}`
+    : "the mask hides this key";
   return [...steps, ["weight", "softmax", softmax, pair.weight]];
 }
 

@@ -55,6 +55,8 @@ const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
 
 function exportCSV(app) {
   // The mark at the start makes spreadsheet programs read UTF-8.
-  const lines = csvRows(app).map((row) => row.map((cell) => (typeof cell === "number" ? cell : quoted(cell))).join(","));
+  const lines = csvRows(app).map((row) =>
+    row.map((cell) => (typeof cell === "number" ? cell : quoted(cell))).join(","),
+  );
   download(app, new Blob(["\ufeff", lines.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" }), "csv");
 }

@@ -16,6 +16,8 @@ function csvRows(app) {
   const lines = [["layer", "head", "cell_row", "cell_col", "largest_weight_of_255"]];
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++)
-      mapBytes(app, layer, head).forEach((value, i) => lines.push([layer, head, Math.floor(i / cols), i % cols, value]));
+      mapBytes(app, layer, head).forEach((value, i) =>
+        lines.push([layer, head, Math.floor(i / cols), i % cols, value]),
+      );
   return lines;
 }

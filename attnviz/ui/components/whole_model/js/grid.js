@@ -6,7 +6,8 @@ function paintCells(app) {
   if (app.cellsKey !== key) {
     app.cellsKey = key;
     app.cells = new Map();
-    const row = (layer) => element("div", { role: "row" }, ...range(layout.heads).map((head) => cellNode(app, layer, head)));
+    const row = (layer) =>
+      element("div", { role: "row" }, ...range(layout.heads).map((head) => cellNode(app, layer, head)));
     app.parts.cells.replaceChildren(...range(layout.layers).map(row));
   }
   for (const [name, node] of app.cells) {
@@ -19,7 +20,13 @@ function paintCells(app) {
 function cellNode(app, layer, head) {
   const { x, y, w, h } = app.layout.box(layer, head);
   const place = `left:${x - 2}px;top:${y - 2}px;width:${w + 4}px;height:${h + 4}px`;
-  const node = element("div", { role: "gridcell", class: "mini", style: place, title: `L${layer} H${head}`, "aria-label": `L${layer} H${head}` });
+  const node = element("div", {
+    role: "gridcell",
+    class: "mini",
+    style: place,
+    title: `L${layer} H${head}`,
+    "aria-label": `L${layer} H${head}`,
+  });
   node.onclick = () => change(app, { layer, head, open: true });
   node.onkeydown = (event) => walkCells(app, event, layer, head);
   app.cells.set(`${layer}.${head}`, node);

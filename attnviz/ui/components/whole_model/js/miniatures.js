@@ -21,8 +21,12 @@ function paintMiniatures(app, pen, context) {
       pen.box(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1, { stroke: app.theme.line });
     }
   const label = { size: 10.5, colour: app.theme.muted };
-  range(layout.layers).forEach((layer) => pen.text(`L${layer}`, layout.left - 6, layout.box(layer, 0).y + layout.h / 2, { ...label, align: "right" }));
-  range(layout.heads).forEach((head) => pen.text(`H${head}`, layout.box(0, head).x + layout.w / 2, 9, { ...label, align: "center" }));
+  range(layout.layers).forEach((layer) =>
+    pen.text(`L${layer}`, layout.left - 6, layout.box(layer, 0).y + layout.h / 2, { ...label, align: "right" }),
+  );
+  range(layout.heads).forEach((head) =>
+    pen.text(`H${head}`, layout.box(0, head).x + layout.w / 2, 9, { ...label, align: "center" }),
+  );
   return extra.join("");
 }
 
@@ -78,9 +82,16 @@ function strokeShades(app, context, box, shades) {
 
 function svgShades(app, box, shades) {
   const tenth = (value) => Math.round(value * 10) / 10;
-  const path = (ends) => range(ends.length / 2).map((i) => `M${box.x} ${tenth(ends[2 * i])}L${box.x + box.w} ${tenth(ends[2 * i + 1])}`).join("");
+  const path = (ends) =>
+    range(ends.length / 2)
+      .map((i) => `M${box.x} ${tenth(ends[2 * i])}L${box.x + box.w} ${tenth(ends[2 * i + 1])}`)
+      .join("");
   return shades
-    .map((ends, shade) => ends.length && `<path d="${path(ends)}" stroke="${app.theme.accent}" stroke-opacity="${shade / SHADES}" fill="none"/>`)
+    .map(
+      (ends, shade) =>
+        ends.length &&
+        `<path d="${path(ends)}" stroke="${app.theme.accent}" stroke-opacity="${shade / SHADES}" fill="none"/>`,
+    )
     .filter(Boolean)
     .join("");
 }

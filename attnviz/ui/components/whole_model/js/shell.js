@@ -8,10 +8,21 @@ function buildShell(app) {
   parts.cells = element("div", { class: "minis", role: "grid", "aria-label": "Every head" });
   parts.body = element("div", { class: "mini-body" }, parts.canvas, parts.cells);
   parts.note = element("footer", { class: "quiet" });
-  const drawnAs = choices(app, "mini", [["map", "Maps", "Each head as a small map"], ["lines", "Lines", "Each head as lines from queries to keys"]]);
+  const drawnAs = choices(app, "mini", [
+    ["map", "Maps", "Each head as a small map"],
+    ["lines", "Lines", "Each head as lines from queries to keys"],
+  ]);
   const said = element("div", { class: "said" }, parts.title, parts.question);
   const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportMenu(app));
-  app.root.replaceChildren(element("section", { class: "pane", "aria-label": "Whole model" }, element("header", {}, said, tools), parts.body, parts.note));
+  app.root.replaceChildren(
+    element(
+      "section",
+      { class: "pane", "aria-label": "Whole model" },
+      element("header", {}, said, tools),
+      parts.body,
+      parts.note,
+    ),
+  );
 }
 
 function paint(app, began) {
@@ -30,7 +41,10 @@ function paint(app, began) {
   }
   paintCells(app);
   parts.note.textContent = noteOf(app);
-  parts.canvas.setAttribute("aria-label", `${header.title} of ${header.shape[0]} layers with ${header.shape[1]} heads. ${parts.note.textContent}`);
+  parts.canvas.setAttribute(
+    "aria-label",
+    `${header.title} of ${header.shape[0]} layers with ${header.shape[1]} heads. ${parts.note.textContent}`,
+  );
   painted(app, began);
 }
 
@@ -38,7 +52,8 @@ function noteOf(app) {
   const [layers, heads, rows, cols] = app.payload.header.shape;
   const [q, k] = app.payload.header.size;
   const notes = [`${layers} layers × ${heads} heads · click one to open it, arrow keys and Enter do the same`];
-  if (app.view.mini === "lines") notes.push(`the ${LINES_A_ROW} strongest lines of each row, queries on the left, from weight ${(FAINTEST / 255).toFixed(2)} on`);
+  if (app.view.mini === "lines")
+    notes.push(`the ${LINES_A_ROW} strongest lines of each row from weight ${(FAINTEST / 255).toFixed(2)} on`);
   else notes.push("colours from 0 to 1");
   if (q > rows || k > cols) notes.push(`each cell is the largest weight of a block of the ${q} × ${k} map`);
   return notes.join(" · ");
