@@ -1,0 +1,117 @@
+"""The tabs of the Heads page without a browser: only the open one is computed, links and files lead where they say."""
+
+import io
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.views.binary import unpacked
+
+LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "3"}
+
+
+def header(app: AppTest) -> dict:
+    """What the one component on the page is told, less the bytes of its maps."""
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    return unpacked(component.proto.bytes)[0]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
+
+
+def test_links_open_with_the_head_in_focus(open_page) -> None:
+    app = open_page("heads", **LINK, tab="links")
+    assert not app.exception
+    told = header(app)
+    assert told["view"] == {
+        "kind": "cross", "heads": [[1, 3]], "token": None, "scale": "fixed", "rows": "read", "seq": 0
+    }  # fmt: skip
+    assert all(taken and given for taken, given in told["rows"]), "decoder rows are labelled input → output"
+
+
+def test_links_open_with_the_heads_and_the_token_of_the_address(open_page) -> None:
+    view = header(open_page("heads", **LINK, tab="links", lines="0.1~1.2", held="k2", opacity="max", fit="fit"))["view"]
+    assert view["heads"] == [[0, 1], [1, 2]]
+    assert (view["token"], view["scale"], view["rows"]) == ("k2", "max", "fit")
+    assert header(open_page("heads", **LINK, tab="links", lines="none"))["view"]["heads"] == []
+
+
+def test_a_mean_means_all_its_heads(open_page) -> None:
+    view = header(open_page("heads", **LINK | {"head": "mean"}, tab="links"))["view"]
+    assert [layer for layer, _ in view["heads"]] == [1] * len(view["heads"])
+    assert len(view["heads"]) > 1
+
+
+def test_the_whole_model_is_eight_bits_of_one_kind(open_page) -> None:
+    told = header(open_page("heads", **LINK, tab="model", mini="lines"))
+    assert told["kind"] == "cross"
+    assert told["size"] == told["shape"][2:]
+    assert told["view"]["mini"] == "lines"
+
+
+def test_the_neuron_view_takes_the_pair_of_the_address(open_page) -> None:
+    told = header(open_page("heads", **LINK, tab="neuron", row="2", key="1", order="contribution"))
+    assert (told["layer"], told["head"]) == (1, 3)
+    assert (told["view"]["row"], told["view"]["key"], told["view"]["order"]) == (2, 1, "contribution")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"tab": "sideways"}, "tab"),
+        ({"tab": "links", "lines": "9.9"}, "lines"),
+        ({"tab": "model", "mini": "x"}, "mini"),
+    ],
+)
+def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong, word) -> None:
+    app = open_page("heads", **LINK | wrong)
+    assert not app.exception
+    assert word in said(app)
+    assert header(app)
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def handed_in(app: AppTest, content: bytes, name: str = "own.npz") -> AppTest:
+    return app.file_uploader(key="own-file").upload(name, content).run()
+
+
+ATTN = np.full((2, 3, 4, 4), 0.25, np.float32)
+TOKENS = np.array(["<b>", "$x$", ":red[y]", "爱"])
+
+
+@pytest.mark.parametrize("tab", ["heads", "links", "model"])
+def test_a_file_takes_the_place_of_the_model(open_page, tab) -> None:
+    app = handed_in(open_page("heads", **LINK, tab=tab), npz(attn=ATTN, tokens=TOKENS))
+    assert not app.exception
+    told = header(app)
+    shape = told["kinds"][0]["shape"] if tab == "heads" else told["shape"]
+    assert shape == [2, 3, 4, 4]
+    if tab == "links":
+        assert told["cols"] == list(TOKENS)
+
+
+def test_rows_that_do_not_sum_to_one_are_flagged(open_page) -> None:
+    app = handed_in(open_page("heads", **LINK, tab="links"), npz(attn=ATTN * 2, tokens=TOKENS))
+    assert "24 of 24 rows of encoder_self do not sum to 1" in said(app)
+    assert header(app)["count"] == 2 * 3 * 4 * 4
+
+
+def test_the_neuron_view_says_that_bare_weights_are_not_enough(open_page) -> None:
+    app = handed_in(open_page("heads", **LINK, tab="neuron"), npz(attn=ATTN, tokens=TOKENS))
+    assert not app.exception
+    assert "bare weights" in said(app)
+    assert not [part for part in app.get("bidi_component") if part.proto.bytes]
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence_and_the_model_stays(open_page) -> None:
+    app = handed_in(open_page("heads", **LINK, tab="links"), b"hello")
+    assert not app.exception
+    assert "no .npz archive" in said(app)
+    assert header(app)["kinds"]
