@@ -1,4 +1,6 @@
-"""The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`."""
+"""The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
+`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`.
+"""
 
 import argparse
 import os
@@ -7,9 +9,16 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
+# What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
+_ASKED = {
+    "to": ("to", "to"),
+    "target": ("tgt", "tgt_text"),
+    "pair": ("pair", "pair"),
+    "new_tokens": ("new", "new_tokens"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,9 +41,9 @@ def _reader_gone() -> int:
 
 
 def _translate(options: argparse.Namespace) -> int:
-    import attnviz
+    from attnviz.models.catalogue import translator
 
-    model = attnviz.load(options.model)
+    model = translator(options.model)
     lines = (line.rstrip("\r\n") for line in _utf8(sys.stdin))
     while chunk := list(islice(lines, _CHUNK)):
         for translation in model.translate(chunk, to=options.to):
@@ -46,13 +55,30 @@ def _translate(options: argparse.Namespace) -> int:
 def _trace(options: argparse.Namespace) -> int:
     import attnviz
 
-    trace = attnviz.load(options.model).trace(options.text, to=options.to, tgt_text=options.target)
+    model = attnviz.load(options.model, progress=_tell if sys.stderr.isatty() else None)
+    trace = model.trace(options.text, **_arguments(options, model))
     trace.save(options.out)
     for note in trace.info.notes:
         print(f"attnviz: {note}", file=sys.stderr)
     shapes = ", ".join(f"{kind} {'x'.join(map(str, trace.attn(kind).shape))}" for kind in trace.kinds)
-    print(f"{trace.tgt_text}\n{options.out}: {shapes} (layers x heads x query x key)")
+    print(f"{trace.tgt_text or trace.src_text}\n{options.out}: {shapes} (layers x heads x query x key)")
     return 0
+
+
+def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+    """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
+    taken = (*model.inputs, *(("new",) if model.inputs == ("text",) else ()))
+    given = {option: value for option in _ASKED if (value := getattr(options, option)) is not None}
+    for option in given:
+        if _ASKED[option][0] not in taken:
+            raise ValueError(f"{model.name} takes no --{option.replace('_', '-')}: it asks for {' and '.join(taken)}.")
+    if "to" in taken and "to" not in given:
+        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
+    return {_ASKED[option][1]: value for option, value in given.items()}
+
+
+def _tell(share: float, what: str) -> None:
+    print(f"attnviz: {what} ({share:.0%})", file=sys.stderr)
 
 
 def _utf8(stream: TextIO) -> Iterable[str]:
@@ -67,12 +93,18 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     translate = commands.add_parser("translate", help="one translation a line of standard input, in the same order")
     trace = commands.add_parser("trace", help="run one sentence and save what every head did")
-    trace.add_argument("text", help="the English sentence")
-    trace.add_argument("--target", help="a translation to trace instead of the model's own")
+    trace.add_argument("text", help="the sentence, or a decoder's prompt")
+    trace.add_argument("--target", help="a target to trace instead of what the model writes")
+    trace.add_argument("--pair", help="a second sentence, for an encoder")
+    trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     trace.add_argument("--out", type=Path, required=True, help="an .npz file; attnviz.tracing.storage lists its keys")
     for command, run in ((translate, _translate), (trace, _trace)):
-        command.add_argument("--to", required=True, help="the language to write, such as fr or zh")
-        command.add_argument("--model", default=_default_model(), help="a shipped model's name, or a checkpoint folder")
+        command.add_argument("--to", required=command is translate, help="the language to write, such as fr or zh")
+        command.add_argument(
+            "--model",
+            default=_default_model(),
+            help="a shipped model's name, a checkpoint's folder, or a hub id (trace)",
+        )
         command.set_defaults(run=run)
     return parser
 

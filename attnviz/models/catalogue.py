@@ -1,15 +1,19 @@
 """Which models there are, and how to get one by name or folder. Reading the list needs no torch."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnviz.models.huggingface import HuggingFaceModel
     from attnviz.models.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
 DEFAULT = "translator-en-fr-zh"
+
+Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -37,22 +41,56 @@ def other(name: str) -> Entry:
     return Entry(name, Path(name), Path(name).name or name, ())
 
 
-def load(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
-    """A model by its name in the catalogue or by its folder.
+def load(
+    model: str | Path = DEFAULT,
+    *,
+    device: str | None = None,
+    dtype: str | None = None,
+    progress: Progress | None = None,
+) -> "Translator | HuggingFaceModel":
+    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub.
 
     `device` and `dtype` are names such as "cpu", "cuda", "float32"; left out, the best there is, or what
-    ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say. Raises CheckpointError (a ValueError) with one sentence.
+    ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say. `progress(share, what)` is told how far it is, 0 to 1. transformers is
+    imported only for a checkpoint in its format. Raises a ValueError with one sentence: CheckpointError for a
+    checkpoint of attnviz, ModelError for one of transformers.
     """
+    from attnviz.transformer.device import choose_device, choose_dtype
+
+    if is_own(model):
+        return translator(model, device=device, dtype=dtype)
+    chosen = choose_device(device)
+    from attnviz.models.huggingface import load as load_checkpoint
+
+    return load_checkpoint(model, device=chosen, dtype=choose_dtype(dtype, device=chosen), progress=progress)
+
+
+def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
+    """A checkpoint of attnviz's own, as `load` finds it. Raises CheckpointError with one sentence."""
     from attnviz.models.translator import Translator
     from attnviz.transformer.checkpoint import CheckpointError
     from attnviz.transformer.device import choose_device, choose_dtype
 
-    folder = next((entry.folder for entry in entries() if entry.name == str(model)), Path(model))
+    folder = _folder(model)
     if not folder.is_dir():
         names = ", ".join(entry.name for entry in entries()) or "none is shipped"
         raise CheckpointError(f"There is no model {str(model)!r}: give a folder, or one of the shipped ones ({names}).")
     chosen = choose_device(device)
     return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
+
+
+def is_own(model: str | Path) -> bool:
+    """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
+    try:
+        content = json.loads((_folder(model) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "format_version" in content
+
+
+def _folder(model: str | Path) -> Path:
+    """Where a model lies: a name of the catalogue goes before a folder of the same name."""
+    return next((entry.folder for entry in entries() if entry.name == str(model)), Path(model).expanduser())
 
 
 def _entry(folder: Path) -> Entry:

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.models.catalogue import Entry, entries
+from attnviz.models.catalogue import Entry, Progress, entries
+from attnviz.models.shelf import Shelf
 
 if TYPE_CHECKING:
-    from attnviz.models.huggingface import HuggingFaceModel
     from attnviz.models.model import Model
     from attnviz.models.translator import Translator
     from attnviz.tracing.trace import Trace
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
 
     `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence.
     """
-    return _shipped(name) if _is_shipped(name) else _other(name, progress)
+    return _shipped(name) if _is_shipped(name) else _others.get(name, progress)
 
 
 def inputs(entry: Entry) -> tuple[str, ...]:
@@ -60,23 +58,24 @@ def _is_shipped(name: str) -> bool:
 @st.cache_resource(max_entries=2, show_spinner="Loading the model …")
 def _shipped(name: str) -> "Translator":
     _prepare()
-    from attnviz.models.catalogue import load
+    from attnviz.models.catalogue import translator
 
-    loaded = load(name)
+    loaded = translator(name)
     loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
     gc.collect()
     gc.freeze()  # what exists now lives as long as the server: later collections skip it
     return loaded
 
 
-@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
-def _other(name: str, _progress: Progress | None) -> "HuggingFaceModel":
+def _read(name: str, progress: Progress | None) -> "Model":
     _prepare()
-    from attnviz.models.huggingface import load
-    from attnviz.transformer.device import choose_device, choose_dtype
+    from attnviz.models.catalogue import load
 
-    device = choose_device(None)
-    return load(name, device=device, dtype=choose_dtype(None, device=device), progress=_progress)
+    return load(name, progress=progress)
+
+
+# Not a cache of Streamlit's, which would keep the visitor's progress bar together with the model.
+_others: "Shelf[Model]" = Shelf(_read, most=2)
 
 
 def _prepare() -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.models import catalogue
 from attnviz.models.tiny import tiny_translator
 from attnviz.models.translator import weights_id
 from attnviz.text.limits import TextError
@@ -85,9 +86,9 @@ def test_other_weights_have_another_id(model, folder, tmp_path_factory):
     assert weights_id(other) != weights_id(folder)
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path):
+def test_a_model_that_is_not_there_is_named():
     with pytest.raises(ValueError, match="There is no model 'nowhere': give a folder, or one of the shipped ones"):
-        attnviz.load("nowhere")
+        catalogue.translator("nowhere")
 
 
 def test_a_tokenizer_of_another_model_is_refused(model, folder):

@@ -49,7 +49,8 @@ def explicit_mask(**arguments: Any) -> Tensor | None:
 
     None is left where every key may be attended to.
     """
-    return sdpa_mask(**(arguments | {"allow_is_causal_skip": False}))
+    written_out: dict[str, Any] = arguments | {"allow_is_causal_skip": False}
+    return sdpa_mask(**written_out)
 
 
 def register() -> None:

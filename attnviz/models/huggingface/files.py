@@ -45,7 +45,7 @@ def check_folder(folder: Path) -> None:
     """Raises ModelError unless there is a config, a tokenizer, and weights in safetensors."""
     name = folder.name
     if not (folder / CONFIG).is_file():
-        raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a Hugging Face checkpoint.")
+        raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(_no_weights(name, [path.name for path in folder.iterdir()]))
     if not any((folder / file).is_file() for file in TOKENIZERS):

@@ -83,6 +83,11 @@ class HuggingFaceModel:
         """In what it computes."""
         return self.network.dtype
 
+    @property
+    def vocabulary(self) -> Rules:
+        """What writing must know of the ids."""
+        return self._rules
+
     @torch.inference_mode()
     def trace(
         self, text: Texts, pair: str | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
@@ -97,6 +102,8 @@ class HuggingFaceModel:
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_inputs(texts, pair, tgt_text)
+        if new_tokens is not None and self.family != "decoder":
+            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
         encoded = [self.text.encode(each, pair, limit=max_tokens) for each in texts]
         notes = tuple(note for each in encoded for note in each.notes)
         recorder, started = Recorder(), time.perf_counter()
@@ -130,11 +137,6 @@ class HuggingFaceModel:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._check_inputs([text], None, tgt_text)
         return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
-
-    @property
-    def vocabulary(self) -> Rules:
-        """What writing must know of the ids."""
-        return self._rules
 
     @torch.inference_mode()
     def writer(

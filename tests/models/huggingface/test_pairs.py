@@ -1,0 +1,80 @@
+"""Sentence pairs, prompts and continuations: which part a token belongs to, and the quadrants of a map."""
+
+import pytest
+import torch
+
+from attnviz.text.limits import TextError
+from attnviz.tracing.parts import quadrants
+from tests.models.huggingface.checkpoints import ENCODERS
+
+A, B = "A cat sat on the mat.", "Where is it?"
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_pair_has_four_quadrants_that_make_its_map(name, model):
+    trace = model(name).trace(A, B)
+    maps = trace.attn("encoder_self", layer=1)
+    found = {each.name: each.cut(maps) for each in quadrants(trace, "encoder_self")}
+    assert list(found) == ["A → A", "A → B", "B → A", "B → B"]
+    top, bottom = torch.cat((found["A → A"], found["A → B"]), -1), torch.cat((found["B → A"], found["B → B"]), -1)
+    assert torch.equal(torch.cat((top, bottom), -2), maps)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_tokens_know_their_sentence_and_where_they_stand_in_it(name, model):
+    trace = model(name).trace(A, B)
+    assert trace.src_text == f"{A} {B}"
+    for token in trace.tokens("src"):
+        if not token.is_special:
+            assert trace.src_text[token.start : token.end] == token.text
+            assert token.part == int(token.start > len(A))
+    spelled = ["".join(t.text for t in trace.tokens("src") if t.part == part and not t.is_special) for part in (0, 1)]
+    assert spelled == [text.replace(" ", "") for text in (A, B)]
+
+
+def test_a_prompt_does_not_see_what_was_written_after_it(model):
+    trace = model("llama").trace("A cat sat", new_tokens=5)
+    found = {each.name: each.cut(trace.attn("decoder_self")) for each in quadrants(trace, "decoder_self")}
+    assert list(found) == ["A → A", "A → B", "B → A", "B → B"]
+    assert not found["A → B"].any()
+    assert found["B → A"].any()
+
+
+def test_one_sentence_is_one_quadrant(model):
+    trace = model("bert").trace(A)
+    (only,) = quadrants(trace, "encoder_self")
+    assert torch.equal(only.cut(trace.attn("encoder_self")), trace.attn("encoder_self"))
+
+
+def test_padding_belongs_to_no_row_that_is_looked_at(model):
+    trace = model("bert").trace([A, B])
+    assert [token.text for token in trace.tokens("src", 1)][-2:] == ["[PAD]", "[PAD]"]
+    pads = [token.text == "[PAD]" for token in trace.tokens("src", 1)]
+    assert not trace.attn("encoder_self", item=1)[..., pads].any()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("gpt2", {"pair": B}, "A pair of sentences is for one text and an encoder"),
+        ("bert", {"tgt_text": B}, "bert takes no target"),
+        ("bert", {"pair": " "}, "The sentence is empty"),
+        ("bert", {"new_tokens": 3}, "bert takes no new_tokens"),
+        ("marian", {"new_tokens": 3}, "marian takes no new_tokens"),
+    ],
+)
+def test_what_a_model_does_not_take_is_said(name, arguments, says, model):
+    with pytest.raises(ValueError, match=says):
+        model(name).trace(A, **arguments)
+
+
+def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_so(model):
+    trace = model("bert").trace("cat " * 90, B)
+    assert len(trace.tokens("src")) == 61
+    assert any("Only the first 58 of" in note for note in trace.info.notes)
+    assert [token.text for token in trace.tokens("src") if token.part][:3] == ["Where", "is", "it"]
+
+
+def test_no_room_for_a_sentence_is_said(model):
+    with pytest.raises(TextError, match="leave no room"):
+        model("bert").trace(A, max_tokens=2)
