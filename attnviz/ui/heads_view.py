@@ -28,6 +28,7 @@ def adopt() -> None:
         return
     known = {name: value for name, value in chosen.items() if name in FIELDS}
     known["pins"] = tuple(tuple(pin) for pin in known.get("pins", ()))
+    known["zoom"] = tuple(known.get("zoom") or ()) or None
     defaults = View().to_params()
     for name, text in View(**known).to_params().items():
         # Each text that changes is an entry in the browser's history: what is as it was stays untouched.

@@ -18,6 +18,7 @@ _CHOICES = {
     "specials": ("show", "hide", "renormalise"),
     "compare": ("none", "side", "difference"),
     "scale": ("fixed", "max"),
+    "bars": ("weight", "position"),
 }
 _SWITCHES = ("words", "mask", "sink", "plotly", "table")
 MAX_PINS = 4
@@ -37,6 +38,8 @@ class View:
 
     `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
     `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
+    `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
+    `bars` is the order of a row's bars ("weight", "position");
     `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
     """
 
@@ -53,6 +56,8 @@ class View:
     scale: str = "fixed"
     pins: tuple[tuple[str, int | str, int | str], ...] = ()
     compare: str = "none"
+    zoom: tuple[int, int, int, int] | None = None
+    bars: str = "weight"
     plotly: bool = False
     table: bool = False
 
@@ -61,6 +66,7 @@ class View:
         texts = {name: str(value) for name, value in asdict(self).items()}
         texts |= {name: "1" if getattr(self, name) else "0" for name in _SWITCHES}
         texts["row"] = "" if self.row is None else str(self.row)
+        texts["zoom"] = ".".join(map(str, self.zoom or ()))
         texts["pins"] = "~".join(".".join(map(str, pin)) for pin in self.pins)
         return texts
 
@@ -95,6 +101,7 @@ def view_of(params: Mapping[str, str], bounds: Bounds, start: View) -> tuple[Vie
         layer=reader.index("layer", bounds.n_layers, start.layer),
         head=reader.index("head", bounds.n_heads, start.head),
         row=reader.row(),
+        zoom=reader.zoom(),
         sort=reader.one_of("sort", ("layout", *bounds.metrics), start.sort),
         tint=reader.one_of("tint", ("none", *bounds.metrics), start.tint),
         pins=reader.pins(),
@@ -132,6 +139,18 @@ class _Reader:
             self._say("row", text, "it is a position counted from 0", "no pinned row")
             return None
         return int(text)
+
+    def zoom(self) -> tuple[int, int, int, int] | None:
+        text = self.params.get("zoom", "")
+        if not text:
+            return None
+        parts = text.split(".")
+        if len(parts) == 4 and all(part.isdecimal() and len(part) < 6 for part in parts):
+            top, bottom, left, right = map(int, parts)
+            if top < bottom and left < right:
+                return top, bottom, left, right
+        self._say("zoom", text, "a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
+        return None
 
     def pins(self) -> tuple[tuple[str, int | str, int | str], ...]:
         text, pins = self.params.get("pins", ""), []

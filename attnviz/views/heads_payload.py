@@ -59,9 +59,11 @@ def heads_payload(
 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
-    """`view` with a kind, layer, head, row and pins that `shown` has; what does not fit becomes the first, or none."""
+    """`view` with a kind, layer, head, row, zoom and pins that `shown` has; what does not fit becomes the first, or
+    none.
+    """
     kind: str = view["kind"] if view.get("kind") in shown else next(iter(shown))
-    layers, heads, rows, _ = shown[kind].attn.shape
+    layers, heads, rows, cols = shown[kind].attn.shape
     row = view.get("row")
     pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shown)]
     return {
@@ -70,6 +72,7 @@ def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
         "layer": _index(view.get("layer"), layers),
         "head": _index(view.get("head"), heads),
         "row": row if _is_index(row, rows) else None,
+        "zoom": _window(view.get("zoom"), (rows, cols)),
         "pins": pins[:4],
     }
 
@@ -176,6 +179,14 @@ def _index(value: Any, length: int) -> int | str:
 
 def _is_index(value: Any, length: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < length
+
+
+def _window(zoom: Any, lengths: tuple[int, int]) -> list[int] | None:
+    """First row, row after the last, first key, key after the last; None where they do not lie on the map."""
+    if not zoom:
+        return None
+    fits = all(0 <= zoom[2 * i] < zoom[2 * i + 1] <= length for i, length in enumerate(lengths))
+    return list(zoom) if fits else None
 
 
 def _fits(pin: Any, shown: "ShownMaps") -> bool:

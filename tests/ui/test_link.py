@@ -27,6 +27,8 @@ views = st.builds(
     scale=st.sampled_from(("fixed", "max")),
     pins=st.lists(st.tuples(kinds, layers, heads), max_size=4).map(tuple),
     compare=st.sampled_from(("none", "side", "difference")),
+    zoom=st.one_of(st.none(), st.sampled_from([(0, 3, 0, 5), (7, 19, 11, 512)])),
+    bars=st.sampled_from(("weight", "position")),
     plotly=st.booleans(),
     table=st.booleans(),
 )
@@ -55,6 +57,8 @@ def test_nothing_said_means_where_the_model_starts():
     [
         ({"layer": "7"}, "layer “7”, but this model has layers 0 to 2; shown is 1"),
         ({"layer": "-1"}, "layers 0 to 2"),
+        ({"zoom": "0.3.5"}, "zoom “0.3.5”"),
+        ({"zoom": "3.3.0.5"}, "shown is the whole map"),
         ({"layer": "²"}, "layers 0 to 2"),
         ({"head": "five"}, "head “five”, but this model has heads 0 to 4; shown is 2"),
         ({"kind": "self"}, "kind “self”"),

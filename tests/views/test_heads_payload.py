@@ -1,5 +1,6 @@
 """The bytes of the Heads component, read back as the browser reads them."""
 
+import dataclasses
 import itertools
 import math
 
@@ -47,6 +48,19 @@ def test_exact_maps_come_back_bit_for_bit():
     assert "layer" not in entry
     exact = read(blobs, entry["offset"], (LAYERS, HEADS, ROWS, COLS))
     np.testing.assert_array_equal(exact, maps["cross"].attn.numpy())
+
+
+def test_a_zoom_that_does_not_lie_on_the_map_is_dropped():
+    maps = {"cross": shown()}
+    zooms = [(0, ROWS, 2, COLS), (1, 3, 0, 2), (0, ROWS + 1, 0, 2), (0, 1, 3, 3), None]
+    kept = [fitted_view(VIEW | {"zoom": zoom}, maps)["zoom"] for zoom in zooms]
+    assert kept == [[0, ROWS, 2, COLS], [1, 3, 0, 2], None, None, None]
+
+
+def test_rows_whose_keys_are_hidden_are_named():
+    mask = torch.tensor([[False, False], [True, False], [False, False]])[None, None]
+    maps = dataclasses.replace(shown(shape=(1, 1, 3, 2), mask=mask), keyless=torch.tensor([[[True, False, False]]]))
+    assert unpacked(payload({"cross": maps}))[0]["kinds"][0]["keys_hidden"] == [2]
 
 
 def test_the_overview_is_within_half_a_step_of_256():

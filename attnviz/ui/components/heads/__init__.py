@@ -15,9 +15,9 @@ from attnviz.ui.components.drawn import joined, unless_drawn
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
-    "payload", "maps", "theme", "elements", "choice", "strip", "overview_layout", "overview", "pens", "svg_pen",
-    "geometry", "tile", "focus", "overlay", "pointer", "bars", "controls", "pins", "exports", "keys", "focus_pane",
-    "shell", "main",
+    "payload", "maps", "theme", "elements", "choice", "subject", "strip", "overview_layout", "overview", "pens",
+    "svg_pen", "geometry", "tile", "focus", "overlay", "zoom", "pointer", "bars", "controls", "pins", "exports", "keys",
+    "focus_pane", "shell", "main",
 )  # fmt: skip
 STYLES = ("frame", "controls", "overview", "focus")
 _HTML = '<div class="avz" lang="und"></div>'

@@ -3,25 +3,27 @@
 const MOST_BARS = 80; // beyond these the rest is one line with its own sum
 
 function paintBars(app) {
-  const row = activeRow(app);
-  const { barsTitle, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
-  const tile = app.tiles.find(({ signed }) => signed) ?? focusOf(app);
-  barsTitle.textContent = app.view.row !== null ? "Pinned row" : row !== null ? "Row under the pointer" : "Pinned row";
+  const { tile, row } = subjectOf(app);
+  const { barsTitle, barsOf, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
+  barsTitle.textContent = app.view.row === null && row !== null ? "Row under the pointer" : "Pinned row";
   barsEmpty.hidden = row !== null;
-  for (const node of [bars, barsSum, barsOrder]) node.hidden = row === null;
-  if (row === null || row >= tile.kind.nRows) {
-    barsRow.textContent = "";
-    return;
-  }
-  barsRow.textContent = `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} looks at`;
+  for (const node of [bars, barsSum, barsOrder, barsOf]) node.hidden = row === null;
+  barsRow.textContent = row === null ? "" : rowText(tile, row);
+  if (row === null) return;
+  barsOf.textContent = barsOf.title = mapName(app, tile);
   fillBars(app, tile, row);
+}
+
+function rowText(tile, row) {
+  const verb = BLIND_TEXT[blindness(tile, row)] ?? (tile.signed ? "looks more or less at" : "looks at");
+  return `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} ${verb}`;
 }
 
 function fillBars(app, tile, row) {
   const { kind, map, mask } = tile;
   const ranked = topKeys(kind, map, row);
   const listed = ranked.slice(0, MOST_BARS);
-  if (app.barOrder === "position") listed.sort(([i], [j]) => i - j);
+  if (app.view.bars === "position") listed.sort(([i], [j]) => i - j);
   const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
   const longest =
     tile.signed || app.view.scale === "max" || app.view.sink
@@ -35,7 +37,7 @@ function fillBars(app, tile, row) {
       longest,
       tile,
       scale,
-      range: app.range,
+      range: tile.range ?? rangeOf(app, [tile]),
       hidden: mask && !mask[row * kind.nCols + col],
     }),
   );
@@ -46,7 +48,7 @@ function fillBars(app, tile, row) {
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
   app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}`;
-  app.parts.barsOrder.textContent = app.barOrder === "position" ? "by position" : "by weight";
+  app.parts.barsOrder.textContent = app.view.bars === "position" ? "by position" : "by weight";
 }
 
 // Nodes for the bars; `ready` of them are made ahead of the first row, so that it comes as fast as the next.

@@ -16,9 +16,12 @@ const START = {
   scale: "fixed",
   pins: [],
   compare: "none",
+  zoom: null,
+  bars: "weight",
   plotly: false,
   table: false,
 };
+const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and columns would mean nothing
 const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
 
 function adopt(app) {
@@ -45,17 +48,23 @@ function settle(app) {
     return pinned && within(layer, pinned.layers) && within(head, pinned.heads);
   });
   if (!view.pins.length) view.compare = "none";
+  if (!fitsZoom(view.zoom, kind)) view.zoom = null;
 }
 
 function change(app, patch) {
   const began = performance.now();
-  Object.assign(app.view, patch);
+  const isOtherMap = RESHAPING.some((name) => name in patch && patch[name] !== app.view[name]);
+  Object.assign(app.view, isOtherMap ? { zoom: null } : {}, patch);
   app.seq += 1;
   settle(app);
   paint(app, began);
   const urgent = AT_ONCE.some((name) => name in patch) || needsExact(app);
+  reportSoon(app, urgent ? 0 : SETTLE_MS);
+}
+
+function reportSoon(app, wait = SETTLE_MS) {
   clearTimeout(app.timer);
-  app.timer = setTimeout(() => report(app), urgent ? 0 : SETTLE_MS);
+  app.timer = setTimeout(() => report(app), wait);
 }
 
 const needsExact = (app) => sitesInView(app).some(([kind, layer, head]) => !mapOf(app, kind, layer, head).exact);
@@ -67,10 +76,7 @@ const report = (app) => app.send({ ...app.view, seq: app.seq });
 function chooseKind(app, name) {
   const kind = app.payload.kinds.get(name);
   if (!kind || name === app.view.kind) return;
-  // Rows of two decoder kinds are the same steps; an encoder row is another sentence's token.
-  const axes = app.payload.header.strip.axes ?? {};
-  const sameRows = String(axes[name]?.query) === String(axes[app.view.kind]?.query);
-  change(app, { kind: name, row: sameRows ? app.view.row : null });
+  change(app, { kind: name, row: sharesRows(app, name) ? app.view.row : null });
 }
 
 function togglePin(app, site = [app.view.kind, app.view.layer, app.view.head]) {

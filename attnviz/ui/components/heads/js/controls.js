@@ -45,9 +45,7 @@ function paintControls(app) {
     sink: "Colours span 0 to the largest weight outside the first and the end token",
   }[view.sink ? "sink" : view.scale];
   parts.pin.textContent = pressed.pin ? "Unpin" : "+ Pin";
-  parts.zoomOut.hidden = !app.tiles.some(
-    ({ zoom, kind }) => zoom.bottom - zoom.top < kind.nRows || zoom.right - zoom.left < kind.nCols,
-  );
+  parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
   paintLegend(app);
 }
@@ -94,13 +92,18 @@ function paintLegend(app) {
   note.textContent = legendNotes(app, about).join(" · ");
 }
 
+function zoomText({ view }) {
+  const [top, bottom, left, right] = view.zoom;
+  return `rows ${top} to ${bottom - 1}, keys ${left} to ${right - 1}`;
+}
+
 function legendNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
   if (signed === false && app.view.compare === "difference")
     notes.push("a difference needs two heads of the same kind");
-  if (app.tiles[0].geometry.cell.h < 9) notes.push("drag to zoom");
+  if (app.view.zoom) notes.push(zoomText(app));
   if (kind.isPooled) notes.push("thumbnails show the largest weight of each block");
   return notes.filter(Boolean);
 }

@@ -32,7 +32,7 @@ function drawFigure(app, pen, [width, height]) {
   pen.text(question, 16 + pen.widthOf(title, 14, 600) + 10, 20, { colour: app.theme.muted });
   drawTiles(app, pen, { x: 12, y: 40, w: width - 24, h: height - 84 });
   for (const { geometry, kind } of app.tiles)
-    if (app.view.row !== null && kind.kind === app.view.kind) outlineRow(app, pen, { geometry, row: app.view.row });
+    if (app.view.row !== null && sharesRows(app, kind.kind)) outlineRow(app, pen, { geometry, row: app.view.row });
   drawLegend(app, pen, height - 22);
 }
 

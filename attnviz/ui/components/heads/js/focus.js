@@ -10,9 +10,11 @@ function siteTile(app, [name, layer, head]) {
   return { kind, layer, head, map: mapOf(app, name, layer, head), mask: maskOf(kind, layer, head), signed: false };
 }
 
+const headed = (app, tile) => ({ ...tile, heading: mapName(app, tile) });
+
 function tilesOf(app) {
   const { compare, pins } = app.view;
-  if (compare === "side") return pins.map((pin) => ({ ...siteTile(app, pin), heading: pinName(app, pin) }));
+  if (compare === "side") return pins.map((pin) => headed(app, siteTile(app, pin)));
   if (compare === "difference") return [differenceTile(app) ?? focusOf(app)];
   return [focusOf(app)];
 }
@@ -106,11 +108,6 @@ function sharpContext(canvas, [width, height]) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
-}
-
-function zoomOf(app, kind) {
-  const whole = { top: 0, left: 0, bottom: kind.nRows, right: kind.nCols };
-  return app.zoom?.kind === kind.kind && app.zoom.base === app.payload.header.base ? app.zoom.window : whole;
 }
 
 function titleOf(app) {

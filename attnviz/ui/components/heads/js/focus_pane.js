@@ -123,11 +123,9 @@ function barsPane(app, parts) {
   parts.barsOrder = button("by weight", {
     class: "link",
     title: "Order of the bars",
-    onclick: () => {
-      app.barOrder = app.barOrder === "position" ? "weight" : "position";
-      paintBars(app);
-    },
+    onclick: () => change(app, { bars: app.view.bars === "position" ? "weight" : "position" }),
   });
+  parts.barsOf = element("p", { class: "bars-of" });
   parts.barsRow = element("p", { class: "quiet bars-row" });
   parts.barsEmpty = element("p", {
     class: "quiet",
@@ -139,6 +137,7 @@ function barsPane(app, parts) {
     "aside",
     { class: "bars-pane", "aria-label": "Pinned row" },
     element("header", {}, parts.barsTitle, parts.barsOrder),
+    parts.barsOf,
     parts.barsRow,
     parts.barsEmpty,
     parts.bars,
@@ -151,14 +150,10 @@ function legendPane(app, parts) {
   parts.rangeHigh = element("span");
   parts.legend = element("canvas", { class: "scale", role: "img", "aria-label": "Colour scale" });
   parts.note = element("span", { class: "note" });
-  parts.zoomOut = button("Whole map", {
-    class: "link",
-    hidden: true,
-    onclick: () => {
-      app.zoom = null;
-      paint(app, performance.now());
-    },
-  });
+  const link = (text, title, onclick) => button(text, { class: "link", title, onclick });
+  parts.zoomIn = link("zoom in", "Zoom in (+), or drag a box on the map", () => zoomBy(app, ZOOM_STEP));
+  parts.zoomOut = link("zoom out", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP));
+  parts.whole = link("whole map", "The whole map (0)", () => change(app, { zoom: null }));
   return element(
     "footer",
     { class: "quiet legend" },
@@ -166,6 +161,6 @@ function legendPane(app, parts) {
     parts.legend,
     parts.rangeHigh,
     parts.note,
-    parts.zoomOut,
+    element("span", { class: "zoom" }, parts.zoomIn, parts.zoomOut, parts.whole),
   );
 }

@@ -1,51 +1,57 @@
 // Where a map's cells and labels lie in a box; all lengths in CSS pixels.
 
 const LABEL = 12,
-  SLANT = -Math.PI / 4.5,
   LARGEST_CELL = 46,
   AXIS = 18;
+// Labels of columns lie flat where every one fits, and else at the gentlest of these at which lines keep apart.
+const ANGLES = [40, 62, 90].map((degrees) => (-degrees * Math.PI) / 180);
+const LINE = 11.5; // from one slanted line of text to the next
 
 function geometryOf(pen, tile, box) {
   const { kind, zoom } = tile;
   const nRows = zoom.bottom - zoom.top,
     nCols = zoom.right - zoom.left;
-  const compact = Boolean(tile.heading);
-  const left = AXIS + rowLabelWidth(pen, kind, box) + 8;
-  const across = colLabelSpace(pen, kind, { nCols, width: box.w - left, longest: compact ? 52 : 96 });
-  const top = across.height + 6 + (tile.heading ? 20 : 0);
-  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - AXIS };
-  const cell = cellSize(space, { nRows, nCols });
-  const w = cell.w * nCols,
-    h = cell.h * nRows;
-  const free = Math.max(0, Math.min(space.w - w, space.h > 0 ? space.w - w : 0));
-  return {
-    box,
-    cell,
-    w,
-    h,
-    nRows,
-    nCols,
-    zoom,
-    slanted: across.slanted,
-    longest: compact ? 52 : 96,
-    labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)),
-    labelWidth: left - AXIS - 8,
-    x: box.x + left + Math.floor(free / 2),
-    y: box.y + top,
-  };
+  const left = AXIS + rowLabelWidth(pen, kind, { box, nCols }) + 8;
+  const longest = tile.heading ? clamp(box.h * 0.22, 24, 52) : 96;
+  const names = kind.cols.slice(zoom.left, zoom.right).map((text) => Math.min(longest, pen.widthOf(text, LABEL)));
+  const fit = (angle) => fitted(tile, box, { nRows, nCols, left, names, angle });
+  const flat = fit(0);
+  const placed =
+    Math.max(...names, 8) + 4 <= flat.cell.w
+      ? flat
+      : (ANGLES.map(fit).find(({ cell, angle }) => cell.w * Math.sin(-angle) >= LINE) ?? fit(ANGLES[2]));
+  return { box, nRows, nCols, zoom, longest, labelWidth: left - AXIS - 8, ...placed };
 }
 
-function cellSize(space, { nRows, nCols }) {
-  let w = Math.min(LARGEST_CELL, Math.max(0.5, space.w / nCols));
-  let h = Math.min(LARGEST_CELL, Math.max(0.5, space.h / nRows));
+// Cells and their place with the columns' labels at an angle.
+function fitted(tile, box, { nRows, nCols, left, names, angle }) {
+  const across = colLabelSpace(names, angle);
+  const top = across.height + 6 + (tile.heading ? 20 : 0);
+  const bottom = hasKeyAxis(tile) ? AXIS : 2;
+  const space = { w: box.w - left - across.overhang - 2, h: box.h - top - bottom };
+  const isZoomed = nRows < tile.kind.nRows || nCols < tile.kind.nCols;
+  const cell = cellSize(space, { nRows, nCols, most: isZoomed ? 2 * LARGEST_CELL : LARGEST_CELL });
+  const w = cell.w * nCols,
+    h = cell.h * nRows;
+  const x = box.x + left + Math.floor(Math.max(0, space.w - w) / 2);
+  return { cell, w, h, x, y: box.y + top, angle, labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)) };
+}
+
+// Maps side by side have the title of their keys once, at the bottom, and that of their queries once, on the left.
+const hasKeyAxis = ({ heading, atBottom }) => !heading || atBottom;
+
+function cellSize(space, { nRows, nCols, most }) {
+  let w = Math.min(most, Math.max(0.5, space.w / nCols));
+  let h = Math.min(most, Math.max(0.5, space.h / nRows));
   w = Math.min(w, h * 1.6);
   h = Math.min(h, w * 1.25);
   const whole = (side) => (side >= 6 ? Math.floor(side) : Math.floor(side * 8) / 8 || 0.5);
   return { w: whole(w), h: whole(h) };
 }
 
-function rowLabelWidth(pen, kind, box) {
-  const most = Math.min(190, box.w * 0.3);
+// As wide as the widest label, and at most half of the box where few columns leave so much.
+function rowLabelWidth(pen, kind, { box, nCols }) {
+  const most = Math.min(190, Math.max(box.w * 0.3, Math.min(box.w * 0.5, box.w - 70 - 22 * nCols)));
   let widest = 24;
   for (const [input, output] of kind.rows) {
     const parts = [input, output].filter((part) => part !== null);
@@ -55,13 +61,11 @@ function rowLabelWidth(pen, kind, box) {
   return widest;
 }
 
-// Labels lie flat where every one fits its column, and slant where they do not.
-function colLabelSpace(pen, kind, { nCols, width, longest }) {
-  const all = kind.cols.map((text) => pen.widthOf(text, LABEL));
-  const widest = Math.min(longest, Math.max(...all, 8));
-  if (widest + 4 <= Math.min(LARGEST_CELL, width / nCols) * 0.8) return { slanted: false, height: 16, overhang: 6 };
-  const last = Math.min(longest, Math.max(...all.slice(-3)));
-  return { slanted: true, height: widest * Math.sin(-SLANT) + 14, overhang: Math.max(8, last * Math.cos(SLANT) - 4) };
+function colLabelSpace(names, angle) {
+  if (!angle) return { height: 16, overhang: 6 };
+  const last = Math.max(...names.slice(-3), 0);
+  const height = Math.max(...names, 8) * Math.sin(-angle) + 14;
+  return { height, overhang: Math.max(8, last * Math.cos(angle) - 4) };
 }
 
 // The cell under a point, or null.

@@ -16,7 +16,9 @@ const KEY_HELP = [
   ["w", "words or pieces"],
   ["1 2 3", "kind of attention"],
   ["d", "in focus, side by side, difference"],
-  ["drag", "zoom; double click: whole map"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box"],
+  ["0, double click", "the whole map"],
+  ["Shift ← →", "move a zoomed map sideways"],
   ["?", "these keys"],
 ];
 
@@ -45,9 +47,9 @@ function pressed(app, event) {
   act();
 }
 
-function actionOf(app, { key, shiftKey, target }) {
+function actionOf(app, { key, shiftKey }) {
   const { view } = app;
-  if (key in ARROWS) return shiftKey ? rowAction(app, ARROWS[key][1]) : () => walk(app, ARROWS[key]);
+  if (key in ARROWS) return shiftKey ? shiftAction(app, ARROWS[key]) : () => walk(app, ARROWS[key]);
   const actions = {
     j: rowAction(app, 1),
     k: rowAction(app, -1),
@@ -60,10 +62,13 @@ function actionOf(app, { key, shiftKey, target }) {
       ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
       : null,
     Escape: () => {
-      app.zoom = null;
       app.parts.help.hidden = true;
-      change(app, { row: null });
+      change(app, { row: null, zoom: null });
     },
+    "+": () => zoomBy(app, ZOOM_STEP),
+    "=": () => zoomBy(app, ZOOM_STEP), // the same key without Shift
+    "-": view.zoom ? () => zoomBy(app, 1 / ZOOM_STEP) : null,
+    0: () => change(app, { zoom: null }),
     Enter: () => togglePin(app),
     " ": () => togglePin(app),
     "?": () => {
@@ -80,7 +85,13 @@ function rowAction(app, step) {
   if (!step) return null;
   const { nRows } = app.payload.kinds.get(app.view.kind);
   const from = app.view.row ?? (step > 0 ? -1 : nRows);
-  return () => change(app, { row: Math.max(0, Math.min(nRows - 1, from + step)) });
+  const row = clamp(from + step, 0, nRows - 1);
+  return () => change(app, { row, zoom: zoomWith(app, row) });
+}
+
+// Up and down to another row; left and right where the map is zoomed.
+function shiftAction(app, [dx, dy]) {
+  return dy ? rowAction(app, dy) : app.view.zoom ? () => panBy(app, dx) : null;
 }
 
 function walk(app, direction) {

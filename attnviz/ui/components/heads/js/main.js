@@ -13,7 +13,7 @@ export default function ({ parentElement, data, setStateValue }) {
 }
 
 function start(root) {
-  const app = { root, seq: 0, maps: new Map(), sizes: {}, shaded: [], barOrder: "weight" };
+  const app = { root, seq: 0, maps: new Map(), sizes: {}, shaded: [] };
   buildShell(app);
   return app;
 }
@@ -24,7 +24,7 @@ function receive(app, data) {
   const before = app.payload?.header;
   if (before?.base !== payload.header.base) {
     app.maps.clear();
-    app.zoom = app.hover = null;
+    app.hover = null;
   }
   const isSame = before?.id === payload.header.id;
   app.payload = isSame ? app.payload : payload;
@@ -34,7 +34,10 @@ function receive(app, data) {
     JSON.stringify(before.view) !== JSON.stringify(payload.header.view)
   ) {
     app.payload.header.view = payload.header.view;
+    const zoomed = JSON.stringify(app.view?.zoom ?? null);
     adopt(app);
+    const isOtherText = before && before.base !== payload.header.base;
+    if (isOtherText && app.view.zoom && JSON.stringify(app.view.zoom) === zoomed) leaveZoom(app);
   }
   readTheme(app);
   fitHeight(app);
@@ -45,6 +48,13 @@ function receive(app, data) {
     setTimeout(() => {
       if (fitHeight(app)) paint(app, performance.now());
     }, wait);
+}
+
+// A zoom into another text's rows and columns means nothing; the address hears of it too.
+function leaveZoom(app) {
+  app.view.zoom = null;
+  app.seq += 1;
+  reportSoon(app);
 }
 
 function paint(app, began) {

@@ -1,13 +1,11 @@
 // What lies over the maps: the pinned row's outline, the cell under the pointer, its labels, a zoom being drawn.
 
-const activeRow = (app) => app.view.row ?? (app.hover?.inFocus ? app.hover.row : null);
-
 function paintOverlay(app) {
   const [width, height] = app.sizes.map;
   const pen = canvasPen(sharpContext(app.parts.overlay, [width, height]), app.theme);
   for (const tile of app.tiles) {
     const { kind, geometry } = tile;
-    if (app.view.row !== null && kind.kind === app.view.kind) outlineRow(app, pen, { geometry, row: app.view.row });
+    if (app.view.row !== null && sharesRows(app, kind.kind)) outlineRow(app, pen, { geometry, row: app.view.row });
     if (app.hover && app.hover.kind === kind.kind) outlineCell(app, pen, tile);
   }
   if (app.dragged) pen.box(...app.dragged, { stroke: app.theme.accent, fill: css(app.theme.accentRGB, 0.12) });
@@ -38,33 +36,4 @@ function outlineCell(app, pen, tile) {
     pen.box(x, geometry.y - 3, wide, 2, { fill: app.theme.accent });
   }
   pen.box(geometry.x - 5, rowTop(geometry, row), 2, cell.h, { fill: app.theme.accent });
-}
-
-// Words about the active row, for the live region and the picture's label.
-function activeText(app) {
-  const row = app.view.row;
-  if (row === null) return "No row pinned.";
-  const { kind, map, mask } = focusOf(app);
-  const top = topKeys(kind, map, row)
-    .slice(0, 3)
-    .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
-  const blind = mask && !mask.subarray(row * kind.nCols, (row + 1) * kind.nCols).includes(1);
-  return `Row ${rowName(kind.rows[row])} ${blind ? "has no keys" : `looks at ${top.join(", ")}`}.`;
-}
-
-function topKeys(kind, map, row) {
-  const weights = map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols);
-  return [...weights.entries()].sort(([i, a], [j, b]) => Math.abs(b) - Math.abs(a) || i - j);
-}
-
-function announce(app) {
-  const { kind, layer, head } = focusOf(app);
-  const text = `${titleOf(app)[0]}. ${activeText(app)}`;
-  if (text === app.announced) return;
-  app.announced = text;
-  // Waiting a moment keeps a screen reader from reading every head that a held arrow key passes.
-  clearTimeout(app.announceTimer);
-  app.announceTimer = setTimeout(() => {
-    app.parts.live.textContent = text;
-  }, 150);
 }

@@ -2,6 +2,7 @@
 // sorted by a metric, they run in rows like text.
 
 const CAPTION = 17,
+  CAPTION_WIDTH = 66, // for a name and a number side by side
   HEADER = 28,
   SMALLEST = 13;
 
@@ -30,9 +31,13 @@ function sortedLayout(app, kind, size) {
 }
 
 // A thumbnail's size in CSS pixels; its cells may be up to 1.8 times as wide as high, or as high as wide.
-function sizeOf(app, kind, rows, [width, height]) {
+function sizeOf(app, kind, rows, size) {
+  const roomy = sizeWith(app, kind, { rows, size, narrow: false });
+  return roomy.w >= CAPTION_WIDTH ? roomy : sizeWith(app, kind, { rows, size, narrow: true });
+}
+
+function sizeWith(app, kind, { rows, size: [width, height], narrow }) {
   const columns = rows[0].length;
-  const narrow = (width - 6 * (columns - 1)) / columns < 66;
   const gap = columns > 8 || rows.length > 9 ? 3 : 6;
   const caption = !narrow ? CAPTION : app.view.tint === "none" && app.view.sort === "layout" ? 0 : 13;
   const frame = 2; // the cell's own border, either way

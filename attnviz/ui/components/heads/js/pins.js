@@ -18,10 +18,12 @@ function paintPins(app) {
     choice.setAttribute("aria-pressed", String(choice.dataset.compare === view.compare));
 }
 
+// The head comes first in its chip: where four of them are short of room, the name of the kind is cut, not the number.
 function pinNode(app, pin) {
   const [kind, layer, head] = pin;
   const name = pinName(app, pin);
-  const go = button(name, {
+  const text = `${siteName(layer, head)} ${app.payload.kinds.get(kind).tab.toLowerCase()}`;
+  const go = button(text, {
     class: "pin-name",
     title: `Bring ${name} into focus`,
     onclick: () => change(app, { kind, layer, head, compare: "none" }),

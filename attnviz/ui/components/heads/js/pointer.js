@@ -15,8 +15,7 @@ function watchPointer(app) {
     app.press = app.dragged = null;
   };
   overlay.ondblclick = () => {
-    app.zoom = null;
-    paint(app, performance.now());
+    change(app, { zoom: null });
   };
 }
 
@@ -32,15 +31,10 @@ function hoverAt(app, event) {
   const cell = tile && cellAt(tile.geometry, point);
   const row = cell ? cell.row : tile && rowAt(tile.geometry, point);
   if (row === null || row === undefined) return endHover(app);
-  const key = `${app.tiles.indexOf(tile)}/${row}/${cell?.col}`;
+  const at = app.tiles.indexOf(tile);
+  const key = `${at}/${row}/${cell?.col}`;
   if (app.hover?.key !== key) {
-    app.hover = {
-      key,
-      kind: tile.kind.kind,
-      row,
-      col: cell ? cell.col : null,
-      inFocus: tile.kind.kind === app.view.kind,
-    };
+    app.hover = { key, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
     paintOverlay(app);
     if (app.view.row === null) {
       paintStrip(app);
@@ -106,31 +100,19 @@ function drag(app, [x, y]) {
   return true;
 }
 
+// A click on a row pins it, or lets it go; a click on another map than the one in focus brings that one into focus too.
+function pinnedAt(app, tile, row) {
+  const { kind, signed } = tile;
+  const isHere = signed ? kind.kind === app.view.kind : isInFocus(app, tile);
+  if (isHere) return { row: row === app.view.row ? null : row };
+  return { ...(signed ? { kind: kind.kind } : siteIn(tile)), row };
+}
+
 function release(app, event) {
   const { press, dragged } = app;
   app.press = app.dragged = null;
   if (!press?.tile) return;
   if (dragged) return zoomInto(app, press.tile, dragged);
   const row = rowAt(press.tile.geometry, pointOf(event));
-  const { kind } = press.tile;
-  if (row === null) return;
-  change(
-    app,
-    kind.kind === app.view.kind
-      ? { row: row === app.view.row ? null : row }
-      : { kind: kind.kind, layer: press.tile.layer, head: press.tile.head, row },
-  );
-}
-
-// Zoom to the cells under a dragged box; fewer than two either way is taken for a slip of the hand.
-function zoomInto(app, { kind, geometry }, [x, y, w, h]) {
-  const { zoom, cell } = geometry;
-  const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-  const left = clamp(zoom.left + Math.floor((x - geometry.x) / cell.w), zoom.left, zoom.right - 1);
-  const right = clamp(zoom.left + Math.ceil((x + w - geometry.x) / cell.w), left + 1, zoom.right);
-  const top = clamp(zoom.top + Math.floor((y - geometry.y) / cell.h), zoom.top, zoom.bottom - 1);
-  const bottom = clamp(zoom.top + Math.ceil((y + h - geometry.y) / cell.h), top + 1, zoom.bottom);
-  if (right - left > 1 && bottom - top > 1)
-    app.zoom = { kind: kind.kind, base: app.payload.header.base, window: { left, right, top, bottom } };
-  paint(app, performance.now());
+  if (row !== null) change(app, pinnedAt(app, press.tile, row));
 }

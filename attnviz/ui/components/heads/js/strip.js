@@ -12,8 +12,11 @@ function paintStrip(app) {
   }
   for (const token of app.shaded) clearToken(token);
   app.shaded = [];
-  markQueries(app);
-  shadeKeys(app);
+  markAsking(app);
+  const subject = subjectOf(app);
+  if (subject.row === null || !axesOf(app, subject.tile.kind.kind)) return;
+  markQuery(app, subject);
+  shadeKeys(app, subject);
 }
 
 const tokenNode = (text, special) => element("span", { class: special ? "token special" : "token", text, dir: "auto" });
@@ -32,14 +35,17 @@ function clearToken(token) {
   token.removeAttribute("title");
 }
 
-function markQueries(app) {
-  const axis = app.payload.header.strip.axes?.[app.view.kind];
-  if (!axis) return;
-  const kind = app.payload.kinds.get(app.view.kind);
-  app.queryLine = axis.query;
-  app.parts.strip.querySelectorAll(".line").forEach((line, i) => line.classList.toggle("asks", i === axis.query[0]));
-  const row = activeRow(app);
-  if (row === null) return;
+// The tokens of the line that asks can be clicked.
+function markAsking(app) {
+  app.queryLine = axesOf(app, app.view.kind)?.query;
+  const asks = app.queryLine?.[0];
+  app.parts.strip.querySelectorAll(".line").forEach((line, i) => line.classList.toggle("asks", i === asks));
+}
+
+const axesOf = (app, kind) => app.payload.header.strip.axes?.[kind];
+
+function markQuery(app, { tile: { kind }, row }) {
+  const axis = axesOf(app, kind.kind);
   for (const token of kind.rowTokens[row]) touch(app, axis.query, token)?.classList.add("queried");
   bringIntoView(app.tokens[axis.query[0]]?.[kind.rowTokens[row][0] + axis.query[1]]);
 }
@@ -59,25 +65,22 @@ function touch(app, [line, offset], token) {
   return node;
 }
 
-function shadeKeys(app) {
-  const row = activeRow(app);
-  const axis = app.payload.header.strip.axes?.[app.view.kind];
-  if (row === null || !axis) return;
-  const { kind, map } = focusOf(app);
-  const scale = scaleOf(app, "sequential");
-  const { high } = rangeOf(app, [focusOf(app)]);
+function shadeKeys(app, { tile, row }) {
+  const { kind, map, signed } = tile;
+  const axis = axesOf(app, kind.kind);
+  const scale = scaleOf(app, signed ? "diverging" : "sequential");
+  const range = tile.range ?? rangeOf(app, [tile]);
   for (let col = 0; col < kind.nCols; col++) {
     const weight = map.data[row * kind.nCols + col];
-    for (const token of kind.colTokens[col]) shadeToken(app, touch(app, axis.key, token), { weight, high, scale });
+    for (const token of kind.colTokens[col]) shadeToken(touch(app, axis.key, token), { weight, range, scale });
   }
 }
 
-function shadeToken(app, node, { weight, high, scale }) {
+function shadeToken(node, { weight, range: { low, high }, scale }) {
   if (!node) return;
   node.title = exactText(weight);
-  const step = stepOf(weight, 0, high);
-  if (step < 8) return; // below 3 % the shade would not be seen, and the text keeps its own colour
-  const rgb = colourAt(scale, step);
+  if (Math.abs(weight) < 0.03 * high) return; // the shade would not be seen, and the text keeps its own colour
+  const rgb = colourAt(scale, stepOf(weight, low, high));
   node.style.background = css(rgb);
   node.style.color = luminance(rgb) > 0.48 ? "#14141f" : "#ffffff";
 }

@@ -3,14 +3,19 @@
 function drawTile(app, pen, tile, box) {
   const geometry = geometryOf(pen, tile, box);
   tile.geometry = geometry;
-  if (tile.heading)
-    pen.text(clipped(pen, tile.heading, box.w - 8, { weight: 600 }), geometry.x, box.y + 9, { weight: 600 });
+  if (tile.heading) drawHeading(app, pen, tile);
   drawCells(app, pen, tile);
   if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
   drawRowLabels(app, pen, tile);
   drawColLabels(app, pen, tile);
   drawAxes(app, pen, tile);
   return geometry;
+}
+
+function drawHeading(app, pen, tile) {
+  const { geometry, heading } = tile;
+  const style = { weight: 600, colour: isInFocus(app, tile) ? app.theme.accent : app.theme.ink };
+  pen.text(clipped(pen, heading, geometry.box.w - 8, style), geometry.box.x + AXIS, geometry.box.y + 9, style);
 }
 
 function windowOf({ map, kind, zoom }) {
@@ -60,17 +65,17 @@ const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
 function drawRowLabels(app, pen, tile) {
   const { geometry, kind } = tile;
   const step = stepFor(geometry.cell.h, 11);
-  const empty = new Set(rowsWithoutKeys(tile.mask, kind.nRows, kind.nCols));
   for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) {
-    drawRowLabel(app, pen, tile, row, row === app.view.row);
+    drawRowLabel(app, pen, tile, row, row === app.view.row && sharesRows(app, kind.kind));
   }
   if (geometry.cell.h < 10) return;
-  for (const row of empty)
-    if (row >= geometry.zoom.top && row < geometry.zoom.bottom)
-      pen.text("no keys", geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, {
-        size: 11,
-        colour: app.theme.muted,
-      });
+  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row++) drawBlindness(app, pen, tile, row);
+}
+
+function drawBlindness(app, pen, tile, row) {
+  const { geometry } = tile;
+  const style = { size: 11, colour: app.theme.muted };
+  pen.text(blindness(tile, row), geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, style);
 }
 
 // Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
@@ -98,15 +103,16 @@ function drawRowLabel(app, pen, tile, row, strong) {
 
 function drawColLabels(app, pen, tile) {
   const { geometry, kind } = tile;
-  const step = geometry.cell.w >= 12 ? 1 : stepFor(geometry.cell.w, 16);
+  const step = stepFor(geometry.cell.w * (geometry.angle ? Math.sin(-geometry.angle) : 1), 11);
   for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step)
     drawColLabel(pen, { geometry, text: kind.cols[col], col });
 }
 
 function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
   const x = colLeft(geometry, col) + geometry.cell.w / 2;
-  if (!geometry.slanted) pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  else pen.text(clipped(pen, text, geometry.longest, { weight }), x + 1, geometry.y - 7, { angle: SLANT, weight });
+  const { angle, longest } = geometry;
+  if (!angle) pen.text(text, x, geometry.y - 9, { align: "center", weight });
+  else pen.text(clipped(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
 }
 
 function drawAxes(app, pen, tile) {
@@ -115,8 +121,10 @@ function drawAxes(app, pen, tile) {
   const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
   if (!tile.heading || tile.atLeft)
     pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
-  if (!tile.heading || tile.atBottom)
-    pen.text(tile.kind.key_axis, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), {
+  const half = pen.widthOf(tile.kind.key_axis, 11) / 2;
+  const key = x + w / 2 + half <= box.x + box.w ? tile.kind.key_axis : "key →";
+  if (hasKeyAxis(tile))
+    pen.text(key, x + w / 2, Math.min(y + h + 14, box.y + box.h - 6), {
       size: 11,
       colour,
       align: "center",
