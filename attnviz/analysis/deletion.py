@@ -15,9 +15,9 @@ from attnviz.implementations.weights import SiteWeights
 
 LAST_LINE = "W_o"
 HOLDERS = {
-    "nobody": "nobody else holds them",
-    "recorder": "a recorder holds them, as attnviz's own traces do",
-    "autograd": "autograd holds them for the backward pass, as in training",
+    "nobody": "nobody else",
+    "recorder": "a recorder (attnviz's own traces)",
+    "autograd": "autograd (training)",
 }
 
 

@@ -10,10 +10,11 @@ from attnviz.analysis.modulation import modulation as modulation_of
 from attnviz.ui import figure
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.site_bench import SiteBench, texts
-from attnviz.views.code_tables import number_rows
+from attnviz.views.code_tables import number_rows, small_table
 from attnviz.views.implementation_figures import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.panels import Panel, panels_figure, panels_table
 
+MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
 
@@ -24,16 +25,16 @@ def claims(bench: SiteBench, view: AnatomyView) -> None:
         _parameters(bench)
         _one_head(bench)
         _loops(bench)
+        _deletion(bench)
     with right:
         _scaling(bench)
-        _deletion(bench)
 
 
 def _parameters(bench: SiteBench) -> None:
     table = claim.parameter_counts(bench.case.weights.d_model)
     counts = sorted(set(table["parameters"]))
     with st.container(border=True):
-        st.markdown("**The number of parameters does not depend on the number of heads**")
+        st.markdown("**More heads, no more parameters**")
         st.caption(
             f"d_model {bench.case.weights.d_model}: from {table['heads'].min()} to {table['heads'].max()} heads, "
             f"always {', '.join(f'{count:,}' for count in counts)} learned numbers. "
@@ -61,10 +62,11 @@ def _one_head(bench: SiteBench) -> None:
 def _loops(bench: SiteBench) -> None:
     found = claim.loops(bench.case)
     with st.container(border=True):
-        st.markdown("**A batched product is the double loop over sentences and heads**")
+        st.markdown("**A batched product equals the double loop**")
         st.caption(
-            f"{found.products} products at once and one by one: largest difference {_rounding(found.change)}; "
-            f"{found.batched_seconds * 1e3:.2f} ms against {found.loop_seconds * 1e3:.2f} ms, "
+            f"{found.products} products, one for each sentence and head, at once and one by one: "
+            f"largest difference {_rounding(found.change)}; {found.batched_seconds * 1e3:.2f} ms against "
+            f"{found.loop_seconds * 1e3:.2f} ms, "
             f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured)."
         )
 
@@ -96,23 +98,29 @@ def _scaling(bench: SiteBench) -> None:
 
 def _deletion(bench: SiteBench) -> None:
     with st.container(border=True):
-        st.markdown("**What `del query, key, value` before the last line frees**")
+        st.markdown("**What `del query, key, value` frees before the last line**")
         if not st.button(f"Measure at {LENGTH} tokens", key="measure-deletion"):
             st.caption("Six passes with the line and six without, some seconds in all.")
             return
         with st.spinner("Measuring memory …"):
             warm_up()
             table = deletion(bench.case.weights, LENGTH)
-        shown = table.assign(holder=table["holder"].map(HOLDERS.get))
-        for name in ("peak", "alive", "late"):
-            shown[name] = (shown[name] / 1e6).round(3)
-        named = {"peak": "peak, MB", "alive": "alive at W_o, MB", "late": "peak from W_o on, MB"}
-        st.dataframe(shown.rename(columns=named), hide_index=True, key="deletion")
+        st.html(small_table(("path", "held by", *(f"{what}, MB" for what in MEASURES)), _deletion_rows(table)))
         st.caption(
-            "It frees them before the last product, when nobody else holds them. The peak of the explicit path lies "
-            "earlier, at the scores, and stays; a recorder or autograd keeps all three alive, and then del frees "
-            f"nothing. Measured: {METHOD}."
+            "Without → with the line. It frees them before the last product, when nobody else holds them. The peak of "
+            "the explicit path lies earlier, at the scores, and stays; a recorder or autograd keeps all three alive, "
+            f"and then del frees nothing. Measured: {METHOD}."
         )
+
+
+def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
+    """A line for each path and holder: every measure without the line, and with it."""
+    pairs = table.pivot_table(index=["path", "holder"], columns="deleted", values=list(MEASURES.values()), sort=False)
+    return [
+        [path, HOLDERS[holder]]
+        + [f"{line[(name, False)] / 1e6:.2f} → {line[(name, True)] / 1e6:.2f}" for name in MEASURES.values()]
+        for (path, holder), line in pairs.iterrows()
+    ]
 
 
 def modulation(bench: SiteBench, view: AnatomyView) -> None:

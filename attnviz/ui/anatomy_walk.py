@@ -14,7 +14,7 @@ from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.components.line_list import Lines, line_list
 from attnviz.ui.damage import damage, facts, verdict
 from attnviz.ui.site_bench import SiteBench
-from attnviz.views.code_tables import memory_cells
+from attnviz.views.code_tables import memory_card, memory_cells
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
 
 HEADS = ("line", "shape", "strides", "contig.", "bytes")
@@ -25,17 +25,19 @@ def walk(bench: SiteBench, view: AnatomyView) -> None:
     """Every line of the site as a table, one of them large."""
     steps = shape_walk(bench.case, view.layout)
     at = min(view.line, len(steps) - 1)
-    left, right = st.columns([61, 39], gap="small")
+    left, right = st.columns([60, 40], gap="small")
     with left:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="walk-layout"):
+        with st.container(key="walk-layout"):
+            switch, note = st.columns([36, 64], gap="small", vertical_alignment="center")
+        with switch:
             choices.segments("layout", "Layout", LAYOUT_NAMES, view.layout, hide_label=True)
-            st.caption(
-                "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages "
-                "run on, makes neither scores nor weights, and what it puts out needs no contiguous."
-            )
+        note.caption(
+            "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages run "
+            "on, makes neither scores nor weights, and what it puts out needs no contiguous."
+        )
         lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps])
         line_list("line", lines, values=range(len(steps)), value=at)
-    with right:
+    with right, st.container(gap="xsmall"):
         _large(bench, steps[at], view.head)
 
 
@@ -49,7 +51,7 @@ def _large(bench: SiteBench, step: WalkStep, head: int) -> None:
         f"<b>{'contiguous' if step.contiguous else 'not contiguous'}</b>, {memory}",
         f"<b>{step.nbytes:,}</b> bytes" + (f", {step.held:,} held" if step.held != step.nbytes else ""),
     )
-    st.markdown(step.why.replace("_", "\\_"))
+    st.html(f"<p class='why'>{html.escape(step.why)}</p>")
     axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
     tiles = tiles_of(numbers, axes, head=head)
     made = tensor_picture(
@@ -76,25 +78,25 @@ def skip(bench: SiteBench, view: AnatomyView) -> None:
 
 def memory(bench: SiteBench, view: AnatomyView) -> None:
     """A small tensor's numbers and their places, before and after view and transpose."""
-    st.markdown(
+    st.caption(
         "Three tokens, two heads, d_k 2. Each cell shows the number that stands there (its first place in memory) and "
-        "its place now; the shade follows the place. Memory is one row: the last axis runs fastest (row-major)."
+        "its place now; the shade follows the place. Below each tensor its memory, which is one row: in a contiguous "
+        "tensor the last axis runs fastest (row-major)."
     )
-    halves = st.columns(2, gap="small")
-    for at, ordering in enumerate(memory_order()):
-        left, right = halves[at % 2].columns([56, 44], gap="small", vertical_alignment="center")
-        with left:
-            st.code(ordering.code, language="python")
-            word = "contiguous" if ordering.contiguous else "not contiguous"
-            st.caption(f"{', '.join(ordering.axes)} · strides {ordering.strides} · {word}. {ordering.why}")
-        with right:
-            st.html(
-                memory_cells(ordering.numbers.numpy(), ordering.places.numpy(), ordering.axes, theme=figure.theme())
-            )
+    cards = [
+        memory_card(
+            ordering.code,
+            f"{', '.join(ordering.axes)} · strides {ordering.strides} · "
+            f"{'contiguous' if ordering.contiguous else 'not contiguous'}. {ordering.why}",
+            memory_cells(ordering.numbers.numpy(), ordering.places.numpy(), ordering.axes, theme=figure.theme()),
+        )
+        for ordering in memory_order()
+    ]
+    st.html(f"<div class='memory-cards'>{''.join(cards)}</div>")
 
 
 def _row(step: WalkStep) -> tuple[str, ...]:
-    sizes = " × ".join(str(size) for _, size in step.after)
+    sizes = "×".join(str(size) for _, size in step.after)
     return step.code, sizes, str(step.strides), "yes" if step.contiguous else "no", f"{step.nbytes:,}"
 
 

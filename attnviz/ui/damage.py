@@ -30,9 +30,9 @@ def damage(bench: SiteBench, outcome: Outcome, head: int, *, own_sizes: bool = F
         st.code(outcome.error, language=None, wrap_lines=True)
         return
     low, high = outcome.row_sums
+    shape = "has the right shape" if outcome.same_shape else "has another shape"
     facts(
-        f"output <b>{'has the right shape' if outcome.same_shape else 'has another shape'}</b>",
-        f"output <b>{_moved(outcome.output, outcome.right_output)}</b>",
+        f"output <b>{shape}</b> and is <b>{_moved(outcome.output, outcome.right_output)}</b>",
         f"weights <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
         f"row sums <b>{_sums(low, high)}</b>",
     )

@@ -25,18 +25,23 @@ ROUNDS = 20  # times that two visitors come at once
 def bugs(bench: SiteBench, view: ImplementationsView) -> None:
     """The list of all bugs, and one of them in full."""
     bug = BUGS[view.bug]
-    drawers, code, harm = st.columns([25, 36, 39], gap="small")
+    drawers, opened = st.columns([28, 72], gap="small")
     with drawers:
         rows = [(bug.title, bug.declared) for bug in BUGS.values()]
         line_list("bug", Lines("Bugs", ("bug", ""), rows, code=False), values=list(BUGS), value=view.bug)
-    with code, st.container(gap="xsmall", key="one-bug"):
+    with opened, st.container(gap="xsmall", key="one-bug"):
         st.text(bug.what)
-        st.html(code_change(*bug.sources))
-        st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
-        st.text(bug.unnoticed)
-        _caught(bug)
-    with harm:
         _damage(bench, bug, view)
+        left, right = st.columns(2, gap="small")
+        with left, st.container(gap="xsmall"):
+            st.html(code_change(*bug.sources))
+        with right, st.container(gap="xsmall"):
+            st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
+            st.text(bug.unnoticed)
+            _caught(bug)
+        if bug.declared == "silent" and bug.step:
+            with left:
+                _translation(bench, view)
 
 
 def _damage(bench: SiteBench, bug: Bug, view: ImplementationsView) -> None:
@@ -53,8 +58,6 @@ def _damage(bench: SiteBench, bug: Bug, view: ImplementationsView) -> None:
     damage(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
-    if bug.declared == "silent":
-        _translation(bench, view)
 
 
 def _translation(bench: SiteBench, view: ImplementationsView) -> None:
@@ -101,11 +104,13 @@ def _visitors(bench: SiteBench, head: int) -> None:
 
 def _mixed_up(bench: SiteBench, visits: Visits, head: int) -> None:
     assert visits.example is not None
-    for key, title, attn in zip(("own", "shown"), ("its own map", "what it read"), visits.example, strict=True):
+    titles = {"own": "its own map", "shown": "what it read"}
+    for place, key, attn in zip(st.columns(2, gap="small"), titles, visits.example, strict=True):
         words = _words(bench, attn.shape[-1])
-        panels = [Panel(title, attn[0, head].numpy())]
-        made = panels_figure(panels, words, words, title=f"A visitor, H{head}: {title}", theme=figure.theme())
-        figure.show(made.update_layout(height=260), key=key, table=partial(panels_table, panels, words, words))
+        panels = [Panel(titles[key], attn[0, head].numpy())]
+        made = panels_figure(panels, words, words, title=f"One visitor, H{head}", theme=figure.theme())
+        with place:
+            figure.show(made, key=key, table=partial(panels_table, panels, words, words))
 
 
 def _words(bench: SiteBench, length: int) -> list[str]:

@@ -16,7 +16,7 @@ TABS = {
     "relative": "Relative positions",
     "bugs": "Cabinet of bugs",
 }
-SCOPES = {"site": "this site", "kind": "every layer of this kind", "model": "every site of the model"}
+SCOPES = {"site": "this site", "kind": "all layers of this kind", "model": "all sites"}
 REACHES = tuple(range(1, 9))
 STRENGTHS = tuple(step / 2 for step in range(-16, 17))
 

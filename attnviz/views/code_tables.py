@@ -40,6 +40,13 @@ def text_rows(rows: Mapping[str, str]) -> str:
     return f"<div class='number-rows text'><table>{''.join(body)}</table></div>"
 
 
+def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A few lines of texts and numbers under their heads."""
+    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    body = ("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    return f"<div class='number-rows lines' tabindex=0><table><tr>{top}</tr>{''.join(body)}</table></div>"
+
+
 def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
     """Numbers that belong together one below the other: a row for each name."""
     body = (
@@ -51,7 +58,7 @@ def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
     """Numbered cells of a small tensor of two or three axes: the number that stands there, and below it its place in
-    memory; shades follow the place, so that order in memory is seen as order of colours.
+    memory; then memory itself as one row. Shades follow the place, so that order in memory is seen as order of colours.
     """
     look = colour.theme(theme)
     blocks = numbers[None] if numbers.ndim == 2 else numbers
@@ -66,14 +73,29 @@ def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *
         )
         caption = f"<caption>{html.escape(axes[0])} {at}</caption>" if numbers.ndim == 3 else ""
         drawn.append(f"<table>{caption}{lines}</table>")
-    return f"<div class='memory-cells'>{''.join(drawn)}</div>"
+    row = numbers.ravel()[places.ravel().argsort()]
+    memory = "".join(_place(int(number), at, numbers.size, look) for at, number in enumerate(row))
+    strip = f"<table class='strip'><tr><th>memory</th>{memory}</tr></table>"
+    return f"<div class='memory-cells'>{''.join(drawn)}</div><div class='memory-cells'>{strip}</div>"
+
+
+def memory_card(code: str, note: str, cells: str) -> str:
+    """A tensor's line of code and a note above its cells, which are HTML of `memory_cells`."""
+    return f"<section><code>{html.escape(code)}</code><p>{html.escape(note)}</p>{cells}</section>"
 
 
 def _cell(number: int, place: int, count: int, look: colour.Theme) -> str:
+    return f"<td style='{_shade(place, count, look)}'>{number}<small>at {place}</small></td>"
+
+
+def _place(number: int, place: int, count: int, look: colour.Theme) -> str:
+    return f"<td style='{_shade(place, count, look)}'>{number}</td>"
+
+
+def _shade(place: int, count: int, look: colour.Theme) -> str:
     shade = look.sequential[round(20 + place / max(1, count - 1) * 130)]
     ink = "#ffffff" if sum(shade) < 380 else "#1a1c25"
-    style = "background:#{:02x}{:02x}{:02x};color:{}".format(*shade, ink)
-    return f"<td style='{style}'>{number}<small>at {place}</small></td>"
+    return "background:#{:02x}{:02x}{:02x};color:{}".format(*shade, ink)
 
 
 def _line(text: str | None, differs: bool, sign: str) -> str:

@@ -45,7 +45,7 @@ def panels_figure(
     figure.update_yaxes(title={"text": DOWN.format("query"), "standoff": 4}, automargin=True, row=1, col=1)
     figure.update_annotations(font_size=12)
     figure = styled(figure, title, look)
-    return figure.update_layout(height=min(max(len(rows) * 15, 120) + 150, 380), margin={"t": 60, "b": 44, "r": 8})
+    return figure.update_layout(height=min(max(len(rows) * 14, 110) + 130, 370), margin={"t": 56, "b": 44, "r": 8})
 
 
 def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from attnviz.views import colour
 from attnviz.views.panels import DOWN, styled
 
 MOST_CELLS = 70_000
-HEIGHT = 330  # pixels: a table of lines and a picture fit into 720 below each other
+HEIGHT = 266  # pixels: a table of lines and a picture fit into 720 below each other
 GAP = 2  # cells between small multiples
 
 
@@ -106,8 +106,11 @@ def tensor_picture(
         )
     scale = "0 … 1" if weights else f"±{most:.3g}"
     scale += " · blank: −∞" if np.isneginf(numbers).any() else ""
-    said = " · ".join(part for part in (title, scale, tiles.note) if part)
-    return styled(figure, said, look).update_layout(height=HEIGHT, margin={"l": 36, "r": 6, "t": 58, "b": 30})
+    told = " · ".join(part for part in (scale, tiles.note) if part)
+    said = f"{title}<br><span style='font-size:11px'>{told}</span>"
+    return styled(figure, said, look).update_layout(
+        height=HEIGHT, margin={"l": 36, "r": 6, "t": 62, "b": 30}, title_y=0.97, title_yanchor="top"
+    )
 
 
 def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,23 +1,25 @@
 """The Anatomy page as a visitor has it: a cold link, arrow keys along the lines, light and dark, laptop and phone."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 SLOW = 20_000  # milliseconds: a machine may be busy with other things
+STATUS_BAR = 26  # pixels at the foot of the window
 LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
 
 
 def opened(page: Page, settled, link: str = LINK) -> Page:
     page.goto(link)
     settled(page)
-    page.locator(".js-plotly-plot, .code-table, .memory-cells").first.wait_for()
+    page.locator(".js-plotly-plot, .number-rows, .memory-cells").first.wait_for()
     return page
 
 
 def current(page: Page):
-    return page.locator(".code-table tr.current")
+    return page.locator("[role=option][aria-selected=true]")
 
 
 def test_a_cold_link_opens_its_line(page: Page, settled) -> None:
@@ -29,19 +31,41 @@ def test_a_cold_link_opens_its_line(page: Page, settled) -> None:
 
 def test_arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settled) -> None:
     opened(page, settled)
-    page.get_by_role("slider").focus()
-    page.keyboard.press("ArrowRight")
+    page.get_by_role("listbox", name="Lines of the walk").focus()
+    page.keyboard.press("ArrowDown")
     expect(current(page)).to_contain_text("key.view(", timeout=SLOW)
     expect(page).to_have_url(re.compile("line=7"), timeout=SLOW)
+    expect(page.get_by_test_id("stCode")).to_contain_text("key.view(", timeout=SLOW)
     page.reload()
     settled(page)
     expect(current(page)).to_contain_text("key.view(", timeout=SLOW)
 
 
+def test_a_click_opens_a_line_again_after_back(page: Page, settled) -> None:
+    opened(page, settled)
+    for _ in range(2):
+        page.get_by_role("option", name="W_o(context)").click()
+        expect(page.get_by_test_id("stCode")).to_contain_text("W_o(context)", timeout=SLOW)
+        page.go_back()
+        expect(page.get_by_test_id("stCode")).to_contain_text("query.transpose", timeout=SLOW)
+
+
+def test_the_numbers_of_a_picture_can_be_taken_along(page: Page, settled) -> None:
+    opened(page, settled)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    head, first, *_ = Path(saved.value.path()).read_text("utf-8-sig").splitlines()
+    assert head == "batch,heads,q_len,d_k,q_len token,value"
+    assert first.startswith("0,0,0,0,")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="SVG").click()
+    assert Path(saved.value.path()).read_text("utf-8").startswith("<svg")
+
+
 def test_sequence_first_is_one_click_away(page: Page, settled) -> None:
     opened(page, settled)
     page.get_by_text("sequence first", exact=True).click()
-    expect(page.locator(".code-table")).to_contain_text("einsum", timeout=SLOW)
+    expect(page.get_by_role("listbox")).to_contain_text("einsum", timeout=SLOW)
     expect(page).to_have_url(re.compile("layout=sequence_first"), timeout=SLOW)
 
 
@@ -56,6 +80,13 @@ def test_it_fits_the_width_in_both_themes(visitor, settled, scheme: str, size: t
     page = visitor(color_scheme=scheme, viewport={"width": size[0], "height": size[1]}).new_page()
     opened(page, settled)
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    if size[0] > 1000:  # the whole walk is in view: every line and its last column, the picture and its buttons
+        box = page.get_by_role("listbox")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight")
+        for part in (box, page.get_by_role("button", name="PNG")):
+            low = part.bounding_box()
+            assert low is not None
+            assert low["y"] + low["height"] <= size[1] - STATUS_BAR
     paper = page.locator(".js-plotly-plot .main-svg").first.evaluate("node => getComputedStyle(node).backgroundColor")
     brightness = sum(int(part) for part in re.findall(r"\d+", paper)[:3]) / 3
     assert (brightness > 200) if scheme == "light" else (brightness < 60)

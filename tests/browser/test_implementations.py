@@ -1,6 +1,7 @@
 """The Implementations page as a visitor has it: agreement, sources, the cabinet, measuring on demand, both themes."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -32,8 +33,7 @@ def test_two_sources_stand_side_by_side(page: Page, settled) -> None:
 def test_a_bug_is_opened_from_the_list_and_kept_in_the_address(page: Page, settled) -> None:
     opened(page, settled, "&tab=bugs&bug=mask_inverted")
     expect(page.get_by_text("right attention: passes · this bug: fails")).to_be_visible(timeout=SLOW)
-    page.get_by_label("Bug", exact=False).last.click()
-    page.get_by_role("option", name=re.compile("Float head size")).click()
+    page.get_by_role("option", name="Float head size").click()
     expect(page.get_by_text("TypeError").first).to_be_visible(timeout=SLOW)
     expect(page).to_have_url(re.compile("bug=float_head_size"), timeout=SLOW)
 
@@ -44,8 +44,25 @@ def test_two_real_visitors_read_each_others_maps(page: Page, settled) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
 def test_it_fits_the_width_in_both_themes(visitor, settled, scheme: str, size: tuple[int, int]) -> None:
     page = visitor(color_scheme=scheme, viewport={"width": size[0], "height": size[1]}).new_page()
     opened(page, settled, "&tab=bugs")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    if size[0] > 1000:
+        box = page.get_by_role("listbox", name="Bugs")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight")
+
+
+def test_time_and_memory_are_measured_up_to_1024_tokens(page: Page, settled) -> None:
+    page.goto(LINK + "&tab=cost")
+    settled(page)
+    page.get_by_role("button", name="Measure at 16 to 1,024 tokens").click()
+    expect(page.get_by_text(re.compile(r", \d+ tokens"))).to_be_visible(timeout=SLOW)  # how far it is
+    expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=6 * SLOW)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    lines = Path(saved.value.path()).read_text("utf-8-sig").splitlines()
+    assert lines[0] == "way,length,seconds,nbytes"
+    assert len(lines) == 1 + 7 * 7, "seven ways at seven lengths"
+    assert all(float(number) > 0 for line in lines[1:] for number in line.split(",")[-2:])

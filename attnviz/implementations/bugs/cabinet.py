@@ -1,6 +1,7 @@
 """The cabinet: every bug with what it is, whether it raises or stays silent, and the one-line test that catches it."""
 
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -43,13 +44,17 @@ class Bug:
     def sources(self) -> tuple[str, str]:
         """The wrong code and the right code."""
         if not self.step:
-            return inspect.getsource(KeptMap), inspect.getsource(SteppedAttention.__call__)
+            return _dedented(KeptMap.forward), _dedented(SteppedAttention.__call__)
         return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
 
     @property
     def test(self) -> str:
         """The source of the test that catches it."""
         return inspect.getsource(self.catch)
+
+
+def _dedented(method: Callable) -> str:
+    return textwrap.dedent(inspect.getsource(method))
 
 
 def right(case: Case) -> Attention:

@@ -15,7 +15,10 @@ _HTML = '<div role="listbox" tabindex="0"></div>'
 
 @dataclass(frozen=True)
 class Lines:
-    """A table: what it is called, its column titles, and a row of texts for each line; `code` draws it monospaced."""
+    """A table: what it is called, its column titles, and a row of texts for each line.
+
+    `code` draws them monospaced and numbered from 0.
+    """
 
     label: str
     heads: Sequence[str]

@@ -28,7 +28,7 @@ export default function ({ parentElement, data, setStateValue }) {
 function draw(box, data) {
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
-  for (const title of ["", ...data.heads]) {
+  for (const title of data.code ? ["", ...data.heads] : data.heads) {
     const cell = document.createElement("th");
     cell.textContent = title;
     head.append(cell);
@@ -39,7 +39,7 @@ function draw(box, data) {
     row.id = `line-${at}`;
     row.dataset.at = at;
     row.setAttribute("role", "option");
-    for (const text of [at, ...texts]) row.insertCell().textContent = text;
+    for (const text of data.code ? [at, ...texts] : texts) row.insertCell().textContent = text;
   });
   box.replaceChildren(table);
   box.setAttribute("aria-label", data.label);
