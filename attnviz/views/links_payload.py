@@ -41,16 +41,22 @@ class Lines:
 
 def strongest(attn: np.ndarray, budget: int = BUDGET) -> Lines:
     """The lines of `(layers, heads, rows, cols)` weights that can be seen, and no more than `budget` if it can be."""
-    threshold = next((step for step in _LADDER if np.count_nonzero(attn >= step) <= budget), _LADDER[-1])
-    seen = attn >= threshold
-    starts = np.concatenate([[0], seen.sum(axis=-1).reshape(-1).cumsum()])
-    kept = np.where(seen, attn, 0).sum(axis=(2, 3), dtype=np.float64)
-    total = np.clip(attn, 0, None).sum(axis=(2, 3), dtype=np.float64)
+    layers, heads, rows, cols = attn.shape
+    flat = np.ascontiguousarray(attn).reshape(-1)
+    visible = np.flatnonzero(flat >= FAINTEST)
+    weights = flat[visible]
+    threshold = next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])
+    kept = weights >= threshold
+    visible, weights = visible[kept], weights[kept]
+    counts = np.bincount(visible // cols, minlength=layers * heads * rows)
+    sums = np.bincount(visible // (rows * cols), weights=weights, minlength=layers * heads)
+    total = np.maximum(attn, 0).sum(axis=(2, 3), dtype=np.float64).reshape(-1)
+    shares = np.divide(sums, total, out=np.ones_like(sums), where=total > 0)
     return Lines(
-        starts=starts.astype("<u4"),
-        cols=np.nonzero(seen)[3].astype("<u2"),
-        weights=attn[seen].astype("<f4"),
-        shares=np.divide(kept, total, out=np.ones_like(kept), where=total > 0),
+        starts=np.concatenate([[0], counts.cumsum()]).astype("<u4"),
+        cols=(visible % cols).astype("<u2"),
+        weights=weights.astype("<f4"),
+        shares=shares.reshape(layers, heads),
         threshold=threshold,
     )
 

@@ -2,7 +2,7 @@
 
 const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
 const AT_ONCE = ["kind"]; // only Python has another kind's lines
-const MOST_LINES = 20000; // drawn at once; the strongest, and the legend says what is left out
+const MOST_LINES = 12000; // drawn at once; the strongest, and the legend says what is left out
 
 // Lightness is alike within a theme, and neighbours differ for every kind of colour blindness.
 const HUES = {
