@@ -9,10 +9,11 @@ decoding_stage.leave_if_asked()
 st.html(frame.STYLES / "decoding.css")
 trace = frame.run(lambda: session.trace(request))
 decoding_controls.linked()
-chosen = decoding_controls.stepping()
+is_own = decoding_run.is_own(request)
+chosen = decoding_controls.stepping(is_own=is_own)
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:
-    chosen |= decoding_controls.breaking()
+    chosen |= decoding_controls.breaking(is_own=is_own)
 numbers, right = lower.columns([27, 73], gap="medium")
 with below.container(horizontal=True, vertical_alignment="center"):
     chosen |= decoding_controls.more()

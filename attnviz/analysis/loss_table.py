@@ -32,6 +32,8 @@ class LossTable:
     def counts(self) -> str:
         """The lengths in one sentence, with what never is a label and what never is an input."""
         n, first, last = self.n_tokens, self.rows["input"].iloc[0], self.rows["label"].iloc[self.n_tokens - 2]
+        if first == last:  # BART opens and closes with the same token
+            first, last = f"the first {first}", "the last one"
         sentence = f"{n} tokens in the target: {n - 1} go in, {n - 1} come out; {first} is never a label"
         if not self.ended:
             return f"{sentence}; the target was cut, so that no end is a label."

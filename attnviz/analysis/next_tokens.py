@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.transformer.decoding import Sampling, Vocabulary
+from attnviz.models.model import Ending
+from attnviz.transformer.decoding import Sampling
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class NextToken:
 
 def next_tokens(
     logits: Float[Tensor, "steps vocab_size"],
-    vocabulary: Vocabulary,
+    vocabulary: Ending,
     *,
     count: int = 8,
     sampling: Sampling | None = None,

@@ -1,12 +1,13 @@
 """What every model has in common, so that analyses and pages need not ask where it comes from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from attnviz.models.stepwise import Step
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Probe
@@ -80,6 +81,16 @@ class Model(Protocol):
     @property
     def dtype(self) -> torch.dtype:
         """In what it computes."""
+        ...
+
+    @property
+    def vocabulary(self) -> Ending:
+        """What writing must know of the ids."""
+        ...
+
+    @property
+    def stepwise(self) -> Callable[..., Iterator[Step]]:
+        """Decode one token at a time, each step recorded."""
         ...
 
     @property

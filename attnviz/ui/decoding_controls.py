@@ -1,6 +1,6 @@
 """The Decoding page's controls. Each draws itself; together they are a `DecodingView`, kept in the address."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -40,21 +40,31 @@ def linked() -> None:
     frame.say(*link_problems(st.query_params))
 
 
-def stepping() -> dict[str, Any]:
-    """How to step, how to choose, and what the training side is compared with."""
+def stepping(*, is_own: bool = True) -> dict[str, Any]:
+    """How to step, how to choose, and what the training side is compared with. A checkpoint has no beam here, and its
+    padding is its own.
+    """
     bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
     chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
-    chosen["choose"] = _one_of("choose", "Next token", bar, help=_CHOOSE_HELP)
+    without = () if is_own else ("beam",)
+    chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
         chosen[name] = _number(name, label, bar, help=_HELPS.get(name))
     chosen["seed"] = _number("seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers.")
     chosen["smoothing"] = _number("smoothing", "Smoothing", bar, help=_SMOOTHING_HELP)
-    chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
+    if is_own:
+        chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
     return chosen
 
 
-def breaking() -> dict[str, Any]:
-    """The switches that break it on purpose, for this visitor alone."""
+def breaking(*, is_own: bool = True) -> dict[str, Any]:
+    """The switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
+    if not is_own:
+        st.caption(
+            "Break it: the switches change how attnviz's own translators compute. This checkpoint is run as it is; "
+            "its mask can be changed on the Masks page."
+        )
+        return {}
     here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
     here.markdown("**Break it**", width="content", help=_BREAK_HELP)
     return {
@@ -126,9 +136,11 @@ def _adopt_code(name: str) -> None:
     st.session_state[name] = st.session_state[f"{name}-shown"] or ""
 
 
-def _one_of(name: str, label: str, where, **options) -> str:
-    known = CODES[name]
+def _one_of(name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
+    known = {code: title for code, title in CODES[name].items() if code not in without}
     changed: dict[str, Any] = {"key": _shown(name), "on_change": _adopt_code, "args": (name,)}
+    if st.session_state[changed["key"]] in without:
+        st.session_state[changed["key"]] = next(iter(known))
     return where.segmented_control(
         label, list(known), format_func=known.__getitem__, required=True, **changed, **options
     )

@@ -29,6 +29,9 @@ def cost(request, src_len: int) -> None:
         "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
         "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
     )
+    if not decoding_run.is_own(request):
+        st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")
+        return
     loaded = decoding_run.own(request.entry.name)
     key = f"costs-{loaded.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.ui import session
+from attnviz.ui import decoding_checkpoint, session
 from attnviz.ui.decoding_link import DROPOUT, DecodingView
 from attnviz.ui.session import Request
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from attnviz.analysis.loss_table import LossTable
     from attnviz.analysis.next_tokens import NextToken
     from attnviz.analysis.verdict import Verdict
+    from attnviz.models.model import Model
     from attnviz.models.stepped import Stepped
     from attnviz.models.stepwise import Plan
     from attnviz.models.translator import Translator
@@ -35,19 +36,18 @@ def own(name: str) -> "Translator":
 
     loaded = session.model(name)
     if not isinstance(loaded, Translator):
-        raise ValueError(
-            "Decoding takes the translators that come with attnviz, for it changes how they compute: choose one of "
-            "them as the model. Heads and Masks show this one."
-        )
+        raise ValueError("This takes the translators that come with attnviz apart; choose one of them as the model.")
     return loaded
 
 
-def translator(request: Request, view: DecodingView) -> "Translator":
-    """The model in the type that the view asks for: a copy where that is not the type it was loaded in."""
-    loaded = own(request.entry.name)
-    if view.dtype == "float32":
-        return loaded
-    return _copy(request.entry.name, loaded.model_id, view.dtype)
+def is_own(request: Request) -> bool:
+    """Whether the model is one of ours, whose computation can be broken on purpose."""
+    return "to" in session.inputs(request.entry)
+
+
+def stepping(request: Request, view: DecodingView) -> "Model":
+    """The model that steps, in the type that the view asks for: a copy where it was loaded in another."""
+    return _translator(request, view) if is_own(request) else session.model(request.entry.name)
 
 
 def decoded(request: Request, trace: "Trace", view: DecodingView) -> Decoded:
@@ -67,6 +67,8 @@ def _copy(name: str, weights: str, dtype: str) -> "Translator":
     max_entries=16, show_spinner="Decoding step by step …", hash_funcs={Request: repr, DecodingView: repr}
 )
 def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: DecodingView) -> Decoded:
+    if not is_own(request):
+        return decoding_checkpoint.decoded(request, view)
     from attnviz.analysis.loss_table import loss_table
     from attnviz.analysis.next_tokens import next_tokens
     from attnviz.analysis.verdict import verdict
@@ -77,7 +79,7 @@ def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: Decodin
     model, plan = own(request.entry.name), _plan(request, ids, view)
     how = {"to": request.to, "breakage": plan.breakage}
     # Training stays in the type that it was done in; a coarser one is a choice of whoever decodes.
-    made = stepped(steps(translator(request, view), request.src, plan))
+    made = stepped(steps(_translator(request, view), request.src, plan))
     trained = teacher_forced(model, request.src, ids, padding=view.padding, **how)
     losses = loss_table(trained, pad_id=model.codec.pad_id, smoothing=view.smoothing, name=lambda id_: name(model, id_))
     chosen = tuple(token.id for token in made.chosen)
@@ -90,11 +92,16 @@ def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: Decodin
     return Decoded(losses, made, verdict(made, teacher_forced(model, request.src, made.ids, **how)), candidates)
 
 
-def name(model: "Translator", id_: int) -> str:
+def _translator(request: Request, view: DecodingView) -> "Translator":
+    loaded = own(request.entry.name)
+    return loaded if view.dtype == "float32" else _copy(request.entry.name, loaded.model_id, view.dtype)
+
+
+def name(model: "Model", id_: int) -> str:
     """An id's piece of text, as people see it."""
     from attnviz.text.display import display
 
-    return display(model.codec.tokens((id_,))[0].text)
+    return display(model.spelled((id_,))[1][0].text)
 
 
 def _plan(request: Request, ids: tuple[int, ...], view: DecodingView) -> "Plan":

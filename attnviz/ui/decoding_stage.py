@@ -14,7 +14,7 @@ HYPOTHESES = 6  # of a beam, at each step
 
 def stage(request, trace, view: DecodingView, run: Decoded) -> None:
     """Draw the component."""
-    model = decoding_run.translator(request, view)
+    model = decoding_run.stepping(request, view)
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
@@ -46,7 +46,7 @@ def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
     hypotheses = [
         [
             (
-                model.codec.text(hypothesis.ids),
+                model.spelled(hypothesis.ids)[0],
                 hypothesis.log_probability,
                 hypothesis.score(1.0),
                 hypothesis.ended,
@@ -56,17 +56,22 @@ def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
         ]
         for kept in made.hypotheses
     ]
-    return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, model.codec.eos_id))
+    return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)))
 
 
-def _way(view: DecodingView, chosen: list[int], eos_id: int) -> str:
+def _was_cut(model, view: DecodingView, chosen: list[int]) -> bool:
+    """Whether a limit that nobody asked for ended it; after a prompt the reader says how many tokens are written."""
+    return "tgt" in model.inputs and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
+
+
+def _way(view: DecodingView, chosen: list[int], was_cut: bool) -> str:
     """How it was decoded, and whether the limit ended it."""
     parts = [WAYS[view.way]]
     if view.way == "teacher" and view.choose == "beam":
         parts.append("a beam would choose its own prefix: greedy here")
     elif view.choose != "greedy":
         parts.append(view.choose)
-    if view.way != "teacher" and chosen[-1] != eos_id:
+    if was_cut:
         parts.append(f"cut after {len(chosen)} tokens, no <eos>")
     return " · ".join(parts)
 
@@ -76,8 +81,12 @@ def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
     made = run.made
     last = len(made.chosen) - 1
     step = last if view.step is None else min(view.step, last)
+    model = decoding_run.stepping(request, view)
     own = tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
-    tgt = trace.tgt_text if own else decoding_run.translator(request, view).codec.text(made.ids)
+    if not own and "tgt" not in model.inputs:
+        st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
+        return
+    tgt = "" if "tgt" not in model.inputs else trace.tgt_text if own else model.spelled(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head)}
     st.button(f"Open step {step} in Heads", key="open", icon=":material/open_in_new:", on_click=_leave, args=(tgt, row))

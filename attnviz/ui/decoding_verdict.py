@@ -51,7 +51,7 @@ def picture(run: Decoded) -> None:
     }
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
-    note = " · encoder: all 0" if is_same else ""
+    note = " · encoder: all 0" if is_same and made.src else ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
         st.html(
             "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>max |Δ| · × over its "

@@ -1,0 +1,74 @@
+"""The Decoding page's run of somebody else's checkpoint: its own stepping, on transformers' cache, against one pass."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from attnviz.ui import session
+from attnviz.ui.decoding_link import DecodingView
+from attnviz.ui.session import Request
+
+if TYPE_CHECKING:
+    from attnviz.models.stepped import Stepped
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.decoding import Choose
+    from attnviz.ui.decoding_run import Decoded
+
+NO_WRITER = (
+    "This model writes no text: an encoder reads a sentence all at once, and without a head over the vocabulary "
+    "nothing comes out. There is no decoding to follow; Heads and Masks show its attention."
+)
+_NO_PADDING = -1  # no token has this id: a checkpoint may end its texts with the id that it pads with
+
+
+def decoded(request: Request, view: DecodingView) -> "Decoded":
+    """Training, steps and verdict of a checkpoint. Raises ValueError with one sentence for one that does not write."""
+    from attnviz.analysis.loss_table import loss_table
+    from attnviz.analysis.next_tokens import next_tokens
+    from attnviz.analysis.verdict import verdict
+    from attnviz.models.stepped import stepped
+    from attnviz.transformer.decoding import Sampling
+    from attnviz.ui.decoding_run import Decoded, name
+
+    model, trace, choose = session.model(request.entry.name), session.trace(request), _choose(request, view)
+    if not model.writes:
+        raise ValueError(NO_WRITER)
+    made = stepped(_steps(request, trace, view, choose))
+    taught = tuple(token.id for token in trace.tokens("tgt"))
+    chosen = tuple(token.id for token in made.chosen)
+    losses = loss_table(
+        model.rerun(trace), pad_id=_NO_PADDING, smoothing=view.smoothing, name=lambda id_: name(model, id_)
+    )
+    candidates = next_tokens(
+        made.logits,
+        model.vocabulary,
+        sampling=choose if isinstance(choose, Sampling) else None,
+        with_ids=lambda step: (chosen[step], *taught[step + 1 : step + 2]),
+    )
+    return Decoded(losses, made, verdict(made, _one_pass(model, trace, made)), candidates)
+
+
+def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose"):
+    """Step by step: a prompt is fed and continued; a target is written, or the teacher's is fed."""
+    model = session.model(request.entry.name)
+    how = {"cached": view.way != "recomputed", "choose": choose}
+    is_taught = view.way == "teacher"
+    if "tgt" in model.inputs:
+        return model.stepwise(request.src, tgt_text=trace.tgt_text if is_taught else None, **how)
+    return model.stepwise(request.src, new_tokens=1 if is_taught else max(1, request.new), **how)
+
+
+def _one_pass(model, trace: "Trace", made: "Stepped") -> "Trace":
+    """All rows of what was stepped through, computed at once."""
+    sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False)
+    return model.rerun(replace(trace, sentences=(sentence,)))
+
+
+def _choose(request: Request, view: DecodingView) -> "Choose":
+    import torch
+
+    from attnviz.transformer.decoding import Sampling, likeliest
+
+    if view.choose != "sampled":
+        return likeliest
+    generator = torch.Generator(session.model(request.entry.name).device).manual_seed(view.seed)
+    return Sampling(generator, view.temperature, view.top_k or None, view.top_p if view.top_p < 1 else None)
