@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model", "source.spm")
-_WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.spm"]
+_SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+_KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
 _PICKLES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack"}
 
 Progress = Callable[[float, str], None]
@@ -110,15 +112,15 @@ def weights_id(files: tuple[Path, ...]) -> str:
 
 def _downloaded(name: str, limit: int, progress: Progress) -> Path:
     """A snapshot of a hub repository, after its files' names and sizes were looked at."""
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
     progress(0.0, f"Asking the hub for {name}")
     try:
-        files = HfApi().model_info(name, files_metadata=True).siblings or []
-        _check_listing(name, {file.rfilename: file.size or 0 for file in files}, limit)
-        progress(0.1, f"Downloading {name}")
-        return Path(snapshot_download(name, allow_patterns=_WANTED, ignore_patterns=["*/*"]))
+        info = HfApi().model_info(name, files_metadata=True)
+        sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
+        _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()], limit)
+        return _fetched(name, info.sha, sizes, progress)
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
     except GatedRepoError as error:
@@ -133,6 +135,25 @@ def _downloaded(name: str, limit: int, progress: Progress) -> Path:
         return _kept(name, error)
 
 
+def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
+    """Download file after file, so that it can be said how far it is; the folder that they lie in."""
+    from huggingface_hub import hf_hub_download
+
+    total, done, path = max(1, sum(sizes.values())), 0, Path()
+    for file, size in sorted(sizes.items(), key=lambda entry: entry[1]):
+        progress(0.3 * done / total, f"Downloading {file} ({size / 1e6:,.1f} MB)")
+        path, done = Path(hf_hub_download(name, file, revision=revision)), done + size
+    return path.parent
+
+
+def _wanted(sizes: dict[str, int]) -> dict[str, int]:
+    """The files of a repository that are read: one set of weights, and what config and tokenizer need."""
+    texts = {file: size for file, size in sizes.items() if "/" not in file and Path(file).suffix in _KEPT_TEXT}
+    if WEIGHTS in sizes:
+        return texts | {WEIGHTS: sizes[WEIGHTS]}
+    return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}
+
+
 def _kept(name: str, error: Exception) -> Path:
     from huggingface_hub import snapshot_download
 
@@ -145,10 +166,10 @@ def _kept(name: str, error: Exception) -> Path:
         ) from error
 
 
-def _check_listing(name: str, sizes: dict[str, int], limit: int) -> None:
-    total = sum(size for file, size in sizes.items() if file.endswith(".safetensors") and "/" not in file)
-    if not any(file in sizes for file in (WEIGHTS, INDEX)):
-        raise ModelError(_no_weights(name, list(sizes)))
+def _check_listing(name: str, sizes: dict[str, int], files: list[str], limit: int) -> None:
+    total = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))
+    if WEIGHTS not in sizes and INDEX not in sizes:
+        raise ModelError(_no_weights(name, files))
     if total > limit:
         raise ModelError(_too_large(total, limit))
 
