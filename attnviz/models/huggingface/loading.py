@@ -1,8 +1,5 @@
 """From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from attnviz.models.huggingface import attention, faithful, files
 from attnviz.models.huggingface.files import Progress
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import Batch, uses_segments
+from attnviz.models.huggingface.quiet import quietly_alone
 from attnviz.models.huggingface.refusal import ModelError
 from attnviz.models.huggingface.text import CheckpointText
 
@@ -48,7 +46,7 @@ def load(
     tensors, numbers = files.count_numbers(weights)
     files.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention.register()
-    with _quiet():
+    with quietly_alone():
         config = _config(folder, tensors)
         tell(0.3, "Reading the tokenizer")
         text = _text(folder, config)
@@ -157,16 +155,3 @@ def _samples(config: Any, text: CheckpointText) -> tuple[Batch, Batch | None]:
         return sample, None
     start = config.decoder_start_token_id or 0
     return sample, Batch.of([(start, *long.ids[:3]), (start, *short.ids[:2])], text.pad_id)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """transformers' reports of what it loads say nothing to a reader that we do not say better."""
-    logger = logging.getLogger("transformers")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

@@ -1,0 +1,87 @@
+"""One model serves every visitor: what a thread gets among others is what it gets alone."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+import torch
+from transformers.utils.logging import is_progress_bar_enabled
+
+from attnviz.models.huggingface import load
+from attnviz.tracing.interventions import HeadAblation
+from attnviz.transformer.probe import Site
+from tests.models.huggingface.checkpoints import PAIRS
+
+TEXTS = ("A cat sat.", "The quick brown fox jumps over the lazy dog.", "Where is the station?", "It sleeps on. " * 3)
+THREADS, ROUNDS = 4, 5
+ABLATION = HeadAblation([(Site("decoder_self", 0), 1)])
+
+
+def maps(trace):
+    """Everything that could have been mixed up."""
+    found = [trace.attn(kind) for kind in trace.kinds]
+    return [*found, *(trace.layers[key] for key in sorted(trace.layers)), trace.logits]
+
+
+def run(model, text):
+    arguments = {"tgt_text": "I love you."} if model.name in PAIRS else {}
+    return maps(model.trace(text, **arguments))
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "gpt2", "mistral", "marian", "t5"])
+def test_threads_with_sentences_of_their_own(name, model):
+    alone = {text: run(model(name), text) for text in TEXTS}
+    together = Barrier(THREADS)
+
+    def visit(text):
+        together.wait(10)
+        return [(text, run(model(name), text)) for _ in range(ROUNDS)]
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        runs = [each for visits in threads.map(visit, TEXTS) for each in visits]
+    assert len(runs) == THREADS * ROUNDS
+    for text, found in runs:
+        for here, expected in zip(found, alone[text], strict=True):
+            assert torch.equal(here, expected)
+
+
+def test_one_visitor_ablates_and_another_sees_nothing_of_it(model):
+    trace = model("gpt2").trace(TEXTS[1])
+    ablated = model("gpt2").rerun(trace, ABLATION).logits
+    assert not torch.equal(ablated, trace.logits)
+    together = Barrier(2)
+
+    def visit(probe):
+        together.wait(10)
+        return [model("gpt2").rerun(trace, probe).logits for _ in range(3 * ROUNDS)]
+
+    with ThreadPoolExecutor(2) as threads:
+        changed, plain = threads.map(visit, (ABLATION, None))
+    assert all(torch.equal(logits, ablated) for logits in changed)
+    assert all(torch.equal(logits, trace.logits) for logits in plain)
+
+
+def test_two_who_step_side_by_side_have_caches_of_their_own(model):
+    def written(text):
+        return [step.token.id for step in model("llama").stepwise(text, new_tokens=5)]
+
+    alone = list(map(written, TEXTS[:2]))
+    pairs = zip(*(model("llama").stepwise(text, new_tokens=5) for text in TEXTS[:1] * 2), strict=True)
+    assert [(one.token.id, other.token.id) for one, other in pairs] == list(zip(alone[0], alone[0], strict=True))
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(written, TEXTS[:2])) == alone
+
+
+def test_models_asked_for_at_once_are_loaded_and_the_messages_of_transformers_left_as_they_were(checkpoint):
+    logger = logging.getLogger("transformers")
+    before = logger.level, is_progress_bar_enabled()  # transformers itself cannot load two at once
+
+    def read(name):
+        return load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32)
+
+    names = ["gpt2", "bert", "albert"]
+    list(map(checkpoint, names))
+    with ThreadPoolExecutor(3) as threads:
+        assert len(list(threads.map(read, names))) == 3
+    assert (logger.level, is_progress_bar_enabled()) == before
