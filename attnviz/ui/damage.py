@@ -69,7 +69,8 @@ def _moved(found: Tensor | None, right: Tensor) -> str:
 def _sums(low: float, high: float) -> str:
     if math.isnan(low):
         return "NaN"
-    return f"{low:.4g}" if high - low < 1e-4 else f"{low:.3g} to {high:.3g}"
+    ends = f"{low:.3g}", f"{high:.3g}"
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _positions(outcome: Outcome) -> tuple[list[str], list[str]]:

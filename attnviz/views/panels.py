@@ -28,7 +28,7 @@ class Panel:
 def panels_figure(
     panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str], *, title: str, theme: str = "light"
 ) -> go.Figure:
-    """Maps of the same tokens, with exact values on hover; NaN cells are blank and say so in the title.
+    """Maps of the same tokens, with exact values on hover; NaN cells are crossed, and the title says so.
 
     `rows` and `cols` are texts to show, put through `escaped` here. Raises ValueError for an unknown theme.
     """
@@ -38,6 +38,8 @@ def panels_figure(
     )
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(_heatmap(panel, look, rows=rows, cols=cols), row=1, col=column)
+        if np.isnan(panel.z).any():
+            figure.add_trace(_not_numbers(panel, look), row=1, col=column)
     axis = {"showgrid": False, "zeroline": False, "color": look.muted, "linecolor": look.line}
     figure.update_xaxes(**ticks(list(cols)), tickangle=-90, title={"text": "key →", "standoff": 4}, **axis)
     figure.update_xaxes(automargin=True, ticklen=2)
@@ -75,16 +77,31 @@ def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
 def _titled(panel: Panel) -> str:
     if np.isnan(panel.z).all():
         return f"{panel.title} · NaN everywhere"
-    if panel.scale == "signed" and not np.nan_to_num(panel.z).any():
+    nans = " · × is NaN" if np.isnan(panel.z).any() else ""
+    if panel.scale == "signed" and not nans and not panel.z.any():
         return f"{panel.title} · 0 in every cell"
     if panel.scale == "weights":
-        return f"{panel.title} · 0 … 1"
-    return f"{panel.title} · ±{_largest(panel.z):.3g}"
+        return f"{panel.title} · 0 … 1{nans}"
+    return f"{panel.title} · ±{_largest(panel.z):.3g}{nans}"
 
 
 def _largest(z: np.ndarray) -> float:
     finite = np.abs(z[np.isfinite(z)])
     return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+
+
+def _not_numbers(panel: Panel, look: colour.Theme) -> go.Scatter:
+    """A cross on each cell that is NaN: left blank, it would look like a 0."""
+    rows, cols = np.nonzero(np.isnan(panel.z))
+    return go.Scatter(
+        x=cols,
+        y=rows,
+        mode="markers",
+        marker={"symbol": "x-thin", "size": 7, "line": {"width": 1.5, "color": look.text}},
+        hovertemplate="NaN<extra></extra>",
+        showlegend=False,
+        name="NaN",
+    )
 
 
 def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Sequence[str]) -> go.Heatmap:

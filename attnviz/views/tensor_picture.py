@@ -109,7 +109,7 @@ def tensor_picture(
     told = " · ".join(part for part in (scale, tiles.note) if part)
     said = f"{title}<br><span style='font-size:11px'>{told}</span>"
     return styled(figure, said, look).update_layout(
-        height=HEIGHT, margin={"l": 36, "r": 6, "t": 62, "b": 30}, title_y=0.97, title_yanchor="top"
+        height=HEIGHT, margin={"l": 36, "r": 6, "t": 62, "b": 30}, title_y=0.93, title_yanchor="top"
     )
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from attnviz.analysis.memory_order import memory_order
+from attnviz.analysis.outcome import Outcome
 from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.shape_walk import LAYOUTS, shape_walk
 from attnviz.analysis.site_case import site_case
@@ -120,3 +121,28 @@ def test_row_major_order_of_a_small_tensor() -> None:
 def test_sizes_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         memory_order(0, 2, 2)
+
+
+def test_damage_is_shown_on_the_sentence_that_has_it() -> None:
+    right = torch.full((2, 3, 5, 5), 0.2)
+    second = right.clone()
+    second[1, 2] = torch.nan
+    for wrong, head, item in ((right, 2, 0), (second, 2, 1), (second, 0, 0), (second.flip(0), 2, 0)):
+        assert Outcome(right, wrong, right, right).shows_at(head) == item
+
+
+def test_row_sums_leave_rows_of_nan_out() -> None:
+    attn = torch.full((1, 1, 2, 4), 0.5)
+    attn[0, 0, 1] = torch.nan
+    assert Outcome(attn, attn, attn, attn).row_sums == (2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [("encoder_self", "ids != pad_id"), ("decoder_self", ".tril()"), ("cross", "ids != pad_id")],
+)
+def test_the_masks_line_is_the_one_that_made_it(model, pair, kind, code: str) -> None:
+    case = site_case(model, pair, kind, 1)
+    for layout in LAYOUTS:
+        (line,) = [step for step in shape_walk(case, layout) if step.code.startswith("mask = ") and code in step.code]
+        assert line.tensor.numel() == case.mask.numel()

@@ -76,6 +76,19 @@ def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
     assert "empty" in said(app)
 
 
+def test_a_model_that_cannot_be_taken_apart_is_refused_in_a_sentence(open_page, monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.ui.site_bench.Translator", type("Another", (), {}))
+    app = open_page("anatomy", src="a big red dog", to="fr", second="a model of another kind")
+    assert not app.exception
+    assert "choose the built-in translator here" in said(app)
+
+
+@pytest.mark.parametrize(("src", "second"), [("i love you", "Hello."), ("a big red dog jumped over", "I love you.")])
+def test_the_second_sentence_is_the_shorter_one(open_page, src: str, second: str) -> None:
+    app = open_page("anatomy", src=src, to="fr")
+    assert app.text_input(key="pick-second").value == second
+
+
 def test_a_second_sentence_is_kept(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", second="red <b>fun</b>")
     assert not app.exception

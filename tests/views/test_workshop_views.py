@@ -81,6 +81,13 @@ def test_panels_say_when_there_is_nothing_to_see() -> None:
     assert [note.text for note in figure.layout.annotations] == ["a · NaN everywhere", "b · 0 in every cell"]
 
 
+def test_a_cell_that_is_nan_is_crossed_and_not_taken_for_a_zero() -> None:
+    z = np.array([[0.0, np.nan], [0.5, 0.5]], dtype=np.float32)
+    figure = panels_figure([Panel("wrong", z)], ["a", "b"], ["a", "b"], title="t")
+    assert figure.layout.annotations[0].text == "wrong · 0 … 1 · × is NaN"
+    assert (list(figure.data[1].x), list(figure.data[1].y)) == ([1], [0])
+
+
 def test_panels_as_a_table_have_a_line_for_each_cell() -> None:
     z = np.array([[0.25, 0.75], [1.0, 0.0]], dtype=np.float32)
     table = panels_table([Panel("right", z), Panel("Δ", -z, "signed")], ["a", "a"], ["a", "b"])
