@@ -1,74 +1,17 @@
 """The Heads component in a browser: keys, pointer, numbers, themes, and text that stays text."""
 
 import csv
-import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser import chromium, server
 from tests.ui.apps import heads_app
+from tests.ui.heads_page import NEEDS_A_BROWSER, point_at, press, site, view
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium.find() is None, reason="no browser found: `make test` gets one where it can"),
-]
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    log = tmp_path_factory.mktemp("heads") / "app.log"
-    environment = {"PYTHONPATH": str(server.ROOT), "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
-    with server.dashboard(log, environment, script="tests/ui/apps/heads_app.py") as address:
-        yield address
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Open the page with a query and wait until the component is painted; no script may raise meanwhile."""
-    contexts, raised = [], []
-
-    def open_page(query: str = "", **options) -> Page:
-        context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
-        contexts.append(context)
-        context.set_default_timeout(20_000)
-        context.on("weberror", lambda error: raised.append(str(error.error)))
-        page = context.new_page()
-        page.goto(f"{address}/?{query}")
-        page.locator(".avz[data-attnviz-painted]").wait_for()
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not raised, raised
-
-
-def view(page: Page) -> dict:
-    return json.loads(page.locator(".avz").get_attribute("data-attnviz-view"))
-
-
-def site(page: Page) -> tuple:
-    return view(page)["layer"], view(page)["head"]
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def point_at(page: Page, row: int, col: int) -> None:
-    """Move the pointer to the middle of a cell of the map in focus."""
-    box = page.locator(".map-box").bounding_box()
-    middle = page.locator(".avz").evaluate(
-        """(root, [row, col]) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
-        return [x + (col + 0.5) * cell.w, y + (row + 0.5) * cell.h]; }""",
-        [row, col],
-    )
-    page.mouse.move(box["x"] + middle[0], box["y"] + middle[1])
+pytestmark = NEEDS_A_BROWSER
 
 
 def test_arrow_keys_walk_the_grid_and_stop_at_its_edges(visit):

@@ -1,6 +1,7 @@
 """A page with nothing but the Heads component, on random maps and on tokens that try to be more than text.
 
-Its address may say `n` (tokens), `budget` (bytes of exact maps) and `row`.
+Its address may say `n` (tokens), `budget` (bytes of exact maps) and `row`; with `deep` it shows a small untrained model
+of that many layers and heads instead.
 """
 
 import json
@@ -10,9 +11,14 @@ import pandas as pd
 import streamlit as st
 import torch
 
+from attnviz.analysis.metrics import head_metrics
+from attnviz.models.tiny import tiny_translator
 from attnviz.tracing.shown import ColLabel, RowLabel, Shown
+from attnviz.tracing.shown import shown as shown_of
+from attnviz.tracing.trace import Trace
 from attnviz.ui.components.heads import heads
 from attnviz.views.heads_payload import heads_payload
+from attnviz.views.sentence_strip import sentence_strip
 
 LAYERS, HEADS = 3, 2
 SOURCE = ("A", "<b>bold</b>", "$x$", "&lt;", "مرحبا", "U+200B", "red", "<eos>")
@@ -63,17 +69,33 @@ def strip(shown: dict[str, Shown]) -> dict[str, Any]:
     return {"lines": [{"name": "source", "tokens": source}, {"name": "target", "tokens": target}], "axes": axes}
 
 
+def drawn(asked: Any) -> tuple[dict[str, Shown], pd.DataFrame, dict[str, Any]]:
+    """Maps, metrics and sentences that the address asks for."""
+    if "deep" not in asked:
+        shown = maps(int(asked["n"]) if "n" in asked else None)
+        return shown, metrics(shown), strip(shown)
+    trace = deep_trace(int(asked["deep"]))
+    shown = {kind: shown_of(trace, kind) for kind in trace.kinds}
+    return shown, head_metrics(shown, trace), sentence_strip(trace)
+
+
+def deep_trace(size: int) -> Trace:
+    """A sentence through a model of `size` layers x `size` heads."""
+    model = tiny_translator(seed=0, n_layers=size, n_heads=size)
+    return model.trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
+
+
 def main() -> None:
     """Draw the component, and what it reported last as JSON."""
     st.set_page_config(layout="wide")
     asked = st.query_params
-    shown = maps(int(asked["n"]) if "n" in asked else None)
+    shown, numbers, sentences = drawn(asked)
     # What the page holds of the view, as the address does on the Heads page.
     view = st.session_state.setdefault("held", START | {"row": int(asked["row"]) if "row" in asked else None})
     if st.button("other view"):
         view = st.session_state["held"] = OTHER
     budget = int(asked.get("budget", 2_000_000))
-    payload = heads_payload(shown, metrics(shown), view=view, strip=strip(shown), budget=budget)
+    payload = heads_payload(shown, numbers, view=view, strip=sentences, budget=budget)
     heads(payload, on_change=_adopt)
     st.text(json.dumps(view))
 
