@@ -105,10 +105,8 @@ def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
     """Put a site on the bench. Raises ValueError for a second sentence that cannot be read, and for a checkpoint whose
     projections are not the package's own.
     """
-    if not isinstance(session.model(request.entry.name), Translator):
-        raise ValueError(NOT_OURS)
     key = (trace.model_id, *request.to_params().values(), view.second)
-    second, batch = _pair(key, request.entry.name, view.second, _trace=trace)
+    second, batch = _pair(key, _translator(request.entry.name), view.second, _trace=trace)
     return SiteBench(request, trace, second, batch, view)
 
 
@@ -143,17 +141,13 @@ def _shorter(trace: Trace) -> str:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _pair(key: tuple[str, ...], name: str, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
-    model = _translator(name)
-    other = model.trace(second, to=_trace.to)
-    return other, batch_of_two(model, _trace, other)
+def _pair(key: tuple[str, ...], _model: Translator, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
+    other = _model.trace(second, to=_trace.to)
+    return other, batch_of_two(_model, _trace, other)
 
 
 def _translator(name: str) -> Translator:
     model = session.model(name)
     if not isinstance(model, Translator):
-        raise ValueError(
-            "This page takes the built-in translator apart, line by line: choose it as the model; the other pages show "
-            "this one."
-        )
+        raise ValueError(NOT_OURS)
     return model
