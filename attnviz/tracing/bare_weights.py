@@ -48,6 +48,10 @@ class BareWeights(Trace):
         """Heads of the kind that has most."""
         return max(attn.shape[1] for attn in self.weights.values())
 
+    def shape(self, kind: Kind) -> tuple[int, int]:
+        """Layers and heads of a kind."""
+        return self.weights[self._kind(kind)].shape[0], self.weights[kind].shape[1]
+
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
         """What each row of a decoder map puts out, where the target has one token more than rows; else None."""
         return None if self.sentences[item].cut else super().output_tokens(kind, item)

@@ -96,8 +96,12 @@ class Trace:
 
     @property
     def n_heads(self) -> int:
-        """Heads at each site."""
-        return next(iter(self.calls.values())).query.shape[1]
+        """Heads of the kind that has most."""
+        return max(self.shape(kind)[1] for kind in self.kinds)
+
+    def shape(self, kind: Kind) -> tuple[int, int]:
+        """Layers and heads of a kind; some models have other numbers in their decoder than in their encoder."""
+        return len(self._layers(kind)), self.calls[Site(kind, 0)].query.shape[1]
 
     @property
     def to(self) -> str:
@@ -159,7 +163,7 @@ class Trace:
         shape = (call.query.shape[0], call.query.shape[1], call.query.shape[2], call.key.shape[2])
         if call.mask is None:
             return torch.ones(shape[2:], dtype=torch.bool)
-        return call.mask.expand(shape)[self._item(item), self._head(head)].cpu()
+        return call.mask.expand(shape)[self._item(item), self._head(kind, head)].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
@@ -185,7 +189,8 @@ class Trace:
         """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
         site = Site(self._kind(kind), layer)
         if site not in self.calls:
-            raise ValueError(f"There is no layer {layer}: this model has layers 0 to {self.n_layers - 1}.")
+            last = self.shape(site.kind)[0] - 1
+            raise ValueError(f"There is no layer {layer}: this model has {kind} layers 0 to {last}.")
         return self.calls[site]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
@@ -223,7 +228,7 @@ class Trace:
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """The call of one item, and of one head if asked; both axes stay, with size 1."""
         call, item = self.call(kind, layer), self._item(item)
-        heads = slice(None) if head is None else slice(self._head(head), self._head(head) + 1)
+        heads = slice(None) if head is None else slice(self._head(kind, head), head + 1)
 
         def cut(tensor: Tensor | None) -> Tensor | None:
             if tensor is None:
@@ -258,9 +263,9 @@ class Trace:
             raise ValueError(f"There is no item {item}: this trace holds {len(self.sentences)}, counted from 0.")
         return item
 
-    def _head(self, head: int) -> int:
-        if not 0 <= head < self.n_heads:
-            raise ValueError(f"There is no head {head}: this model has heads 0 to {self.n_heads - 1}.")
+    def _head(self, kind: Kind, head: int) -> int:
+        if not 0 <= head < (heads := self.shape(kind)[1]):
+            raise ValueError(f"There is no head {head}: this model has {kind} heads 0 to {heads - 1}.")
         return head
 
 
