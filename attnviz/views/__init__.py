@@ -1,15 +1,22 @@
-"""Figures and payloads of traces and plain arrays. `heatmap` is imported at its first use: Plotly takes a while."""
+"""Figures and payloads of traces and plain arrays. Figures are imported at their first use: Plotly takes a while."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.views.heatmaps import heatmap
+    from attnviz.views.link_figures import links, whole_model
 
-__all__ = ["heatmap"]
+__all__ = ["heatmap", "links", "whole_model"]
+
+_HOME = {
+    "heatmap": "attnviz.views.heatmaps",
+    "links": "attnviz.views.link_figures",
+    "whole_model": "attnviz.views.link_figures",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "heatmap":
+    if name not in _HOME:
         raise AttributeError(f"attnviz.views has no {name!r}; it has {', '.join(__all__)}, and its modules.")
-    return import_module("attnviz.views.heatmaps").heatmap
+    return getattr(import_module(_HOME[name]), name)
