@@ -88,12 +88,21 @@ class Shown:
         return self.attn[layers, heads], mask[layers, heads]
 
 
-def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool = False, item: int = 0) -> Shown:
+def shown(
+    trace: Trace,
+    kind: Kind,
+    *,
+    specials: Specials = "show",
+    words: bool = False,
+    parts: tuple[int, int] | None = None,
+    item: int = 0,
+) -> Shown:
     """The maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key.
     Decoder rows are merged and hidden by the token that they put out, so that `<bos> → Un` stays. "hide" leaves
-    the other weights as they are, "renormalise" lets rows sum to 1 again, after merging.
+    the other weights as they are, "renormalise" lets rows sum to 1 again, after merging. `parts` keeps only queries
+    of one part and keys of another (of a pair: 0 the first sentence, 1 the second; see `Token.part`).
     Raises ValueError for a kind that the trace does not have or an unknown `specials`.
     """
     if specials not in ("show", "hide", "renormalise"):
@@ -105,6 +114,9 @@ def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool 
     hide = specials != "show"
     row_groups = _groups(queries if outputs is None else outputs, words=words, hide=hide)
     col_groups = _groups(keys, words=words, hide=hide)
+    if parts is not None:
+        row_groups = tuple(group for group in row_groups if queries[group[0]].part == parts[0])
+        col_groups = tuple(group for group in col_groups if keys[group[0]].part == parts[1])
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[:2])
     attn, mask = _merged(attn, full, (row_groups, col_groups))
@@ -118,8 +130,8 @@ def shown(trace: Trace, kind: Kind, *, specials: Specials = "show", words: bool 
         rows=_row_labels(row_groups, queries, outputs, words=words),
         cols=tuple(ColLabel(_text(keys, group), group) for group in col_groups),
         renormalised=specials == "renormalise",
-        keyless=_keyless(full, row_groups) if hide else None,
-        left_out=_left_out(specials, sum(map(len, col_groups)) < len(keys)),
+        keyless=_keyless(full, row_groups) if hide or parts is not None else None,
+        left_out=_left_out(specials, parts, sum(map(len, col_groups)) < len(keys)),
     )
 
 
@@ -195,9 +207,9 @@ def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
     return display("".join(tokens[at].text for at in group))
 
 
-def _left_out(specials: Specials, any_hidden: bool) -> str:
-    if specials == "show" or not any_hidden:
+def _left_out(specials: Specials, parts: tuple[int, int] | None, any_hidden: bool) -> str:
+    what = (["special tokens"] if specials != "show" else []) + (["the other part"] if parts is not None else [])
+    if not what or not any_hidden:
         return ""
-    return "special tokens hidden: " + (
-        "rows sum to less than 1" if specials == "hide" else "rows made to sum to 1 again"
-    )
+    sums = "rows made to sum to 1 again" if specials == "renormalise" else "rows sum to less than 1"
+    return f"{' and '.join(what)} hidden: {sums}"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.analysis.metrics import head_metrics
-from attnviz.analysis.shown import shown
 from attnviz.tracing.bare_weights import BareWeights
+from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.ui import heads_data, heads_tabs, heads_view
 from attnviz.ui.heads_tabs import Tabbed
@@ -31,18 +31,24 @@ def _heads(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.views.heads_payload import heads_payload
 
     view = tabs.view
-    maps = {kind: shown(trace, kind, specials=view.specials, words=view.words) for kind in trace.kinds}
+    maps = {kind: _maps(trace, tabs, kind) for kind in trace.kinds}
     metrics = head_metrics(maps, trace)
     payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
     heads(payload, on_change=heads_view.adopt)
     heads_data.below(trace, maps[view.kind], view)
 
 
+def _maps(trace: "Trace", tabs: Tabbed, kind) -> Shown:
+    """A kind's maps as the view wants them; a quadrant belongs to the kind that is looked at."""
+    parts = tabs.parts if kind == tabs.view.kind else None
+    return shown(trace, kind, specials=tabs.view.specials, words=tabs.view.words, parts=parts)
+
+
 def _links(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.ui.components.links import links
     from attnviz.views.links_payload import links_payload
 
-    maps = shown(trace, tabs.view.kind, specials=tabs.view.specials, words=tabs.view.words)
+    maps = _maps(trace, tabs, tabs.view.kind)
     view = {
         "kind": tabs.view.kind,
         "heads": [list(head) for head in tabs.lines],
@@ -67,11 +73,11 @@ def _whole_model(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.views.whole_model_payload import SIDE, whole_model_payload
 
     kind = tabs.view.kind
-    if tabs.view.specials == "show" and not tabs.view.words:
+    if tabs.view.specials == "show" and not tabs.view.words and tabs.parts is None:
         thumbs = trace.thumbnails(kind, side=SIDE)
         size = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     else:
-        maps = shown(trace, kind, specials=tabs.view.specials, words=tabs.view.words)
+        maps = _maps(trace, tabs, kind)
         thumbs = torch.stack([thumbnail(attn.clamp(0, 1), SIDE) for attn in maps.attn])
         size = len(maps.rows), len(maps.cols)
     view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
-FIELDS = ("tab", "lines", "held", "opacity", "fit", "mini", "key", "order")
+FIELDS = ("tab", "part", "lines", "held", "opacity", "fit", "mini", "key", "order")
+WHOLE = "whole"
 _SHOWN = "tabs-shown"
 NO_HEADS = "none"  # in a link; an empty text means the head in focus
 
@@ -26,6 +27,7 @@ class Tabbed:
     `tab` is the open one. Links: `lines`, the chosen heads as (layer, head), `held`, a token such as "q3" or "k0",
     `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `key`, a
     key position beside the view's row (None: the one of most weight), and `order` ("position" or "contribution").
+    `part` is "whole", or a quadrant such as "0-1": queries of the first part, keys of the second.
     """
 
     view: View
@@ -37,6 +39,13 @@ class Tabbed:
     mini: str = "map"
     key: int | None = None
     order: str = "position"
+    part: str = WHOLE
+
+    @property
+    def parts(self) -> tuple[int, int] | None:
+        """The quadrant as numbers of parts, None for the whole map."""
+        query, _, key = self.part.partition("-")
+        return (int(query), int(key)) if key else None
 
     def to_params(self) -> dict[str, str]:
         """Every option as the text that stands in a link."""
@@ -55,6 +64,7 @@ def bar() -> Mapping[str, str]:
     with st.container(key="link-tabs"):
         texts = {name: st.text_input(name, key=name, bind="query-params") or "" for name in FIELDS}
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
+    st.session_state["parts-slot"] = st.container(key="parts", width="content")
     return texts
 
 
@@ -69,6 +79,7 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
         fit=reader.one_of("fit", ("read", "fit"), "read"),
         mini=reader.one_of("mini", ("map", "lines"), "map"),
         order=reader.one_of("order", ("position", "contribution"), "position"),
+        part=_part(texts["part"], trace, view),
     )
     lines, problems = _heads_of(texts["lines"], (trace.n_layers, trace.n_heads), view)
     key = int(texts["key"]) if texts["key"].isdecimal() and len(texts["key"]) < 6 else None
@@ -76,6 +87,19 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
     tabbed = replace(tabbed, lines=lines, key=key)
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed
+
+
+def _part(text: str, trace: "Trace", view: View) -> str:
+    """Draw the choice of quadrants where a map has more than one: a pair's sentences, or a prompt and what follows."""
+    from attnviz.tracing.parts import quadrants
+
+    found = {f"{q.query_part}-{q.key_part}": q.name for q in quadrants(trace, view.kind)}
+    if len(found) < 2:
+        return WHOLE
+    chosen = text if text in found else WHOLE
+    with st.session_state["parts-slot"]:
+        segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
+    return chosen
 
 
 def take(texts: Mapping[str, object]) -> None:

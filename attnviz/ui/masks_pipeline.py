@@ -5,6 +5,7 @@ import html
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis.mask_effect import moved
 from attnviz.text.display import display
 from attnviz.ui.components.mask_lab import mask_lab
 from attnviz.ui.masks_controls import FILL_NAMES, adopt, answered
@@ -64,14 +65,25 @@ def _numbers(tensor) -> np.ndarray | None:
 
 def _verdict(bench: Bench) -> str:
     effect, item = bench.effect(), bench.view.item
-    before = _said(effect.unchanged[item])
     start = f"<b>With this mask at {html.escape(bench.where)}</b>"
     if effect.error:
         return _panel(f"{start} torch refuses to run the model: “{html.escape(effect.error)}”.")
+    if not bench.model.writes:
+        return _panel(f"{start} {_moved(effect, item)}.")
+    before = _said(effect.unchanged[item])
     after = _said(effect.written[item])
     if after == before:
         return _panel(f"{start} the model still says {after}.")
     return _panel(f"{start} the model would say {after} <span class='was'>instead of {before}</span>")
+
+
+def _moved(effect, item: int) -> str:
+    """What there is to say of a model that writes nothing: the map that moved furthest."""
+    table = moved(effect.before, effect.after, item)
+    if not (most := table["moved"].max()) > 0:  # NaN too: the maps then show it
+        return "no map of the model moves"
+    row = table.loc[table["moved"].idxmax()]
+    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {most:.1%} of a row goes elsewhere"
 
 
 def _said(written) -> str:

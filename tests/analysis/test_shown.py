@@ -1,5 +1,7 @@
 """Maps as shown: labels belong to their rows, special tokens can go, pieces become words."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -215,3 +217,14 @@ def test_rows_sum_to_one_or_to_less_where_something_is_hidden(drawn, specials, w
         assert torch.allclose(sums, torch.ones_like(sums), atol=1e-5)
     kept = [at for at, token in enumerate(src) if specials == "show" or not token.is_special]
     assert [at for row in maps.rows for at in row.tokens] == [at for col in maps.cols for at in col.tokens] == kept
+
+
+def test_a_quadrant_keeps_queries_of_one_part_and_keys_of_another() -> None:
+    first, second = tokens("a", "b"), tuple(replace(token, part=1) for token in tokens("c", "d"))
+    trace = trace_of("encoder_self", ENCODER, src=(*first, *second))
+    maps = shown(trace, "encoder_self", parts=(0, 1))
+    assert close(maps.attn[0, 0], [[0.3, 0.4], [0.1, 0.3]])
+    assert [row.text for row in maps.rows] == ["a", "b"]
+    assert [col.text for col in maps.cols] == ["c", "d"]
+    assert maps.left_out == "the other part hidden: rows sum to less than 1"
+    assert not maps.keyless.any()

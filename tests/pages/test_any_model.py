@@ -1,0 +1,97 @@
+"""Every page with somebody else's encoder, decoder, and both: it works, or says in one sentence why not."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.models.huggingface import checkpoints
+
+PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
+SAYS_WHY_NOT = {
+    ("decoding", "bert"): "writes no text",
+    **{
+        (page, name): "built-in translator"
+        for page in ("anatomy", "implementations")
+        for name in ("bert", "gpt2", "bart")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    return cache(lambda name: str(checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])))
+
+
+def bar(app: AppTest) -> set[str]:
+    return {widget.label for widget in (*app.text_input, *app.number_input)}
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str, name: str) -> None:
+    app = open_page(page, model=folder(name), src="I love you.")
+    assert not app.exception
+    errors = [error.value for error in app.error]
+    if why := SAYS_WHY_NOT.get((page, name)):
+        assert len(errors) == 1
+        assert why in errors[0].replace("\\", "")
+    else:
+        assert not errors
+
+
+def test_the_bar_asks_for_what_a_model_takes(open_page, folder) -> None:
+    assert {"Sentence", "Second sentence (may stay empty)"} <= bar(open_page("heads", model=folder("bert")))
+    assert {"Prompt", "Tokens to write"} <= bar(open_page("heads", model=folder("gpt2")))
+    assert {"Source text", "Target (empty: the model writes it)"} <= bar(open_page("heads", model=folder("bart")))
+
+
+def test_masks_run_a_checkpoint_again_and_say_what_it_writes(open_page, folder) -> None:
+    app = open_page("masks", model=folder("gpt2"), src="I love you.", room="says", masks="window:1", scope="kind")
+    assert not app.exception
+    assert not app.error
+    written = next(table.value for table in app.dataframe if "what it writes" in table.value)
+    assert len(written) == 2
+
+
+def test_decoding_a_prompt_step_by_step_equals_one_pass(open_page, folder) -> None:
+    for way in ("cached", "recomputed", "teacher"):
+        app = open_page("decoding", model=folder("gpt2"), src="I love you.", way=way, new="3")
+        assert not app.exception
+        assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
+
+
+def test_a_quadrant_of_a_pair_can_be_chosen(open_page, folder) -> None:
+    app = open_page("heads", model=folder("bert"), src="I love you.", tgt="You too.", part="0-1")
+    assert not app.exception
+    choice = next(group for group in app.button_group if group.label == "Part of the maps")
+    assert choice.value == "0-1" or choice.value == ["0-1"]
+
+
+def test_a_folder_that_is_none_is_one_sentence_and_nothing_typed_is_lost(open_page) -> None:
+    app = open_page("heads", model="/no/such/folder", src="I love you.")
+    assert not app.exception
+    (error,) = app.error
+    assert "There is no folder" in error.value.replace("\\", "")
+    assert any(widget.value == "I love you." for widget in app.text_input)
+
+
+def test_an_instance_can_pin_its_models_and_switch_the_field_off(open_page, folder, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", f"{folder('bert')}, ")
+    pinned = open_page("heads", model=folder("bert"), src="I love you.")
+    assert not pinned.error
+    options = next(box.options for box in pinned.selectbox if box.label == "Model")
+    assert options == ["tiny", Path(folder("bert")).name]
+    other = open_page("heads", model=folder("gpt2"), src="I love you.")
+    assert not other.exception
+    assert any("does not offer" in info.value for info in other.info)
+    assert "Source sentence" in bar(other)
+
+
+def test_anybody_may_open_another_where_nothing_is_pinned(open_page, monkeypatch) -> None:
+    monkeypatch.delenv("ATTNVIZ_MODELS", raising=False)
+    app = open_page("heads")
+    options = next(box.options for box in app.selectbox if box.label == "Model")
+    assert options == ["tiny", "Another model …"]
