@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, steps, written
-from attnviz.models.huggingface.network import Batch, Family, Network, Watch, uses_segments
+from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, steps
+from attnviz.models.huggingface.network import Family, Network, Watch
+from attnviz.models.huggingface.scribe import Scribe
 from attnviz.models.huggingface.text import CheckpointText, Encoded
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Step
-from attnviz.text.limits import MAX_TOKENS, require_text
+from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
@@ -20,6 +21,8 @@ from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.probe import Kind, Probe
 
 _INPUTS = {"encoder": ("text", "pair"), "decoder": ("text",), "encoder-decoder": ("src", "tgt")}
+_READ = {"encoder": "Text", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
+_WRITTEN = 20  # tokens after a prompt, if nobody says how many
 Texts = str | Sequence[str]
 
 
@@ -37,6 +40,7 @@ class HuggingFaceModel:
         self.network, self.text, self.name, self.model_id = network, text, name, model_id
         self.writes = writes and network.family != "encoder"
         self._rules = Rules.of(network.model)
+        self._scribe = Scribe(network, text, self._rules)
 
     @property
     def family(self) -> Family:
@@ -101,27 +105,30 @@ class HuggingFaceModel:
         out, for speed and memory. Raises TextError for an empty sentence, ValueError for what the model does not take.
         """
         texts = [text] if isinstance(text, str) else list(text)
-        self._check_inputs(texts, pair, tgt_text)
-        if new_tokens is not None and self.family != "decoder":
-            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+        targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
+        self._check_inputs(texts, pair, targets, new_tokens)
         encoded = [self.text.encode(each, pair, limit=max_tokens) for each in texts]
-        notes = tuple(note for each in encoded for note in each.notes)
-        recorder, started = Recorder(), time.perf_counter()
-        watch = Watch(recorder, hidden, logits and self.writes_logits)
-        if self.family == "encoder-decoder":
-            return self._trace_pair(encoded, tgt_text, watch, max_tokens, notes)
+        watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
+        notes = tuple(note for each in encoded for note in about(_READ[self.family], each.notes))
         if self.family == "encoder":
-            sentences = [Sentence(src=each.tokens, src_text=each.text) for each in self._even(encoded)]
-            return self._again(sentences, watch, started, notes)
-        count = (1 if watch.logits and len(texts) == 1 and self.writes else 0) if new_tokens is None else new_tokens
-        return self._trace_prompt(encoded, count, watch, notes)
+            return self._again(self._scribe.singles(encoded), watch, notes)
+        if self.family == "decoder":
+            unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
+            sentences = self._scribe.prompts(encoded, unsaid if new_tokens is None else new_tokens)
+        else:
+            given = targets if all(target.strip() for target in targets) else ()
+            sentences, more = self._scribe.translations(encoded, given, max_tokens)
+            notes = (*notes, *more)
+        decoding = time.perf_counter() - started
+        trace = self._again(sentences, watch, notes)
+        return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
 
     @torch.inference_mode()
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first."""
         recorder = Recorder()
         watch = Watch(recorder if probe is None else Chain((probe, recorder)), logits=self.writes_logits)
-        return replace(self._again(list(trace.sentences), watch, time.perf_counter(), ()), info=trace.info)
+        return replace(self._again(list(trace.sentences), watch), info=trace.info)
 
     def stepwise(
         self, text: str, *, tgt_text: str | None = None, cached: bool = True, new_tokens: int | None = None,
@@ -135,7 +142,7 @@ class HuggingFaceModel:
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
-        self._check_inputs([text], None, tgt_text)
+        self._check_inputs([text], None, [] if tgt_text is None else [tgt_text])
         return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
 
     @torch.inference_mode()
@@ -154,10 +161,9 @@ class HuggingFaceModel:
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.device)
             return Writer(Stepper(self.network, cached=cached), begun, self._rules)
-        src = self._batch([sentence.src for sentence in trace.sentences])
-        memory = self.network.encode(src, Watch(probe or Chain(()), hidden=False))
-        begun = torch.tensor([(self._start().ids[0], *self._rules.forced)], device=self.device).expand(len(memory), -1)
-        return Writer(Stepper(self.network, memory, src_mask=src.mask, cached=cached), begun, self._rules)
+        stepper = self._scribe.reading([sentence.src for sentence in trace.sentences], probe, cached=cached)
+        begun = torch.tensor([self._scribe.begun().ids] * len(trace.sentences), device=self.device)
+        return Writer(stepper, begun, self._rules)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
@@ -185,127 +191,62 @@ class HuggingFaceModel:
     def _steps(
         self, encoded: Encoded, tgt_text: str | None, cached: bool, new_tokens: int | None, choose: Choose
     ) -> Iterator[Step]:
-        info = self._info(0.0, 0.0, encoded.notes)
+        scribe, info = self._scribe, self._info(0.0, about(_READ[self.family], encoded.notes))
         if self.family == "decoder":
-            plan = Plan(encoded, self._room(encoded, 20 if new_tokens is None else new_tokens), choose)
+            plan = Plan(encoded, scribe.room(encoded, _WRITTEN if new_tokens is None else new_tokens), choose)
             yield from steps(Stepper(self.network, cached=cached), self.text, self._rules, plan, info)
             return
-        encoder, src = Recorder(), self._batch([encoded.tokens])
-        memory = self.network.encode(src, Watch(encoder))
-        start = self._start()
-        given, count = self.text.continued(start, self._rules.forced), self._limit(encoded, new_tokens)
+        given, count = scribe.begun(), scribe.limit(encoded, new_tokens)
         if tgt_text is not None and tgt_text.strip():
-            whole = self._given(tgt_text)
+            whole = scribe.given(tgt_text)
             given, count = Encoded(whole.tokens[:-1], whole.text), 1
-        stepper = Stepper(self.network, memory, src_mask=src.mask, cached=cached)
+        stepper = scribe.reading([encoded.tokens], encoder := Recorder(), cached=cached)
         yield from steps(stepper, self.text, self._rules, Plan(given, count, choose, encoded, encoder), info)
 
-    def _trace_prompt(self, encoded: list[Encoded], count: int, watch: Watch, notes: tuple[str, ...]) -> Trace:
-        if count and len(encoded) > 1:
-            raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
-        if count and not self.writes:
-            raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")
-        started = time.perf_counter()
-        if count:
-            encoded = [self._continued(encoded[0], self._room(encoded[0], count))]
-        elif len(encoded) > 1:
-            encoded = self._even(encoded)
-        sentences = [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in encoded]
-        decoding = time.perf_counter() - started
-        trace = self._again(sentences, watch, time.perf_counter(), notes)
-        return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
-
-    def _continued(self, prompt: Encoded, count: int) -> Encoded:
-        ids = written(Stepper(self.network), prompt.ids, self._rules, count)
-        return self.text.continued(prompt, ids, part=1)
-
-    def _trace_pair(
-        self, encoded: list[Encoded], tgt_text: Texts | None, watch: Watch, max_tokens: int, notes: tuple[str, ...]
-    ) -> Trace:
-        started = time.perf_counter()
-        targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
-        if targets and all(target.strip() for target in targets):
-            given = [self._given(target, max_tokens) for target in targets]
-            notes = (*notes, *(note for each in given for note in each.notes))
-        else:
-            given = [self._translated(each) for each in encoded]
-        cut = [each.ids[-1] not in self._rules.ends and not targets for each in given]
-        notes = (*notes, *("The target was cut without reaching an end." for each in cut if each))
-        rows = zip(self._even(encoded), self._even(given), cut, strict=True)
-        sentences = [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows]
-        decoded = time.perf_counter()
-        trace = self._again(sentences, watch, decoded, notes)
-        return replace(trace, info=replace(trace.info, decoding_seconds=decoded - started))
-
-    def _translated(self, src: Encoded) -> Encoded:
-        batch, start = self._batch([src.tokens]), self._start()
-        memory = self.network.encode(batch, Watch(Chain(()), hidden=False))
-        given = self.text.continued(start, self._rules.forced)
-        stepper = Stepper(self.network, memory, src_mask=batch.mask)
-        return self.text.continued(given, written(stepper, given.ids, self._rules, self._limit(src, None)))
-
-    def _again(self, sentences: list[Sentence], watch: Watch, started: float, notes: tuple[str, ...]) -> Trace:
+    def _again(self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = ()) -> Trace:
         """One recorded pass over sentences whose tokens are known."""
         recorder = watch.probe.probes[-1] if isinstance(watch.probe, Chain) else watch.probe
         assert isinstance(recorder, Recorder)  # it stands last
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
-        memory = None
+        memory, started = None, time.perf_counter()
         if self.family == "encoder-decoder":
-            batch = self._batch(src)
+            batch = self._scribe.batch(src)
             memory = self.network.encode(batch, watch)
-            out = self.network.decode(self._batch(tgt), memory, batch.mask, watch)
+            out = self.network.decode(self._scribe.batch(tgt), memory, batch.mask, watch)
         else:
-            out = self.network.single(self._batch(src if self.family == "encoder" else tgt), watch)
+            out = self.network.single(self._scribe.batch(src if self.family == "encoder" else tgt), watch)
             memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
         self._finish()
-        info = self._info(time.perf_counter() - started, 0.0, notes)
+        info = self._info(time.perf_counter() - started, notes)
         logits = out.logits if watch.logits else None
         return Trace.of(recorder, sentences, memory=memory, logits=logits, info=info)
 
-    def _batch(self, rows: Sequence[tuple[Token, ...]]) -> Batch:
-        segments = None
-        if self.family == "encoder" and uses_segments(self.network.model.config):
-            segments = [[token.part * self.text.marks_segments for token in row] for row in rows]
-        batch = Batch.of([[token.id for token in row] for row in rows], self.text.pad_id, segments)
-        mask = torch.tensor([[int(not self.text.is_pad(token)) for token in row] for row in rows])
-        return replace(batch, mask=mask).to(self.device)
-
-    def _even(self, encoded: list[Encoded]) -> list[Encoded]:
-        longest = max(len(each.tokens) for each in encoded)
-        return [self.text.pad(each, longest) for each in encoded]
-
-    def _start(self) -> Encoded:
-        assert self._rules.start is not None  # every encoder-decoder has one
-        return Encoded((self.text.special(self._rules.start),), "")
-
-    def _given(self, tgt_text: str, max_tokens: int = MAX_TOKENS) -> Encoded:
-        given = self.text.encode(tgt_text, limit=max_tokens)
-        return replace(given, tokens=(*self._start().tokens, *given.tokens))
-
-    def _limit(self, src: Encoded, wanted: int | None) -> int:
-        """Tokens that a target may have: room for any language, but an end to a model that repeats itself."""
-        room = min(MAX_TOKENS, self.text.max_tokens, 2 * len(src.tokens) + 20)
-        return room if wanted is None else max(1, min(wanted, room))
-
-    def _room(self, prompt: Encoded, wanted: int) -> int:
-        return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
-
-    def _check_inputs(self, texts: list[str], pair: str | None, tgt_text: Texts | None) -> None:
+    def _check_inputs(
+        self, texts: list[str], pair: str | None, targets: list[str], new_tokens: int | None = None
+    ) -> None:
         if not texts:
             raise ValueError("There is no text: give a sentence, or several.")
         for text in (*texts, *(() if pair is None else (pair,))):
             require_text(text)
         if pair is not None and (self.family != "encoder" or len(texts) > 1):
             raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {self.inputs}.")
-        if tgt_text is not None and self.family != "encoder-decoder":
+        if targets and self.family != "encoder-decoder":
             raise ValueError(f"{self.name} takes no target: its inputs are {', '.join(self.inputs)}.")
-        targets = [] if tgt_text is None or isinstance(tgt_text, str) else list(tgt_text)
         if targets and len(targets) != len(texts):
             raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
+        self._check_count(texts, new_tokens)
 
-    def _info(self, forward: float, decoding: float, notes: tuple[str, ...]) -> RunInfo:
+    def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
+        if new_tokens is not None and self.family != "decoder":
+            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+        if new_tokens and len(texts) > 1:
+            raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
+        if new_tokens and not self.writes:
+            raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")
+
+    def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")
-        return RunInfo(self.model_id, "", self.device.type, dtype, forward, decoding, notes)
+        return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=notes)
 
     def _finish(self) -> None:
         """Wait for the device, so that a measured time is the time it took."""

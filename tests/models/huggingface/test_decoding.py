@@ -77,3 +77,14 @@ def test_a_trace_of_prompt_and_continuation_is_one_pass_over_both(name, model):
 def test_an_encoder_has_no_steps(name, model):
     with pytest.raises(ValueError, match="writes no text"):
         model(name).stepwise(PROMPT)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_start_of_a_target_is_no_padding(name, model):
+    """Marian and T5 begin a target with the id of their padding: it is looked at all the same."""
+    trace = model(name).trace(["A cat.", PROMPT], tgt_text=["I", "I love you, and the town."])
+    first = trace.tokens("tgt")[0]
+    assert first.id == model(name).text.pad_id
+    assert (first.text, first.is_special, model(name).is_pad(first)) == ("<start>", True, False)
+    assert [model(name).is_pad(token) for token in trace.tokens("tgt", 0)][-1]
+    assert trace.attn("decoder_self")[..., 0].any()

@@ -71,7 +71,7 @@ def test_what_a_model_does_not_take_is_said(name, arguments, says, model):
 def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_so(model):
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
-    assert any("Only the first 58 of" in note for note in trace.info.notes)
+    assert any("Text: only the first 58 of" in note for note in trace.info.notes)
     assert [token.text for token in trace.tokens("src") if token.part][:3] == ["Where", "is", "it"]
 
 
