@@ -1,5 +1,6 @@
 """Attention weights that somebody already has, as a trace. What does not fit together is refused with one sentence."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -52,7 +53,7 @@ def from_tensors(
         weights=weights,
         masks={name: _mask(name, made, weights) for name, made in masks.items()},
     )
-    info = RunInfo(model_id="own-tensors", notes=tuple(note for name in weights for note in _flaws(trace, name)))
+    info = RunInfo(model_id=_name(weights), notes=tuple(note for name in weights for note in _flaws(trace, name)))
     return replace(trace, info=info)
 
 
@@ -119,3 +120,11 @@ def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
             "colours and lines end there, the numbers do not."
         )
     return notes
+
+
+def _name(weights: Mapping[Kind, Tensor]) -> str:
+    """A short name of the weights, as models have one: equal weights have an equal name."""
+    content = hashlib.blake2b(digest_size=6)
+    for attn in weights.values():
+        content.update(attn.numpy().tobytes())
+    return f"own-{content.hexdigest()}"

@@ -6,9 +6,10 @@ import streamlit as st
 
 from attnviz.analysis.metrics import head_metrics
 from attnviz.tracing.bare_weights import BareWeights
+from attnviz.tracing.one_layer import layer_by_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail
-from attnviz.ui import heads_data, heads_tabs, heads_view
+from attnviz.ui import heads_data, heads_tabs, heads_view, made_once
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
 
@@ -48,15 +49,24 @@ def _links(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.ui.components.links import links
     from attnviz.views.links_payload import links_payload
 
-    maps = _maps(trace, tabs, tabs.view.kind)
+    kind = tabs.view.kind
+    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
     view = {
-        "kind": tabs.view.kind,
+        "kind": kind,
         "heads": [list(head) for head in tabs.lines],
         "token": tabs.held or None,
         "scale": tabs.opacity,
         "rows": tabs.fit,
     }
-    links(links_payload(maps, trace.kinds, view=view), on_change=_take_links)
+    made = made_once.payload(
+        trace, ("links", *_how(tabs)), view, make=lambda: links_payload(layers, trace.kinds, view={})
+    )
+    links(made, on_change=_take_links)
+
+
+def _how(tabs: Tabbed) -> tuple:
+    """What decides which rows and columns a kind's maps have."""
+    return tabs.view.kind, tabs.view.specials, tabs.view.words, tabs.parts
 
 
 def _take_links() -> None:
@@ -67,21 +77,31 @@ def _take_links() -> None:
 
 
 def _whole_model(trace: "Trace", tabs: Tabbed) -> None:
+    from attnviz.ui.components.whole_model import whole_model
+    from attnviz.views.whole_model_payload import whole_model_payload
+
+    kind = tabs.view.kind
+    view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
+
+    def make() -> bytes:
+        thumbs, size = _small(trace, tabs)
+        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
+
+    whole_model(made_once.payload(trace, ("model", *_how(tabs)), view, make=make), on_change=_take_whole_model)
+
+
+def _small(trace: "Trace", tabs: Tabbed):
+    """Every head's map in eight bits, and its rows and columns before it was made small."""
     import torch
 
-    from attnviz.ui.components.whole_model import whole_model
-    from attnviz.views.whole_model_payload import SIDE, whole_model_payload
+    from attnviz.views.whole_model_payload import SIDE
 
     kind = tabs.view.kind
     if tabs.view.specials == "show" and not tabs.view.words and tabs.parts is None:
-        thumbs = trace.thumbnails(kind, side=SIDE)
-        size = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
-    else:
-        maps = _maps(trace, tabs, kind)
-        thumbs = torch.stack([thumbnail(attn.clamp(0, 1), SIDE) for attn in maps.attn])
-        size = len(maps.rows), len(maps.cols)
-    view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
-    whole_model(whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view=view), on_change=_take_whole_model)
+        return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
+    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
+    parts = [(thumbnail(maps.attn[0].clamp(0, 1), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
+    return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
 
 
 def _take_whole_model() -> None:
@@ -98,7 +118,9 @@ def _neuron(trace: "Trace", tabs: Tabbed) -> None:
     if isinstance(trace, BareWeights):
         st.info(NEEDS_QUERIES, icon=":material/info:")
         return
-    layer, head = (at if isinstance(at, int) else 0 for at in (tabs.view.layer, tabs.view.head))
+    # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.
+    chosen = zip((tabs.view.layer, tabs.view.head), trace.shape(tabs.view.kind), strict=True)
+    layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
     view = {
         "kind": tabs.view.kind,
         "layer": layer,

@@ -5,8 +5,8 @@ it is not sent; where a long text has more lines than the budget, the faintest o
 which weight on lines are there and what share of each head's weight they carry.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,45 +39,97 @@ class Lines:
     threshold: float
 
 
-def strongest(attn: np.ndarray, budget: int = BUDGET) -> Lines:
-    """The lines of `(layers, heads, rows, cols)` weights that can be seen, and no more than `budget` if it can be."""
-    layers, heads, rows, cols = attn.shape
-    flat = np.ascontiguousarray(attn).reshape(-1)
-    visible = np.flatnonzero(flat >= FAINTEST)
-    weights = flat[visible]
-    threshold = next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])
-    kept = weights >= threshold
-    visible, weights = visible[kept], weights[kept]
-    counts = np.bincount(visible // cols, minlength=layers * heads * rows)
-    sums = np.bincount(visible // (rows * cols), weights=weights, minlength=layers * heads)
-    total = np.maximum(attn, 0).sum(axis=(2, 3), dtype=np.float64).reshape(-1)
-    shares = np.divide(sums, total, out=np.ones_like(sums), where=total > 0)
+def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> Lines:
+    """The lines of `(heads, rows, cols)` weights, layer by layer, that can be seen: about `budget` of them at most.
+
+    One layer's weights are looked at at a time, so that a long text's never lie in memory all at once.
+    """
+    parts = [_seen(attn, budget) for attn in layers]
+    every = np.concatenate([part.weights for part in parts])
+    threshold = max(_least(every, budget), *(part.threshold for part in parts))
+    kept = [part.above(threshold) for part in parts]
+    counts = np.concatenate([part.counts for part in kept])
     return Lines(
         starts=np.concatenate([[0], counts.cumsum()]).astype("<u4"),
-        cols=(visible % cols).astype("<u2"),
-        weights=weights.astype("<f4"),
-        shares=shares.reshape(layers, heads),
+        cols=np.concatenate([part.cols for part in kept]).astype("<u2"),
+        weights=np.concatenate([part.weights for part in kept]).astype("<f4"),
+        shares=np.stack([part.shares for part in kept]),
         threshold=threshold,
     )
 
 
-def links_payload(maps: "Shown", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET) -> bytes:
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """One layer's lines from `threshold` on: `places` count its cells, head by head and row by row."""
+
+    shape: tuple[int, int, int]
+    places: np.ndarray
+    weights: np.ndarray
+    totals: np.ndarray
+    threshold: float
+
+    def above(self, threshold: float) -> "_Layer":
+        kept = self.weights >= threshold
+        return replace(self, places=self.places[kept], weights=self.weights[kept], threshold=threshold)
+
+    @property
+    def cols(self) -> np.ndarray:
+        return self.places % self.shape[2]
+
+    @property
+    def counts(self) -> np.ndarray:
+        return np.bincount(self.places // self.shape[2], minlength=self.shape[0] * self.shape[1])
+
+    @property
+    def shares(self) -> np.ndarray:
+        heads, rows, cols = self.shape
+        sums = np.bincount(self.places // (rows * cols), weights=self.weights, minlength=heads)
+        return np.divide(sums, self.totals, out=np.ones_like(sums), where=self.totals > 0)
+
+
+def _seen(attn: np.ndarray, budget: int) -> _Layer:
+    heads, rows, cols = attn.shape
+    flat = np.ascontiguousarray(attn).reshape(-1)
+    places = np.flatnonzero(flat >= FAINTEST)
+    totals = np.maximum(attn, 0).sum(axis=(1, 2), dtype=np.float64)
+    layer = _Layer((heads, rows, cols), places, flat[places], totals, FAINTEST)
+    least = _least(layer.weights, budget)
+    return layer.above(least) if least > FAINTEST else layer
+
+
+def _least(weights: np.ndarray, budget: int) -> float:
+    """The first step from which on there are no more weights than the budget allows."""
+    return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])
+
+
+def links_payload(
+    layers: "Iterable[Shown]", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET
+) -> bytes:
     """The bytes that the Links component draws from.
 
     Args:
-        maps: the kind that is open, as it is shown.
+        layers: the kind that is open, as it is shown: one `Shown` with all layers, or one after another.
         kinds: all kinds that there are.
         view: which heads are chosen, which token is held, how opacity is scaled; as the component reports it.
         budget: about how many lines of all heads together are sent.
     """
-    blobs = Blobs()
-    lines = strongest(maps.attn.numpy(), budget)
-    squares = np.stack([thumbnail(attn.clamp(0, 1), SQUARE).numpy() for attn in maps.attn])
+    squares: list[np.ndarray] = []
+    labels: "list[Shown]" = []
+
+    def weights() -> Iterator[np.ndarray]:
+        for maps in layers:
+            labels[:] = labels or [maps]
+            for attn in maps.attn:
+                squares.append(thumbnail(attn.clamp(0, 1), SQUARE).numpy())
+                yield attn.numpy()
+
+    blobs, lines = Blobs(), strongest(weights(), budget)
+    maps, small = labels[0], np.stack(squares)
     header = opening(maps.kind, kinds, blobs) | {
-        "shape": list(maps.attn.shape),
+        "shape": [len(small), *maps.attn.shape[1:]],
         "rows": [[row.input, row.output] for row in maps.rows],
         "cols": [col.text for col in maps.cols],
-        "squares": {"offset": blobs.add(squares), "height": squares.shape[2], "width": squares.shape[3]},
+        "squares": {"offset": blobs.add(small), "height": small.shape[2], "width": small.shape[3]},
         "starts": blobs.add(lines.starts),
         "line_cols": blobs.add(lines.cols),
         "line_weights": blobs.add(lines.weights),

@@ -1,11 +1,14 @@
 """What the Links, Whole model and Neuron tabs are sent: every line, label and number is the trace's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from attnviz.models.tiny import tiny_translator
 from attnviz.tracing.shown import shown
+from attnviz.transformer.probe import Site
 from attnviz.views.binary import unpacked
 from attnviz.views.links_payload import FAINTEST, links_payload, strongest
 from attnviz.views.neuron_payload import neuron_payload
@@ -24,7 +27,7 @@ def array(payload: bytes, name: str, dtype: str, count: int) -> np.ndarray:
 
 def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
     maps = shown(trace, "cross")
-    payload = links_payload(maps, trace.kinds, view={})
+    payload = links_payload([maps], trace.kinds, view={})
     header = unpacked(payload)[0]
     layers, heads, rows, cols = maps.attn.shape
     assert header["shape"] == [layers, heads, rows, cols]
@@ -40,11 +43,18 @@ def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
 
 
 def test_labels_are_those_of_the_trace(trace) -> None:
-    header = unpacked(links_payload(shown(trace, "cross"), trace.kinds, view={}))[0]
+    header = unpacked(links_payload([shown(trace, "cross")], trace.kinds, view={}))[0]
     assert [row for row, _ in header["rows"]] == [token.text for token in trace.query_tokens("cross")]
     assert [row for _, row in header["rows"]] == [token.text for token in trace.output_tokens("cross")]
     assert header["cols"] == [token.text for token in trace.key_tokens("cross")]
     assert header["kinds"] == [["encoder_self", "Encoder self"], ["decoder_self", "Decoder self"], ["cross", "Cross"]]
+
+
+def test_layer_by_layer_is_the_same(trace) -> None:
+    whole = shown(trace, "cross")
+    layers = [shown(replace(trace, calls={Site("cross", 0): trace.call("cross", layer)}), "cross") for layer in (0, 1)]
+    assert len(trace.attn("cross")) == 2
+    assert links_payload(iter(layers), trace.kinds, view={}) == links_payload([whole], trace.kinds, view={})
 
 
 def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:

@@ -1,0 +1,24 @@
+"""What the browser is sent for a tab, made once for a text and kept for the choices that follow; the view beside it."""
+
+import hashlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.views.binary import packed, unpacked
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+
+def payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], bytes]) -> bytes:
+    """`make()`, or what it gave before for the same weights, sentences and `how`; with `view` in its header."""
+    said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
+    header, blobs = unpacked(_made(hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest(), make))
+    return packed({**header, "view": view}, bytes(blobs))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _made(name: str, _make: Callable[[], bytes]) -> bytes:
+    return _make()
