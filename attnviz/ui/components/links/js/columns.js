@@ -49,8 +49,9 @@ function watchTokens(app) {
   const { body } = app.parts;
   body.onpointerover = (event) => look(app, { hovered: tokenAt(event.target) });
   body.onpointerleave = () => look(app, { hovered: null });
-  body.onfocusin = (event) => look(app, { focused: tokenAt(event.target) });
-  body.onfocusout = () => look(app, { focused: null });
+  // These two have no property to assign to.
+  body.addEventListener("focusin", (event) => look(app, { focused: tokenAt(event.target) }));
+  body.addEventListener("focusout", () => look(app, { focused: null }));
   body.onclick = (event) => {
     const token = tokenAt(event.target);
     if (token) change(app, { token: token === app.view.token ? null : token });
