@@ -1,5 +1,5 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
-`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`.
+`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`.
 """
 
 import argparse
@@ -10,6 +10,8 @@ from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
+
+from attnviz import steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -65,6 +67,12 @@ def _trace(options: argparse.Namespace) -> int:
     return 0
 
 
+def _steps(options: argparse.Namespace) -> int:
+    for line in steps_command.lines(options):
+        print(line)
+    return 0
+
+
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
     taken = (*model.inputs, *(("new",) if model.inputs == ("text",) else ()))
@@ -98,14 +106,18 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--pair", help="a second sentence, for an encoder")
     trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     trace.add_argument("--out", type=Path, required=True, help="an .npz file; attnviz.tracing.storage lists its keys")
-    for command, run in ((translate, _translate), (trace, _trace)):
-        command.add_argument("--to", required=command is translate, help="the language to write, such as fr or zh")
+    steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
+    translate.set_defaults(run=_translate)
+    trace.set_defaults(run=_trace)
+    steps.set_defaults(run=_steps)
+    steps_command.add(steps)
+    for command in (translate, trace, steps):
+        command.add_argument("--to", required=command is not trace, help="the language to write, such as fr or zh")
         command.add_argument(
             "--model",
             default=_default_model(),
             help="a shipped model's name, a checkpoint's folder, or a hub id (trace)",
         )
-        command.set_defaults(run=run)
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The two commands, in a process of their own, on a small model."""
+"""The commands, in a process of their own, on a small model."""
 
 import subprocess
 import sys
@@ -44,11 +44,49 @@ def test_trace_writes_a_file_that_numpy_reads_alone(folder, tmp_path):
         np.testing.assert_array_equal(file["scores.cross"][0], trace.scores("cross").numpy())
 
 
+STEPS = ("steps", "I love you.", "--to", "fr")
+
+
+def columns(result: subprocess.CompletedProcess[str]) -> dict[str, list[str]]:
+    """The table that `steps` printed, by column."""
+    names, *rows = [line.split("\t") for line in result.stdout.splitlines() if not line.startswith("#")]
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("way", [(), ("--recompute",), ("--beam", "1")])
+def test_steps_prints_the_steps_of_the_model_and_finds_them_equal_to_one_pass(folder, way):
+    result = run(*STEPS, "--model", str(folder), *way)
+    assert result.returncode == 0, result.stderr
+    expected = list(tiny_translator(seed=1).stepwise("I love you.", to="fr"))
+    printed = columns(result)
+    assert printed["step"] == [str(step.index) for step in expected]
+    assert printed["comes out"] == [step.token.text for step in expected]
+    row = expected[2].attn("cross")[..., -1, :].mean(dim=(0, 1))
+    assert printed["looks at"][2].endswith(f" {float(row.max()):.2f}")
+    assert "# equal to one pass: max |Δ|" in result.stdout
+
+
+def test_steps_follows_a_teacher(folder):
+    result = run(*STEPS, "--model", str(folder), "--target", "un chien")
+    given = tiny_translator(seed=1).codec.encode_target("un chien", "fr")
+    assert columns(result)["goes in"] == [token.text for token in given.tokens[:-1]]
+
+
+def test_steps_draws_the_same_for_the_same_seed(folder):
+    drawn = [
+        run(*STEPS, "--model", str(folder), "--sample", "--top-k", "40", "--seed", seed).stdout
+        for seed in ("3", "3", "4")
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("translate", "--to", "xx"), "does not write 'xx'"),
         (("trace", "  ", "--to", "fr", "--out", "x.npz"), "The sentence is empty"),
+        (("steps", "  ", "--to", "fr"), "The sentence is empty"),
+        (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot be fed a teacher's prefix"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
     ],
 )
