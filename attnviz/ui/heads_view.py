@@ -1,6 +1,7 @@
 """The Heads page's view in widgets that nobody sees: they keep it in the address and across pages, and Back works."""
 
 import streamlit as st
+from streamlit.runtime.state import get_session_state
 
 from attnviz.analysis.metrics import METRICS
 from attnviz.models.catalogue import Entry
@@ -30,7 +31,24 @@ def adopt() -> None:
     known["pins"] = tuple(tuple(pin) for pin in known.get("pins", ()))
     known["zoom"] = tuple(known.get("zoom") or ()) or None
     defaults = View().to_params()
-    for name, text in View(**known).to_params().items():
-        # Each text that changes is an entry in the browser's history: what is as it was stays untouched.
-        if name in STARTS or text != (st.session_state.get(name) or defaults[name]):
-            st.session_state[name] = text
+    texts = {
+        name: text
+        for name, text in View(**known).to_params().items()
+        if name in STARTS or text != (st.session_state.get(name) or defaults[name])
+    }
+    _announce_once(texts)
+    st.session_state.update(texts)
+
+
+def _announce_once(texts: dict[str, str]) -> None:
+    """Let the browser hear of all texts at once: each message is an entry in its history, and Back would stop at each.
+
+    A widget sends the whole address when the text that it is given is not there yet. All but the last find theirs.
+    """
+    with get_session_state().query_params() as address:
+        news = [name for name, text in texts.items() if text != address.to_dict().get(name, "")]
+        for name in news[:-1]:
+            if texts[name]:
+                address.set_with_no_forward_msg(name, texts[name])
+            else:
+                address.discard_param_no_forward_msg(name)

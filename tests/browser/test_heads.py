@@ -1,7 +1,10 @@
 """The Heads page as a visitor has it: links, a sentence, the keyboard, two at once, light and dark, wide and narrow."""
 
 import re
+import struct
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -129,3 +132,67 @@ def test_back_returns_to_the_head_before(page: Page, settled) -> None:
     page.go_back()
     expect(page).to_have_url(first)
     expect(picture(page)).to_contain_text("Cross-attention, L1 H3")
+
+
+def test_back_and_forward_walk_through_what_was_chosen(page: Page, settled) -> None:
+    opened(page, settled)
+    titles, addresses = ["Cross-attention, L1 H3"], [page.url]
+    page.get_by_role("gridcell", name="L2 H5").click()
+    for key, title in ((None, "Cross-attention, L2 H5"), ("1", "Encoder self-attention, L2 H5"), ("+", None)):
+        if key:
+            page.keyboard.press(key)
+        before = addresses[-1]
+        page.wait_for_url(lambda address, before=before: address != before)
+        settled(page)
+        titles.append(title or titles[-1])
+        addresses.append(page.url)
+    assert in_address(page, "zoom")
+    for title, address in reversed(list(zip(titles[:-1], addresses[:-1], strict=True))):
+        page.go_back()
+        expect(page).to_have_url(address)
+        settled(page)
+        expect(picture(page)).to_contain_text(title)
+        expect(page.get_by_role("button", name="whole map")).to_be_hidden()
+    for title, address in list(zip(titles, addresses, strict=True))[1:]:
+        page.go_forward()
+        expect(page).to_have_url(address)
+        settled(page)
+        expect(picture(page)).to_contain_text(title)
+    expect(page.get_by_role("button", name="whole map")).to_be_visible()
+
+
+def exported(page: Page, item: str) -> Path:
+    """What the export menu's item saves."""
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name=item).click()
+    return download.value.path()
+
+
+def test_the_map_is_saved_as_a_png_of_twice_its_size(page: Page, settled) -> None:
+    opened(page, settled)
+    content = exported(page, "PNG").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", content[16:24])
+    box = page.locator(".map-box").bounding_box()
+    assert box is not None
+    assert width >= 2 * box["width"]
+    assert height >= 2 * box["height"]
+    colours = page.evaluate(
+        """async (bytes) => { const image = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+        const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+        pen.drawImage(image, 0, 0);
+        const pixels = new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer);
+        return new Set(pixels).size; }""",
+        list(content),
+    )
+    assert colours > 20, "a map in the colours of its scale, not an empty sheet"
+
+
+def test_the_map_is_saved_as_an_svg_with_its_title_and_labels(page: Page, settled) -> None:
+    opened(page, settled)
+    root = ElementTree.fromstring(exported(page, "SVG").read_text(encoding="utf-8"))
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "Cross-attention, L1 H3" in texts
+    assert {"I", "love", "you", "<eos>", "key → (source token)"} <= set(texts)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}image"))) == 2, "the map and its scale"
