@@ -3,18 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
 from attnviz.text.limits import about, capped
-from attnviz.ui import model_choice, session
+from attnviz.ui import kept, model_choice, session
 from attnviz.ui.session import Request
 
-# The sentences stay in force when the page changes; bound alone, a value is lost where a link to a page has a query.
-KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 MAX_NEW = 64  # tokens after a prompt
 _SIDES = {"src": "Source", "tgt": "Target"}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
@@ -80,7 +77,7 @@ def _prompt(entry: Entry) -> Request:
         src = _sentence("src", "Prompt", examples()[2], on_change=_source_changed)
     with right:
         new = st.number_input(
-            "Tokens to write", 0, MAX_NEW, value=8, key="new", help="0: only the prompt is read", **KEPT
+            "Tokens to write", 0, MAX_NEW, value=8, key="new", help="0: only the prompt is read", **kept.KEPT
         )
     return Request(entry, src, new=int(new or 0))
 
@@ -97,7 +94,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
     """One of `titles`; the address holds its key, where a bound selectbox would put its title."""
     options = list(titles)
     with st.container(key=f"link-{key}"):
-        linked = st.text_input(key, key=key, **KEPT)
+        linked = kept.text(key, key)
     shown = f"{key}-shown"
 
     def adopt() -> None:
@@ -109,16 +106,16 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 
 def _sentence(key: str, label: str, default: str, *, on_change) -> str:
-    typed = st.text_input(label, value=default, key=key, on_change=on_change, **KEPT)
+    typed = kept.text(key, label, value=default, on_change=on_change)
     for note in st.session_state.pop(f"{key}-note", ()):
         st.session_state.setdefault("notes", []).append(note)
-    return typed or ""
+    return typed
 
 
 def _keep_to_limit(key: str) -> None:
-    kept, note = capped(st.session_state.get(key) or "")
+    capped_text, note = capped(st.session_state.get(key) or "")
     if note:
-        st.session_state[key] = kept
+        st.session_state[key] = capped_text
         st.session_state[f"{key}-note"] = about(_SIDES[key], (note,))
 
 

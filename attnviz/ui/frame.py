@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attnviz.ui import controls, link
+from attnviz.ui import controls, kept, link
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
@@ -29,6 +29,7 @@ def page(title: str) -> Request:
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
     _remember_link()
+    kept.hand_over(title)
     with st.sidebar:
         with st.container(key="brand"):
             st.page_link("dashboard.py", label="attn:primary[**viz**]", width="stretch")

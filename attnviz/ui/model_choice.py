@@ -9,7 +9,7 @@ import os
 import streamlit as st
 
 from attnviz.models.catalogue import DEFAULT, Entry, entries, other
-from attnviz.ui import session
+from attnviz.ui import kept, session
 from attnviz.ui.markdown import literal
 
 VARIABLE = "ATTNVIZ_MODELS"
@@ -57,7 +57,7 @@ def _linked() -> str:
         st.session_state["model"] = name
         _forget_target()
     with st.container(key="link-model"):
-        return st.text_input("model", key="model", bind="query-params", persist_state="session") or ""
+        return kept.text("model", "model")
 
 
 def _adopt() -> None:
