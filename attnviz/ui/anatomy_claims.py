@@ -115,11 +115,16 @@ def _deletion(bench: SiteBench) -> None:
 
 def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
     """A line for each path and holder: every measure without the line, and with it."""
-    pairs = table.pivot_table(index=["path", "holder"], columns="deleted", values=list(MEASURES.values()), sort=False)
+    found = table.set_index(["path", "holder", "deleted"])
+
+    def both(path: str, holder: str, name: str) -> str:
+        without, deleted = (found.loc[(path, holder, deleted), name] / 1e6 for deleted in (False, True))
+        return f"{without:.2f} → {deleted:.2f}"
+
     return [
-        [path, HOLDERS[holder]]
-        + [f"{line[(name, False)] / 1e6:.2f} → {line[(name, True)] / 1e6:.2f}" for name in MEASURES.values()]
-        for (path, holder), line in pairs.iterrows()
+        [path, held_by, *(both(path, holder, name) for name in MEASURES.values())]
+        for path in dict.fromkeys(table["path"])
+        for holder, held_by in HOLDERS.items()
     ]
 
 

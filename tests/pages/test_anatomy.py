@@ -54,6 +54,7 @@ def test_memory_is_measured_when_asked(open_page) -> None:
     app.button(key="measure-deletion").click().run()
     assert not app.exception
     assert "profiler" in said(app)
+    assert said(app).count(" → ") >= 2 * 3 * 3, "two paths, three holders, three measures: without and with the line"
 
 
 @pytest.mark.parametrize(
