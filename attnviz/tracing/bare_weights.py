@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.thumbnails import thumbnail
+from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, Kind
 
@@ -86,7 +86,7 @@ class BareWeights(Trace):
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head's map in 8 bits; weights below 0 or above 1 are drawn as 0 and 1."""
-        return torch.stack([thumbnail(attn.clamp(0, 1), side) for attn in self.attn(kind, item=item)])
+        return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
 
     def save(self, path: str | Path, *, maps: bool = True) -> None:
         """Write an npz file that `attnviz.tracing.tensor_file` reads; `maps` is always True here."""

@@ -25,3 +25,9 @@ def _pooled(attn: Tensor, axis: int, side: int) -> Tensor:
     for step in range(1, int((last - first).max()) + 1):
         torch.maximum(pooled, attn.index_select(axis, torch.minimum(first + step, last)), out=pooled)
     return pooled
+
+
+def within(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
+    """The weights, with what lies outside 0 to 1 (in somebody's own) as 0 or 1; a copy only where something does."""
+    low, high = attn.aminmax()
+    return attn if low >= 0 and high <= 1 else attn.clamp(0, 1)

@@ -221,7 +221,8 @@ class Trace:
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:
-            return torch.stack([self._maps(make, kind, index, head, item) for index in self._layers(kind)])
+            maps = [self._maps(make, kind, index, head, item) for index in self._layers(kind)]
+            return torch.stack(maps) if len(maps) > 1 else maps[0][None]  # stacking copies, which one layer needs not
         maps = make(self._one(kind, layer, head, item))[0].cpu()
         return maps if head is None else maps[0]
 

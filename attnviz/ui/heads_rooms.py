@@ -8,7 +8,7 @@ from attnviz.analysis.metrics import head_metrics
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.one_layer import layer_by_layer
 from attnviz.tracing.shown import Shown, shown
-from attnviz.tracing.thumbnails import thumbnail
+from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import heads_data, heads_tabs, heads_view, made_once
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
@@ -100,7 +100,7 @@ def _small(trace: "Trace", tabs: Tabbed):
     if tabs.view.specials == "show" and not tabs.view.words and tabs.parts is None:
         return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
     layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
-    parts = [(thumbnail(maps.attn[0].clamp(0, 1), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
+    parts = [(thumbnail(within(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
     return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
 
 

@@ -19,6 +19,6 @@ def payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make:
     return packed({**header, "view": view}, bytes(blobs))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=16, show_spinner="Making every head's map …")
 def _made(name: str, _make: Callable[[], bytes]) -> bytes:
     return _make()

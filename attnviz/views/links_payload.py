@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnviz.tracing.thumbnails import thumbnail
+from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.views.binary import Blobs
 from attnviz.views.tab_payload import closing, opening
 
@@ -91,7 +91,8 @@ def _seen(attn: np.ndarray, budget: int) -> _Layer:
     heads, rows, cols = attn.shape
     flat = np.ascontiguousarray(attn).reshape(-1)
     places = np.flatnonzero(flat >= FAINTEST)
-    totals = np.maximum(attn, 0).sum(axis=(1, 2), dtype=np.float64)
+    totals = np.where(flat < 0, 0, flat) if places.size and flat.min() < 0 else flat
+    totals = totals.reshape(heads, rows * cols).sum(axis=1).astype(np.float64)
     layer = _Layer((heads, rows, cols), places, flat[places], totals, FAINTEST)
     least = _least(layer.weights, budget)
     return layer.above(least) if least > FAINTEST else layer
@@ -120,7 +121,7 @@ def links_payload(
         for maps in layers:
             labels[:] = labels or [maps]
             for attn in maps.attn:
-                squares.append(thumbnail(attn.clamp(0, 1), SQUARE).numpy())
+                squares.append(thumbnail(within(attn), SQUARE).numpy())
                 yield attn.numpy()
 
     blobs, lines = Blobs(), strongest(weights(), budget)
