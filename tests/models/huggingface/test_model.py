@@ -1,0 +1,85 @@
+"""What analyses and pages ask of every model, asked of a checkpoint: run again, write on, spell, save."""
+
+import pytest
+import torch
+
+from attnviz.models.model import Model
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Site
+
+TEXT = "A cat sat on the mat."
+KINDS = {"albert": "encoder_self", "gpt2": "decoder_self", "t5": "cross"}
+THREE = pytest.mark.parametrize("name", KINDS)
+
+
+def traced(model, name):
+    return model(name).trace(TEXT, **({"tgt_text": "I love you."} if name == "t5" else {}))
+
+
+@THREE
+def test_a_checkpoint_has_the_face_of_every_model(name, model):
+    assert isinstance(model(name), Model)
+
+
+@THREE
+def test_running_a_trace_again_gives_the_same(name, model):
+    trace = traced(model, name)
+    again = model(name).rerun(trace)
+    assert again.info == trace.info
+    assert torch.equal(again.logits, trace.logits)
+    for kind in trace.kinds:
+        assert torch.equal(again.attn(kind), trace.attn(kind))
+
+
+@THREE
+def test_a_mask_edit_reaches_one_head_and_what_comes_after_it(name, model):
+    trace, kind = traced(model, name), KINDS[name]
+    first = MaskOverride(
+        [Site(kind, 1)], lambda q_len, k_len: torch.arange(k_len).eq(0).expand(1, q_len, k_len), head=2
+    )
+    edited = model(name).rerun(trace, first)
+    assert torch.equal(edited.attn(kind, layer=0), trace.attn(kind, layer=0))
+    assert torch.equal(edited.attn(kind, layer=1, head=2)[:, 0], torch.ones(len(trace.query_tokens(kind))))
+    assert torch.equal(edited.attn(kind, layer=1, head=1), trace.attn(kind, layer=1, head=1))
+    assert not torch.allclose(edited.attn(kind, layer=2), trace.attn(kind, layer=2))
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_the_writer_writes_what_the_steps_choose(name, cached, model):
+    steps = list(model(name).stepwise(TEXT, new_tokens=5))
+    chosen = [token.id for token in (*steps[-1].prefix, steps[-1].token)]
+    writer = model(name).writer(traced(model, name), cached=cached)
+    ids, fed = writer.begun[0].tolist(), writer.begun
+    while len(ids) < len(chosen):
+        best = writer.vocabulary.forbid(writer.stepper.step(fed)).argmax(-1)
+        ids.append(int(best))
+        fed = best.unsqueeze(1)
+    assert ids == chosen
+
+
+def test_an_encoder_has_no_writer(model):
+    with pytest.raises(ValueError, match="bert writes no text"):
+        model("bert").writer(model("bert").trace(TEXT))
+
+
+@THREE
+def test_ids_are_spelled_as_they_were_read(name, model):
+    pieces = model(name).pieces(TEXT)
+    assert not any(token.is_special for token in pieces)
+    text, tokens = model(name).spelled([token.id for token in pieces])
+    assert [token.id for token in tokens] == [token.id for token in pieces]
+    assert text.strip().replace(" ", "").lower() == TEXT.replace(" ", "").lower()
+
+
+@THREE
+def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
+    trace = traced(model, name)
+    trace.save(tmp_path / "trace.npz", maps=False)
+    read = Trace.load(tmp_path / "trace.npz")
+    assert read.sentences == trace.sentences
+    for kind in trace.kinds:
+        # not to the bit: the tensors lie otherwise in memory, and sums are made in another order
+        torch.testing.assert_close(read.attn(kind), trace.attn(kind), atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(read.scores(kind), trace.scores(kind), atol=1e-4, rtol=1e-5)
