@@ -18,12 +18,26 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
 
 def _pooled(attn: Tensor, axis: int, side: int) -> Tensor:
     """The largest of each of `side` windows along one axis, an element of every window at a time."""
-    cells, length = torch.arange(side, device=attn.device), attn.shape[axis]
+    length = attn.shape[axis]
+    if length % side == 0:
+        return _evenly_pooled(attn, axis, side)
+    cells = torch.arange(side, device=attn.device)
     first = cells * length // side
     last = -(-(cells + 1) * length // side) - 1
     pooled = attn.index_select(axis, first)
     for step in range(1, int((last - first).max()) + 1):
         torch.maximum(pooled, attn.index_select(axis, torch.minimum(first + step, last)), out=pooled)
+    return pooled
+
+
+def _evenly_pooled(attn: Tensor, axis: int, side: int) -> Tensor:
+    """As `_pooled` where windows are equally long and do not overlap: no element is copied to be compared."""
+    if axis == -1:
+        return attn.unflatten(-1, (side, -1)).amax(dim=-1)
+    first, *others = attn.unflatten(axis, (side, -1)).unbind(dim=axis)
+    pooled = torch.maximum(first, others[0])
+    for other in others[1:]:
+        torch.maximum(pooled, other, out=pooled)
     return pooled
 
 

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from attnviz.models.tiny import tiny_translator
 from attnviz.text.tokens import Token
 from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace import CUT, Sentence, Trace
 from attnviz.transformer.layers import Run
 from attnviz.transformer.probe import Site
@@ -104,6 +105,14 @@ def test_a_cut_decoding_says_so_in_its_last_row(model):
     assert trace.output_tokens("cross")[-1].text == CUT
     assert len(trace.query_tokens("cross")) == 5 == trace.attn("cross").shape[2]
     assert "cut after 4 tokens" in trace.info.notes[0]
+
+
+@pytest.mark.parametrize("shape", [(24, 40), (24, 41), (23, 40), (23, 41), (8, 16), (5, 8)])
+def test_thumbnails_pool_over_the_windows_of_adaptive_max_pooling(shape):
+    attn = torch.rand(3, *shape)
+    size = tuple(min(8, length) for length in shape)
+    pooled = F.adaptive_max_pool2d(attn, size)
+    assert torch.equal(thumbnail(attn, 8), pooled.mul(255).round().to(torch.uint8))
 
 
 def test_thumbnails_keep_peaks_and_shrink_to_their_side(trace):
