@@ -119,7 +119,9 @@ def _downloaded(name: str, limit: int, progress: Progress) -> Path:
     try:
         info = HfApi().model_info(name, files_metadata=True)
         sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
-        _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()], limit)
+        _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
+        numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
+        check_size(max(numbers, sum(sizes[file] for file in sizes if file.endswith(".safetensors")) // 4), 4, limit)
         return _fetched(name, info.sha, sizes, progress)
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
@@ -166,12 +168,9 @@ def _kept(name: str, error: Exception) -> Path:
         ) from error
 
 
-def _check_listing(name: str, sizes: dict[str, int], files: list[str], limit: int) -> None:
-    total = sum(size for file, size in sizes.items() if file.endswith(".safetensors"))
+def _check_listing(name: str, sizes: dict[str, int], files: list[str]) -> None:
     if WEIGHTS not in sizes and INDEX not in sizes:
         raise ModelError(_no_weights(name, files))
-    if total > limit:
-        raise ModelError(_too_large(total, limit))
 
 
 def _no_weights(name: str, files: list[str]) -> str:
@@ -185,6 +184,6 @@ def _no_weights(name: str, files: list[str]) -> str:
 
 def _too_large(size: int, limit: int) -> str:
     return (
-        f"The model's weights take {size / 1e9:.2g} GB; up to {limit / 1e9:.2g} GB are loaded here "
+        f"The model's weights take {size / 1e9:.2g} GB in float32; up to {limit / 1e9:.2g} GB are loaded here "
         f"({LIMIT_VARIABLE} sets the limit)."
     )

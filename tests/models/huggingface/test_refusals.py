@@ -217,7 +217,9 @@ def test_an_architecture_that_nobody_knows(copy):
 
 def test_the_size_is_known_before_anything_is_read(copy, monkeypatch):
     monkeypatch.setattr("attnviz.models.huggingface.loading._weights", lambda *_: pytest.fail("weights were read"))
-    assert re.fullmatch(r"The model's weights take .* GB; up to 1e-06 GB are loaded here .*", refused(copy, limit=1000))
+    assert re.fullmatch(
+        r"The model's weights take .* GB in float32; up to 1e-06 GB are loaded here .*", refused(copy, limit=1000)
+    )
     monkeypatch.setenv("ATTNVIZ_MAX_MODEL_GB", "0.00001")
     assert "ATTNVIZ_MAX_MODEL_GB sets the limit" in refused(copy)
     monkeypatch.setenv("ATTNVIZ_MAX_MODEL_GB", "lots")
@@ -227,12 +229,12 @@ def test_the_size_is_known_before_anything_is_read(copy, monkeypatch):
 # The hub, which no test asks
 
 
-def hub(monkeypatch, *, listing=None, error=None):
+def hub(monkeypatch, *, listing=None, numbers=None, error=None):
     def model_info(self, name, **_):
         if error is not None:
             raise error
         files = [SimpleNamespace(rfilename=file, size=size) for file, size in listing.items()]
-        return SimpleNamespace(siblings=files, sha="c0ffee")
+        return SimpleNamespace(siblings=files, sha="c0ffee", safetensors=SimpleNamespace(total=numbers))
 
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
 
@@ -253,14 +255,16 @@ def test_a_hub_id_that_cannot_be_one():
 
 
 @pytest.mark.parametrize(
-    ("listing", "says"),
+    ("listing", "numbers", "says"),
     [
-        ({"config.json": 1, "pytorch_model.bin": 5}, "which can run code and is not read"),
-        ({"config.json": 1, "model.safetensors": 9 * 10**9}, "take 9 GB; up to 8 GB are loaded here"),
+        ({"config.json": 1, "pytorch_model.bin": 5}, None, "which can run code and is not read"),
+        ({"config.json": 1, "model.safetensors": 9 * 10**9}, None, "take 9 GB in float32; up to 8 GB are loaded here"),
+        # five gigabytes of bfloat16 are ten of float32, in which every model is compared
+        ({"model.safetensors": 5 * 10**9}, 25 * 10**8, "take 10 GB in float32; up to 8 GB are loaded here"),
     ],
 )
-def test_nothing_is_downloaded_that_will_not_be_read(listing, says, monkeypatch):
-    hub(monkeypatch, listing=listing)
+def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
+    hub(monkeypatch, listing=listing, numbers=numbers)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was downloaded"))
     assert says in refused("somebody/some-model")
 
