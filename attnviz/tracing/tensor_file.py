@@ -28,7 +28,8 @@ from attnviz.tracing.from_tensors import from_tensors
 from attnviz.tracing.trace import KINDS
 
 MEGABYTE = 1024 * 1024
-MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 256 * MEGABYTE
+MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
+MAX_MAPS = 4096  # heads of all layers: each is a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
 TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
 ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
@@ -50,7 +51,10 @@ def read(content: bytes, name: str) -> BareWeights:
         found = reader(content)
     except ValueError as error:
         raise ValueError(f"{name} cannot be read: {error}.") from None
-    return _trace(found)
+    trace = _trace(found)
+    if (count := trace.n_layers * trace.n_heads) > MAX_MAPS:
+        raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so cut some layers off.")
+    return trace
 
 
 def _trace(found: dict[str, Any]) -> BareWeights:

@@ -1,6 +1,7 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open."""
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -51,12 +52,10 @@ def picker() -> "BareWeights | None":
 
 def entry() -> Entry:
     """Where a file's weights start: at the first head of its first kind."""
-    from pathlib import Path
-
     return Entry("own-tensors", Path(), "Your own tensors", ())
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the file …")
+@st.cache_resource(max_entries=3, show_spinner="Reading the file …")
 def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     from attnviz.tracing.tensor_file import read
 

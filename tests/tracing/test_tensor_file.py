@@ -85,6 +85,7 @@ BROKEN = {
     "kind": (npz(attn=ATTN.numpy(), tokens=TOKENS, kind=np.array("up")), "own.npz", "no kind 'up'"),
     "tokens no list": (save({"attn": ATTN}, {"tokens": "{"}), "own.safetensors", "JSON"),
     "tokens no strings": (save({"attn": ATTN}, {"tokens": "[1]"}), "own.safetensors", "list of strings"),
+    "too many heads": (npz(attn=np.ones((9000, 1, 1), np.float32), tokens=TOKENS[:1]), "own.npz", "9000 heads"),
     "text weights": (npz(attn=TOKENS, tokens=TOKENS), "own.npz", "array of numbers"),
 }
 
