@@ -1,0 +1,121 @@
+"""Every head of a 12 x 12 model on 128 tokens in one picture: our Whole model tab beside bertviz's view of the same."""
+
+import importlib.util
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlencode
+
+import torch
+from playwright.sync_api import Error, Page, Route
+
+import attnviz
+from attnviz.views.whole_model_payload import SIDE, whole_model_payload
+from benchmarks.browser import chromium_here
+from benchmarks.peers import save_gpt2_small
+from benchmarks.report import Row
+from tests.browser.server import dashboard
+
+LAYERS, HEADS, TOKENS = 12, 12, 128
+RUNS, PATIENCE = 5, 120  # seconds for one picture of bertviz
+VIEWS = ("model_view", "head_view")  # the second where the first does not finish
+
+
+def rows() -> Iterator[Row]:
+    """From the data's arrival in the browser until it is painted, and the bytes that are sent for it."""
+    size = len(_payload())
+    ours = _ours()
+    at = f"whole model, {LAYERS}x{HEADS} heads, {TOKENS} tokens"
+    yield Row(f"{at}: painted", ours, "ms")
+    yield Row(f"{at}: sent", size / 1e3, "kB")
+    if not all(map(importlib.util.find_spec, ("bertviz", "mpld3", "nbclassic"))):
+        return
+    view, theirs, their_size = _theirs()
+    yield Row(f"{at}: bertviz's {view} painted", theirs, "ms")
+    yield Row(f"{at}: bertviz's {view}", their_size / 1e3, "kB")
+    yield Row(f"{at}: bertviz's {view} against ours: faster", theirs / ours, "x", 40, "at least")
+    yield Row(f"{at}: bertviz's {view} against ours: fewer bytes", their_size / size, "x", 18, "at least")
+
+
+def _attention() -> list[torch.Tensor]:
+    torch.manual_seed(0)
+    return [(3 * torch.randn(1, HEADS, TOKENS, TOKENS)).softmax(-1) for _ in range(LAYERS)]
+
+
+def _payload() -> bytes:
+    trace = attnviz.from_tensors(_attention(), [f"w{at}" for at in range(TOKENS)])
+    view = {"kind": "encoder_self", "layer": 0, "head": 0, "mini": "map", "open": False}
+    thumbs = trace.thumbnails("encoder_self", side=SIDE)
+    return whole_model_payload(thumbs, "encoder_self", kinds=trace.kinds, size=(TOKENS, TOKENS), view=view)
+
+
+def _ours() -> float:
+    """The dashboard's own clock: from the component's data to its last stroke."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "gpt2-small"
+        save_gpt2_small(model)
+        text = ("the old man who lives in this small house " * TOKENS)[:TOKENS]  # a byte a token
+        query = urlencode({"model": str(model), "src": text, "new": "0", "tab": "model"})
+        with dashboard(Path(folder) / "log") as address, chromium_here() as browser:
+            times = []
+            for _ in range(RUNS):
+                page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+                page.set_default_timeout(60_000)
+                page.goto(f"{address}/heads?{query}")
+                root = page.locator("[data-attnviz-painted]")
+                root.wait_for()
+                times.append(float(root.get_attribute("data-attnviz-ms") or "nan"))
+                page.context.close()
+    return median(times)
+
+
+def _theirs() -> tuple[str, float, int]:
+    """The view that finished, milliseconds until its last line was painted, and the bytes of its page."""
+    import bertviz
+
+    attention, tokens = _attention(), [f"w{at}" for at in range(TOKENS)]
+    with chromium_here() as browser:
+        for view in VIEWS:
+            html = getattr(bertviz, view)(attention, tokens, html_action="return").data
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            page.route("**/*", _library)
+            if (seconds := _seconds_until_painted(page, html)) is not None:
+                return view, 1e3 * seconds, len(html.encode())
+            page.context.close()
+    raise RuntimeError("bertviz painted neither of its views in time.")
+
+
+def _seconds_until_painted(page: Page, html: str) -> float | None:
+    """From handing the page to the browser until no new line has come for a while; None beyond all patience."""
+    page.set_default_timeout(1e3 * PATIENCE)
+    started = time.perf_counter()
+    try:
+        page.set_content(html, wait_until="commit")
+        page.wait_for_function(
+            "() => document.querySelectorAll('svg line').length >= "
+            + json.dumps(TOKENS * TOKENS)
+            + " && new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+        )
+    except Error:
+        return None
+    return time.perf_counter() - started
+
+
+def _library(route: Route) -> None:
+    """Libraries that bertviz takes from the network, from packages on this machine."""
+    import mpld3
+    import nbclassic
+
+    static = Path(nbclassic.__file__).parent / "static" / "components"
+    files = {
+        "require.min.js": static / "requirejs" / "require.js",
+        "jquery.min.js": static / "jquery" / "jquery.min.js",
+        "d3.min.js": Path(mpld3.__file__).parent / "js" / "d3.v5.min.js",
+    }
+    if path := files.get(route.request.url.rsplit("/", 1)[-1]):
+        route.fulfill(path=path, content_type="text/javascript")
+    else:
+        route.abort()
