@@ -74,8 +74,8 @@ function paint(app, began) {
   paintCells(app);
   paintElement(app);
   paintSteps(app);
-  const { vectors, products } = app.ranges;
-  parts.ranges.textContent = `Colours, amber to indigo: q and k ±${exactText(vectors)}, products ±${exactText(products)}.`;
+  const [vectors, products] = [app.ranges.vectors, app.ranges.products].map(exactText);
+  parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
   const said = stepsOf(app).map(([, title, , value]) => `${title} ${exactText(value)}`);
   parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: ${said.join(", ")}`);
   painted(app, began);
