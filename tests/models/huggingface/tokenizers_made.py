@@ -83,4 +83,5 @@ def begun_pieces() -> PreTrainedTokenizerFast:
 
 
 def _ids(tokenizer: Tokenizer, *names: str) -> list[tuple[str, int]]:
-    return [(name, tokenizer.token_to_id(name)) for name in names]
+    vocabulary = tokenizer.get_vocab()
+    return [(name, vocabulary[name]) for name in names]
