@@ -1,5 +1,6 @@
 """Choices that live in texts which the address keeps: read with care, shown by widgets, written back by them."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ class Reader:
         text = self.params.get(name, "")
         if not text or text in allowed:
             return text or default
-        self._say(name, text, f"it can be {', '.join(allowed)}", default)
+        self.say(name, f"it can be {', '.join(allowed)}", default)
         return default
 
     def index(self, name: str, count: int, default: int = 0) -> int:
@@ -27,11 +28,35 @@ class Reader:
             return min(default, count - 1)
         if text.isdecimal() and len(text) < 6 and int(text) < count:
             return int(text)
-        self._say(name, text, f"this model has {name}s 0 to {count - 1}", default)
+        self.say(name, f"this model has {name}s 0 to {count - 1}", default)
         return min(default, count - 1)
 
-    def _say(self, name: str, text: str, allowed: str, used: object) -> None:
-        self.problems.append(f"The link asks for {name} “{text[:40]}”, but {allowed}; shown is {used}.")
+    def whole(self, name: str, count: int, default: int | None = None) -> int | None:
+        """A whole number from 0 to `count - 1`."""
+        text = self.params.get(name, "")
+        if not text:
+            return default
+        if text.isdecimal() and len(text) < 6 and int(text) < count:
+            return int(text)
+        self.say(name, f"it is a whole number from 0 to {count - 1}", "none" if default is None else default)
+        return default
+
+    def number(self, name: str, default: float) -> float:
+        """Any finite number."""
+        text = self.params.get(name, "")
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            return value
+        self.say(name, "it is a finite number", default)
+        return default
+
+    def say(self, name: str, allowed: str, used: object, *, part: str = "") -> None:
+        """Note that the text `name`, or a `part` of it, asks for what is not there."""
+        text = (part or self.params.get(name, ""))[:40]
+        self.problems.append(f"The link asks for {name} “{text}”, but {allowed}; shown is {used}.")
 
 
 def linked(names: Sequence[str]) -> dict[str, str]:
@@ -43,13 +68,13 @@ def linked(names: Sequence[str]) -> dict[str, str]:
 def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
     """A list to choose from; the choice goes into the text `name`."""
     st.session_state[f"pick-{name}"] = value
-    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
+    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
 
 
 def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
     """A slider through options that stand in an order; arrow keys walk it."""
     st.session_state[f"pick-{name}"] = value
-    st.select_slider(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
+    st.select_slider(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
 
 
 def segments(name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False) -> None:
@@ -60,19 +85,28 @@ def segments(name: str, label: str, options: Mapping[str, str], value: str, *, h
         list(options),
         key=f"pick-{name}",
         format_func=options.__getitem__,
-        on_change=_take,
+        on_change=take,
         args=(name,),
         label_visibility="collapsed" if hide_label else "visible",
     )
 
 
-def typed(name: str, label: str, value: str, *, limit: int, help_text: str) -> None:
-    """A line of text of at most `limit` characters."""
+def typed(name: str, label: str, value: str, *, limit: int, help_text: str | None = None, empty: str = "") -> None:
+    """A line of text of at most `limit` characters; `empty` says what no text means."""
     st.session_state[f"pick-{name}"] = value
-    st.text_input(label, key=f"pick-{name}", max_chars=limit, on_change=_take, args=(name,), help=help_text)
+    st.text_input(
+        label,
+        key=f"pick-{name}",
+        max_chars=limit,
+        placeholder=empty or None,
+        on_change=take,
+        args=(name,),
+        help=help_text,
+    )
 
 
-def _take(name: str) -> None:
+def take(name: str) -> None:
+    """Write what the widget `pick-name` holds into the text `name`: for widgets that are not made here."""
     value = st.session_state.get(f"pick-{name}")
     if value is not None:
         st.session_state[name] = str(value)

@@ -1,14 +1,11 @@
 """The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import streamlit as st
 
 from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
-from attnviz.ui import frame
+from attnviz.ui import choices, frame
 from attnviz.ui.masks_link import (
     FIELDS,
     MAX_SECOND,
@@ -33,9 +30,8 @@ FILL_NAMES = {
 
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    with st.container(key="link-state"):
-        params = {name: st.text_input(name, key=name, bind="query-params") or "" for name in FIELDS}
-    view, problems = view_of(params, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start))
+    texts = choices.linked(FIELDS)
+    view, problems = view_of(texts, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start))
     frame.say(*problems)
     return view
 
@@ -58,12 +54,12 @@ def answered() -> int:
 
 def site(trace, view: MaskView) -> None:
     """Kind, layer and head."""
-    pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
+    choices.pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
     left, right = st.columns(2, gap="small")
     with left:
-        pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
+        choices.pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
     with right:
-        pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}")
+        choices.pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}")
 
 
 def masks(view: MaskView) -> None:
@@ -86,61 +82,31 @@ def masks(view: MaskView) -> None:
 
 def batch(view: MaskView) -> None:
     """The sentence that joins the batch, and which of both is looked at."""
-    st.session_state["pick-second"] = view.second
-    st.text_input(
+    choices.typed(
+        "second",
         "Second sentence of the batch",
-        key="pick-second",
-        max_chars=MAX_SECOND,
-        placeholder="empty: a batch of one",
-        on_change=_take,
-        args=("second",),
-        help="The shorter of the two is padded; its pads are keys and rows like any other, until a mask hides them.",
+        view.second,
+        limit=MAX_SECOND,
+        empty="empty: a batch of one",
+        help_text="The shorter one is padded; its pads are keys and rows like any other, until a mask hides them.",
     )
     if view.second.strip():
-        segments("item", "Shown", (0, 1), view.item, lambda item: ("first", "second")[item])
+        choices.segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
 
 
 def fill(view: MaskView) -> None:
     """What stands in masked cells, in which dtype, and how far the mask reaches."""
-    pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
+    choices.pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
         st.session_state["pick-number"] = min(max(view.number, -40.0), 10.0)
-        st.slider("Number", -40.0, 10.0, step=0.5, key="pick-number", on_change=_take, args=("number",))
-    segments("dtype", "Computed in", DTYPES, view.dtype)
-    segments("scope", "In force at", tuple(SCOPES), view.scope, SCOPES.__getitem__)
+        st.slider("Number", -40.0, 10.0, step=0.5, key="pick-number", on_change=choices.take, args=("number",))
+    choices.segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
+    choices.segments("scope", "In force at", SCOPES, view.scope)
 
 
 def room(view: MaskView) -> None:
     """Which part of the laboratory is open."""
-    segments("room", "Part of the laboratory", tuple(ROOMS), view.room, ROOMS.__getitem__, hide_label=True)
-
-
-def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
-    """A list to choose from; the choice goes into the text `name`."""
-    st.session_state[f"pick-{name}"] = value
-    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=_take, args=(name,))
-
-
-def segments(
-    name: str,
-    label: str,
-    options: Sequence[Any],
-    value: Any,
-    shown: Callable[[Any], str] = str,
-    *,
-    hide_label: bool = False,
-) -> None:
-    """A few choices side by side; the choice goes into the text `name`."""
-    st.session_state[f"pick-{name}"] = value
-    st.segmented_control(
-        label,
-        options,
-        key=f"pick-{name}",
-        format_func=shown,
-        on_change=_take,
-        args=(name,),
-        label_visibility="collapsed" if hide_label else "visible",
-    )
+    choices.segments("room", "Part of the laboratory", ROOMS, view.room, hide_label=True)
 
 
 def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
@@ -158,12 +124,6 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
             on_change=_take_number,
             args=(name, chosen),
         )
-
-
-def _take(name: str) -> None:
-    value = st.session_state.get(f"pick-{name}")
-    if value is not None:
-        st.session_state[name] = str(value)
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:

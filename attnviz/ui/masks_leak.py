@@ -10,11 +10,11 @@ from attnviz.analysis.row_by_row import Stage, first_row_moved, stage
 from attnviz.text.display import display
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import AttentionCall
-from attnviz.ui import frame
-from attnviz.ui.masks_controls import pick
+from attnviz.ui import figure, frame
+from attnviz.ui.choices import pick, typed
 from attnviz.ui.masks_lab import Bench, texts
 from attnviz.ui.masks_link import MAX_SECOND
-from attnviz.views.mask_figures import leak_figure
+from attnviz.views.mask_figures import leak_figure, leak_table
 from attnviz.views.matrices import equation, matrix, vector
 
 SHOWN_DIMENSIONS = 4
@@ -38,32 +38,21 @@ def leak(bench: Bench) -> None:
         replacement = _replacement(bench, at)
     masked, unmasked = frame.run(lambda: leak_test(bench.model, trace, at, replacement))
     cases = [("with the causal mask", masked), ("without any mask", unmasked)]
-    figure = leak_figure(
-        [(name, one.change.numpy()) for name, one in cases], texts(ins), at, theme=st.context.theme.type or "light"
-    )
-    st.plotly_chart(figure, key="leak-figure", width="stretch", theme=None)
+    changes = [(name, one.change.numpy()) for name, one in cases]
     st.html(f"<div class='verdict' role='status'>{_leak_said(masked, unmasked, at)}</div>")
+    made = leak_figure(changes, names, at, theme=figure.theme())
+    figure.show(made, key="leak", table=lambda: leak_table(changes, names))
     st.html(f"<div class='vectors'>{_encodings(cases, ins, replacement)}</div>")
 
 
 def _replacement(bench: Bench, at: int) -> Token:
-    st.session_state["pick-other"] = bench.view.other
-    st.text_input(
-        "by the first token of",
-        key="pick-other",
-        max_chars=MAX_SECOND,
-        placeholder="empty: the target's other tokens",
-        on_change=_take_other,
-    )
+    empty = "empty: the target's other tokens"
+    typed("other", "by the first token of", bench.view.other, limit=MAX_SECOND, empty=empty)
     trace, other = bench.trace, bench.view.other
-    typed = bench.model.pieces(other, to=trace.to) if other.strip() else ()
+    pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
     others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]
-    return next(iter([*typed, *others, trace.tokens("tgt")[-1]]))
-
-
-def _take_other() -> None:
-    st.session_state["other"] = st.session_state["pick-other"]
+    return next(iter([*pieces, *others, trace.tokens("tgt")[-1]]))
 
 
 def _leak_said(masked: Leak, unmasked: Leak, at: int) -> str:

@@ -1,4 +1,4 @@
-"""What a link to the Masks page carries, as texts, and what is said of texts that cannot be followed. No Streamlit."""
+"""What a link to the Masks page carries, as texts, and what is said of texts that cannot be followed."""
 
 import math
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ import torch
 from attnviz.analysis.fills import DTYPES, FILLS, Choice
 from attnviz.analysis.mask_recipe import RULES, Recipe, Rule
 from attnviz.transformer.probe import Kind
+from attnviz.ui.choices import Reader
 from attnviz.views.painting import painting_of_text
 
 SCOPES = {"head": "this head", "layer": "this layer", "kind": "every layer"}
@@ -93,25 +94,26 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
 
     A missing text means the default, a bad one falls back to it, and the others still count.
     """
-    read = _Reader(params)
+    read = Reader(params)
     kind: Kind = read.one_of("kind", bounds.kinds, _first_kind(bounds))  # type: ignore[assignment]
+    second = params.get("second", "")[:MAX_SECOND]
     view = MaskView(
         kind=kind,
         layer=read.whole("layer", bounds.n_layers, 0) or 0,
         head=read.whole("head", bounds.n_heads, 0) or 0,
-        row=read.whole("row", 10_000, None),
-        rules=read.rules("masks", (("causal", ()),) if kind == "decoder_self" else ()),
-        paint=read.paint(),
+        row=read.whole("row", 10_000),
+        rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),
+        paint=_paint(read),
         fill=read.one_of("fill", FILLS, "-inf"),
         number=read.number("number", -10.0),
         dtype=read.one_of("dtype", DTYPES, "float32"),
         scope=read.one_of("scope", tuple(SCOPES), "head"),
         room=read.one_of("room", tuple(ROOMS), "pipeline"),
-        second=params.get("second", "")[:MAX_SECOND],
-        item=(read.whole("item", 2, 0) or 0) if params.get("second", "").strip() else 0,
-        step=read.whole("step", 10_000, None),
+        second=second,
+        item=(read.whole("item", 2, 0) or 0) if second.strip() else 0,
+        step=read.whole("step", 10_000),
         arrived=read.whole("arrived", 100, 2) or 2,
-        at=read.whole("at", 10_000, None),
+        at=read.whole("at", 10_000),
         other=params.get("other", "")[:MAX_SECOND],
     )
     return view, tuple(read.problems)
@@ -121,57 +123,24 @@ def _first_kind(bounds: MaskBounds) -> Kind:
     return "decoder_self" if "decoder_self" in bounds.kinds else bounds.kinds[0]
 
 
-class _Reader:
-    def __init__(self, params: Mapping[str, str]) -> None:
-        self.params, self.problems = params, list[str]()
-
-    def one_of(self, name: str, allowed: tuple[str, ...], default: str) -> str:
-        text = self.params.get(name, "")
-        if not text or text in allowed:
-            return text or default
-        self._say(name, text, f"it can be {', '.join(allowed)}", default)
+def _rules(read: Reader, default: tuple) -> tuple[tuple[str, tuple[int | float, ...]], ...]:
+    text = read.params.get("masks", "")
+    if not text:
         return default
+    parts = [] if text == "none" else [_rule(part) for part in text.split("~")[:16]]
+    for part in (part for part in parts if isinstance(part, str)):
+        read.say("masks", f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part=part)
+    return tuple(dict(part for part in parts if not isinstance(part, str)).items())
 
-    def whole(self, name: str, count: int, default: int | None) -> int | None:
-        text = self.params.get(name, "")
-        if not text:
-            return default
-        if text.isdecimal() and len(text) < 6 and int(text) < count:
-            return int(text)
-        self._say(name, text, f"it is a whole number from 0 to {count - 1}", "none" if default is None else default)
-        return default
 
-    def number(self, name: str, default: float) -> float:
-        text = self.params.get(name, "")
-        try:
-            value = float(text) if text else default
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value):
-            return value
-        self._say(name, text, "it is a finite number", default)
-        return default
-
-    def rules(self, name: str, default: tuple) -> tuple[tuple[str, tuple[int | float, ...]], ...]:
-        text = self.params.get(name, "")
-        if not text:
-            return default
-        read = [] if text == "none" else [_rule(part) for part in text.split("~")[:16]]
-        for part in (part for part in read if isinstance(part, str)):
-            self._say(name, part, f"rules are {', '.join(RULES)}, with their numbers", "the mask without it")
-        return tuple(dict(part for part in read if not isinstance(part, str)).items())
-
-    def paint(self) -> str:
-        text = self.params.get("paint", "")
-        try:
-            painting_of_text(text)
-        except ValueError as error:
-            self.problems.append(str(error))
-            return ""
-        return text
-
-    def _say(self, name: str, text: str, allowed: str, used: object) -> None:
-        self.problems.append(f"The link asks for {name} “{text[:40]}”, but {allowed}; shown is {used}.")
+def _paint(read: Reader) -> str:
+    text = read.params.get("paint", "")
+    try:
+        painting_of_text(text)
+    except ValueError as error:
+        read.problems.append(str(error))
+        return ""
+    return text
 
 
 def _rule(part: str) -> tuple[str, tuple[int | float, ...]] | str:

@@ -5,7 +5,8 @@ import streamlit as st
 
 from attnviz.analysis.broadcast import attempts, axes
 from attnviz.analysis.fill_findings import comparison
-from attnviz.ui.masks_controls import FILL_NAMES, pick
+from attnviz.ui.choices import pick
+from attnviz.ui.masks_controls import FILL_NAMES
 from attnviz.ui.masks_lab import Bench
 from attnviz.views.matrices import cells
 

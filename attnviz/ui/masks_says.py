@@ -7,7 +7,8 @@ import streamlit as st
 
 from attnviz.analysis import mask_effect
 from attnviz.text.display import display
-from attnviz.ui.masks_controls import pick
+from attnviz.ui import figure
+from attnviz.ui.choices import pick
 from attnviz.ui.masks_lab import Bench, texts
 from attnviz.views.mask_figures import moved_figure
 
@@ -67,10 +68,7 @@ def _fits(bench: Bench, step: int | None, count: int) -> bool:
 def _maps(bench: Bench, effect: mask_effect.Effect) -> None:
     assert effect.after is not None  # an error was handled before
     table = mask_effect.moved(bench.trace, effect.after, bench.view.item)
-    figure = moved_figure(table, theme=st.context.theme.type or "light")
-    st.plotly_chart(figure, key="says-moved", width="stretch", theme=None)
-    with st.expander("The same numbers as a table"):
-        st.dataframe(table, hide_index=True, key="says-table", height=240)
+    figure.show(moved_figure(table, theme=figure.theme()), key="moved", table=lambda: table)
 
 
 def _nan(effect: mask_effect.Effect, item: int) -> None:

@@ -49,21 +49,37 @@ def leak_figure(
     """
     look = colour.theme(theme)
     figure = make_subplots(
-        len(changes), 1, subplot_titles=[title for title, _ in changes], vertical_spacing=0.22, shared_xaxes=True
+        1,
+        len(changes),
+        subplot_titles=[title for title, _ in changes],
+        horizontal_spacing=0.05,
+        shared_yaxes=True,
     )
-    for row, (_, change) in enumerate(changes, start=1):
-        figure.add_trace(_leak(change, tokens), row=row, col=1)
+    for column, (_, change) in enumerate(changes, start=1):
+        figure.add_trace(_leak(change, tokens), row=1, col=column)
     top = max(float(change.max()) for _, change in changes)
     powers = range(-4, max(-3, int(np.ceil(np.log10(max(top, FLOOR))))) + 1)
     bar = _bar("max |Δ|") | {"tickvals": list(powers), "ticktext": [f"1e{power}" for power in powers]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
     marks = ticks(list(tokens))
-    figure.update_xaxes(showticklabels=True, **marks, **_axis(look))
+    figure.update_xaxes(title="target position", **marks, **_axis(look))
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, autorange="reversed", **_axis(look))
+    figure.update_annotations(font={"size": 12})
     figure.add_vline(x=position - 0.5, line={"color": look.accent, "width": 1.5, "dash": "dot"})
     figure.update_layout(_layout("How far each position's output moved when the token right of the line changed", look))
-    return figure.update_layout(height=150 + 150 * len(changes))
+    return figure.update_layout(height=150 + 30 * len(names))
+
+
+def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> pd.DataFrame:
+    """The numbers of `leak_figure`, a row a cell: mask, layer, position, token, max_delta."""
+    rows = [
+        (title, "embedding" if index == 0 else f"L{index - 1}", position, token, float(change[index, position]))
+        for title, change in changes
+        for index in range(len(change))
+        for position, token in enumerate(tokens)
+    ]
+    return pd.DataFrame(rows, columns=["mask", "layer", "position", "token", "max_delta"])
 
 
 def _moved(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
@@ -119,5 +135,5 @@ def _layout(title: str, look: colour.Theme) -> dict:
         "font": {"family": FONT, "size": 12, "color": look.text},
         "paper_bgcolor": look.panel,
         "plot_bgcolor": look.panel,
-        "margin": {"l": 92, "r": 20, "t": 70, "b": 45},
+        "margin": {"l": 76, "r": 20, "t": 62, "b": 45},
     }
