@@ -92,6 +92,11 @@ class TextCodec:
         """Every piece of the vocabulary, in the order of their ids, special tokens included."""
         return tuple(self._pieces[id_] for id_ in range(self.vocab_size))
 
+    @property
+    def merges(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of pieces that become one, in the order in which they are merged."""
+        return tuple((first, second) for first, second in json.loads(self._json)["model"]["merges"])
+
     def spell(self, piece: str) -> tuple[int, ...]:
         """The ids that spell another vocabulary's piece: one where it is known, none for a special token that is not.
 

@@ -19,6 +19,7 @@ from attnviz.text.codec import TextCodec
 from attnviz.training.card import Demo, TrainedModel, card, read_marks
 from attnviz.training.corpus import Corpus, Pair, read_pairs
 from attnviz.training.evaluation import score
+from attnviz.training.piece_dropout import PieceDropout
 from attnviz.training.recipe import Recipe
 from attnviz.training.shipping import About, ship
 from attnviz.training.trainer import Trainer, read_state, train
@@ -71,7 +72,8 @@ def _train(options: argparse.Namespace, recipe: Recipe) -> None:
             trainer.save(state)
             bar.write(_score(options, trainer, codec, dev))
 
-        train(trainer, corpora, every=options.every, report=report, checkpoint=keep)
+        change = PieceDropout(codec, recipe.piece_dropout, seed=recipe.seed) if recipe.piece_dropout else None
+        train(trainer, corpora, every=options.every, report=report, checkpoint=keep, change=change)
 
 
 def _score(options: argparse.Namespace, trainer: Trainer, codec: TextCodec, dev: Pairs) -> str:

@@ -2,7 +2,7 @@
 
 import gzip
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,10 +64,16 @@ class Batch:
         return int((self.src != 0).sum() + (self.tgt != 0).sum())
 
 
-def epoch_batches(corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens: int) -> Iterator[Batch]:
+Change = Callable[[np.ndarray, random.Random], np.ndarray]
+
+
+def epoch_batches(
+    corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens: int, begin: int = 0, change: Change | None = None
+) -> Iterator[Batch]:
     """One epoch in a random order that depends only on (seed, epoch): sentences of like length together.
 
-    A batch holds about `batch_tokens` tokens, padding included.
+    A batch holds about `batch_tokens` tokens, padding included. The first `begin` batches are left out. `change` may
+    cut a sentence's words into other pieces; its random numbers depend on (seed, epoch, batch).
     """
     rng = random.Random(f"{seed}/{epoch}")
     pairs = [(s, t) for corpus in corpora for _ in range(corpus.repeat) for s, t in corpus.pairs]
@@ -76,8 +82,12 @@ def epoch_batches(corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens:
     for start in range(0, len(pairs), POOL):
         batches += _cut(sorted(pairs[start : start + POOL], key=lambda p: (len(p[1]), len(p[0]))), batch_tokens)
     rng.shuffle(batches)
-    for batch in batches:
-        yield Batch(_padded([s for s, _ in batch]), _padded([t for _, t in batch]))
+    for index, batch in enumerate(batches[begin:], start=begin):
+        src, tgt = [s for s, _ in batch], [t for _, t in batch]
+        if change is not None:
+            own = random.Random(f"{seed}/{epoch}/{index}")
+            src, tgt = [change(s, own) for s in src], [change(t, own) for t in tgt]
+        yield Batch(_padded(src), _padded(tgt))
 
 
 POOL = 20_000  # pairs that are sorted by length together

@@ -8,7 +8,8 @@ class Recipe:
     """What a training run depends on; saved beside its state and printed in the model card.
 
     `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
-    resumed; everything else must stay. `begin` names the trained model that the weights began as, if any.
+    resumed; everything else must stay. `piece_dropout` is the share of merges that `PieceDropout` leaves out. `begin`
+    names the trained model that the weights began as, if any.
     """
 
     languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})
@@ -23,6 +24,7 @@ class Recipe:
     warmup: int = 800
     decay: float = 0.35
     dropout: float = 0.1
+    piece_dropout: float = 0.0
     label_smoothing: float = 0.1
     weight_decay: float = 0.01
     clip: float = 1.0

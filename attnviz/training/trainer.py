@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.text.codec import TextCodec
-from attnviz.training.corpus import Batch, Corpus, epoch_batches
+from attnviz.training.corpus import Batch, Change, Corpus, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.recipe import Recipe
 from attnviz.training.warm_start import warm_start
@@ -41,8 +41,9 @@ class Trainer:
     def _copy(self) -> dict[str, Tensor]:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
-    def batches(self, corpora: list[Corpus]) -> Iterator[Batch]:
-        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done.
+    def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[Batch]:
+        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done; `change` as in
+        `epoch_batches`.
 
         Raises ValueError when there are no pairs.
         """
@@ -52,11 +53,14 @@ class Trainer:
             )
         while self.step < self.recipe.steps:
             epoch = epoch_batches(
-                corpora, epoch=self.epoch, seed=self.recipe.seed, batch_tokens=self.recipe.batch_tokens
+                corpora,
+                epoch=self.epoch,
+                seed=self.recipe.seed,
+                batch_tokens=self.recipe.batch_tokens,
+                begin=self.batch,
+                change=change,
             )
-            for index, batch in enumerate(epoch):
-                if index < self.batch:
-                    continue
+            for index, batch in enumerate(epoch, start=self.batch):
                 if self.step >= self.recipe.steps:
                     return
                 self.batch = index + 1  # before it is learned: a state saved after that goes on with the next one
@@ -171,13 +175,14 @@ def train(
     every: int,
     report: Callable[[int, float, float], None],
     checkpoint: Callable[[], None],
+    change: Change | None = None,
 ) -> None:
     """Run to the recipe's end; `report(step, loss, tokens a second)` now and then, `checkpoint()` every `every` steps
     and at the end.
     """
     losses: list[float] = []
     tokens, since = 0, time.perf_counter()
-    for batch in trainer.batches(corpora):
+    for batch in trainer.batches(corpora, change):
         loss, n_tokens = trainer.learn(batch)
         losses.append(loss)
         tokens += n_tokens
