@@ -17,7 +17,7 @@ from attnviz.ui.masks_link import MAX_SECOND
 from attnviz.views.mask_figures import leak_figure, leak_table
 from attnviz.views.matrices import equation, matrix, vector
 
-SHOWN_DIMENSIONS = 4
+SHOWN_DIMENSIONS = 3
 MOST_ROWS = 6
 
 

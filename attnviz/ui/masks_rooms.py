@@ -17,13 +17,15 @@ def fills(bench: Bench) -> None:
     row = bench.view.row if bench.view.row is not None and bench.view.row < len(rows) else _telling_row(bench)
     pick("row", "Row", range(len(rows)), row, lambda at: f"{at}: {' → '.join(filter(None, rows[at]))}")
     table = comparison(bench.call, bench.mask, row, bench.view.number)
+    # The dtype in force comes first: its fills are in view without scrolling.
+    table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
     table["fill"] = table["fill"].map(FILL_NAMES.get)
     columns = ["fill", "dtype", "fill value", "weights", "sum", "masked weight", "largest", "finding"]
     st.dataframe(
         table[columns],
         hide_index=True,
         key="fills-table",
-        height=660,
+        height=470,
         row_height=27,
         column_config={
             "weights": st.column_config.BarChartColumn(
