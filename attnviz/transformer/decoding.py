@@ -151,7 +151,11 @@ def decode_steps(
     (`tgt_out`) are fed in place of the choices, and decide where a row ends.
     """
     limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
-    rows, fed, length = tuple(range(len(first))), first, 0
+    rows, fed, length = tuple(row for row, limit in enumerate(limits) if limit > 0), first, 0
+    if 0 < len(rows) < len(first):
+        kept = torch.tensor(rows, device=first.device)
+        fed = first[kept]
+        stepper.keep(kept)
     while rows:
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
         yield Written(rows, chosen)

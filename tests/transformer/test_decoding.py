@@ -150,3 +150,12 @@ def test_sampling_of_the_likeliest_only_is_greedy(model, src):
 def test_impossible_sampling_is_refused(options, reason):
     with pytest.raises(ValueError, match=reason):
         Sampling(torch.Generator(), **options)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_row_that_may_have_no_token_gets_none_and_leaves_the_others_alone(model, src, cached):
+    first = torch.ones(len(src), dtype=torch.long)
+    whole = decode(_stepper(model, src, cached=cached), first, VOCABULARY, max_tokens=5)
+    limits = [0 if row == 0 else 5 for row in range(len(src))]
+    assert decode(_stepper(model, src, cached=cached), first, VOCABULARY, max_tokens=limits) == [[], *whole[1:]]
+    assert decode(_stepper(model, src, cached=cached), first, VOCABULARY, max_tokens=0) == [[]] * len(src)

@@ -100,9 +100,9 @@ function exportMenu(app, parts) {
       item("npz", "npz of the whole trace"),
     ),
   );
-  parts.exportMenu.onfocusout = (event) => {
+  parts.exportMenu.addEventListener("focusout", (event) => {
     if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false;
-  };
+  });
   return parts.exportMenu;
 }
 

@@ -38,7 +38,9 @@ function siteTools(app, parts) {
   const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportAs(app, format) });
   parts.exportMenu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
     element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the rows so far")));
-  parts.exportMenu.onfocusout = (event) => { if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false; };
+  parts.exportMenu.addEventListener("focusout", (event) => {
+    if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false;
+  });
   return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.exportMenu);
 }
 
