@@ -18,7 +18,7 @@ class Effect:
     """Two runs on the same tokens, without the mask and with it, and what each would write by itself.
 
     `error` is torch's own sentence where it refused; `after` is then None. A model that writes nothing has no
-    `unchanged` and `written`.
+    `unchanged` and `written`. `unchanged` does not hang on the mask: `effect` leaves it out, for a caller to keep.
     """
 
     before: Trace
@@ -35,13 +35,12 @@ def effect(
 
     `cached=False` where earlier positions may see later ones.
     """
-    unchanged = tuple(write_again(model, trace, None)) if model.writes else ()
     try:
         after = run_again(model, trace, probe.at(0))
         written = tuple(write_again(model, trace, writing or probe, cached=cached)) if model.writes else ()
     except RuntimeError as refusal:
-        return Effect(trace, unchanged=unchanged, error=str(refusal).strip().splitlines()[0])
-    return Effect(trace, after, unchanged, written)
+        return Effect(trace, error=str(refusal).strip().splitlines()[0])
+    return Effect(trace, after, written=written)
 
 
 def moved(before: Trace, after: Trace, item: int = 0) -> pd.DataFrame:
