@@ -27,8 +27,7 @@ def rows() -> Iterator[Row]:
             size = call.query.shape[2]
             one = filled(call, recipe.build(size, size), choice)
             assert one.attn is not None  # -inf is refused nowhere
-            maps = (one.mask, one.scores, one.masked_scores, one.attn)
-            findings(Filled(choice, *(part[0, 0] for part in maps)))
+            findings(Filled(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
 
         def again(trace=trace, recipe=recipe, choice=choice) -> None:
             effect(model, trace, MaskOverride([SITE], recipe.build, head=HEAD, weigh=weigh(choice)))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.views.mask_figures import leak_figure, moved_figure
+from attnviz.views.mask_figures import leak_figure, leak_table, moved_figure
 from attnviz.views.matrices import cells, matrix, number, vector
 
 
@@ -27,6 +27,14 @@ def test_what_did_not_change_by_a_bit_is_blank_and_says_so() -> None:
     assert np.isnan(figure.data[0].z).tolist() == [[True, True, False], [True, False, False]]
     assert figure.data[0].z[1, 1] == pytest.approx(-2)
     assert figure.data[0].customdata[0][0].tolist() == ["0, bitwise equal", "&lt;b&gt;"]
+
+
+def test_the_leaks_numbers_are_a_table_with_a_row_for_every_cell() -> None:
+    change = np.array([[0.0, 2.0], [0.5, 1.0]])
+    table = leak_table([("with", change), ("without", change + 1)], ["a", "b"])
+    assert len(table) == 8
+    assert table.iloc[2].tolist() == ["with", "L0", 0, "a", 0.5]
+    assert table.iloc[-1].tolist() == ["without", "L0", 1, "b", 2.0]
 
 
 @pytest.mark.parametrize("draw", [lambda: moved_figure(pd.DataFrame({"kind": []}), theme="sepia")])
