@@ -81,7 +81,7 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
         order=reader.one_of("order", ("position", "contribution"), "position"),
         part=_part(texts["part"], trace, view),
     )
-    lines, problems = _heads_of(texts["lines"], (trace.n_layers, trace.n_heads), view)
+    lines, problems = _heads_of(texts["lines"], trace.shape(view.kind), view)
     key = int(texts["key"]) if texts["key"].isdecimal() and len(texts["key"]) < 6 else None
     frame.say(*reader.problems, *problems)
     tabbed = replace(tabbed, lines=lines, key=key)

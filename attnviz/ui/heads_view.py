@@ -17,7 +17,9 @@ def current(trace, entry: Entry) -> View:
     with st.container(key="link-state"):
         params = {name: st.text_input(name, key=name, bind="query-params") for name in FIELDS}
     start = View(**entry.start)
-    view, problems = view_of(params, Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS)), start)
+    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
+    bounds = Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS), shapes)
+    view, problems = view_of(params, bounds, start)
     frame.say(*problems)
     return view
 

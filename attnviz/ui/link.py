@@ -4,7 +4,7 @@ A shared link names its version, the weights and every option, so that it keeps 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
@@ -80,12 +80,20 @@ FIELDS = tuple(View().to_params())
 
 @dataclass(frozen=True)
 class Bounds:
-    """What there is to choose from: kinds, numbers of layers and heads, metrics."""
+    """What there is to choose from: kinds, numbers of layers and heads, metrics.
+
+    `shapes` holds layers and heads of kinds that have others than `n_layers` and `n_heads`.
+    """
 
     kinds: tuple[str, ...]
     n_layers: int
     n_heads: int
     metrics: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> tuple[int, int]:
+        """Layers and heads of a kind."""
+        return self.shapes.get(kind, (self.n_layers, self.n_heads))
 
 
 def view_of(params: Mapping[str, str], bounds: Bounds, start: View) -> tuple[View, tuple[str, ...]]:
@@ -95,11 +103,12 @@ def view_of(params: Mapping[str, str], bounds: Bounds, start: View) -> tuple[Vie
     """
     reader = _Reader(params, bounds)
     kind = reader.one_of("kind", bounds.kinds, start.kind if start.kind in bounds.kinds else bounds.kinds[0])
+    layers, heads = bounds.of(kind)
     view = replace(
         start,
         kind=kind,
-        layer=reader.index("layer", bounds.n_layers, start.layer),
-        head=reader.index("head", bounds.n_heads, start.head),
+        layer=reader.index("layer", layers, start.layer),
+        head=reader.index("head", heads, start.head),
         row=reader.row(),
         zoom=reader.zoom(),
         sort=reader.one_of("sort", ("layout", *bounds.metrics), start.sort),
@@ -156,7 +165,8 @@ class _Reader:
         text, pins = self.params.get("pins", ""), []
         for part in filter(None, text.split("~")):
             kind, layer, head = (*part.split("."), "", "")[:3]
-            indices = _index(layer, self.bounds.n_layers), _index(head, self.bounds.n_heads)
+            layers, heads = self.bounds.of(kind)
+            indices = _index(layer, layers), _index(head, heads)
             if kind not in self.bounds.kinds or None in indices:
                 self._say("pins", part, "a pin is kind.layer.head, such as cross.2.5", "without that pin")
             else:

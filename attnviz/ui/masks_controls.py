@@ -31,7 +31,8 @@ FILL_NAMES = {
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
     texts = choices.linked(FIELDS)
-    view, problems = view_of(texts, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start))
+    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
+    view, problems = view_of(texts, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes))
     frame.say(*problems)
     return view
 
@@ -57,9 +58,9 @@ def site(trace, view: MaskView) -> None:
     choices.pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
     left, right = st.columns(2, gap="small")
     with left:
-        choices.pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
+        choices.pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, lambda layer: f"L{layer}")
     with right:
-        choices.pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}")
+        choices.pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
 
 
 def masks(view: MaskView) -> None:

@@ -103,7 +103,7 @@ class Bench:
     @property
     def sites(self) -> list[Site]:
         """Where the mask is in force in a re-run."""
-        layers = range(self.trace.n_layers) if self.view.scope == "kind" else (self.view.layer,)
+        layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
         return [Site(self.view.kind, layer) for layer in layers]
 
     @property

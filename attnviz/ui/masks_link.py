@@ -87,6 +87,11 @@ class MaskBounds:
     n_layers: int
     n_heads: int
     start: Mapping[str, object] = field(default_factory=dict)
+    shapes: Mapping[Kind, tuple[int, int]] = field(default_factory=dict)  # of kinds that have other numbers
+
+    def of(self, kind: Kind) -> tuple[int, int]:
+        """Layers and heads of a kind."""
+        return self.shapes.get(kind, (self.n_layers, self.n_heads))
 
 
 def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tuple[str, ...]]:
@@ -97,10 +102,11 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
     read = Reader(params)
     kind: Kind = read.one_of("kind", bounds.kinds, _first_kind(bounds))  # type: ignore[assignment]
     second = params.get("second", "")[:MAX_SECOND]
+    layers, heads = bounds.of(kind)
     view = MaskView(
         kind=kind,
-        layer=read.whole("layer", bounds.n_layers, 0) or 0,
-        head=read.whole("head", bounds.n_heads, 0) or 0,
+        layer=read.whole("layer", layers, 0) or 0,
+        head=read.whole("head", heads, 0) or 0,
         row=read.whole("row", 10_000),
         rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),
         paint=_paint(read),

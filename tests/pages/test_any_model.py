@@ -95,3 +95,17 @@ def test_anybody_may_open_another_where_nothing_is_pinned(open_page, monkeypatch
     app = open_page("heads")
     options = next(box.options for box in app.selectbox if box.label == "Model")
     assert options == ["tiny", "Another model …"]
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_a_decoder_taller_and_narrower_than_its_encoder_is_shown_to_its_last_head(open_page, folder, kind: str) -> None:
+    layer, head = {"encoder_self": ("1", "4"), "decoder_self": ("2", "2"), "cross": ("2", "2")}[kind]
+    for page in ("heads", "masks"):
+        app = open_page(page, model=folder("bart"), src="I love you.", kind=kind, layer=layer, head=head)
+        assert not app.exception
+        assert not [info for info in app.info if "link asks" in info.value]
+        beyond = open_page(page, model=folder("bart"), src="I love you.", kind=kind, layer="2", head="4")
+        assert not beyond.exception
+        assert [
+            info for info in beyond.info if "link asks" in info.value
+        ]  # one of both does not exist in this kind: a sentence says so
