@@ -2,6 +2,7 @@
 itself, and, where it is installed (requirements-bench.txt), by TransformerLens.
 """
 
+import importlib
 import importlib.util
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -62,12 +63,13 @@ class _Peers:
         ).eval()
         self.lens = None
         if importlib.util.find_spec("transformer_lens"):
-            from transformer_lens.model_bridge import TransformerBridge
             from transformers import AutoTokenizer
 
             whole = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
             tokenizer = AutoTokenizer.from_pretrained(folder)
-            self.lens = TransformerBridge.boot_transformers("gpt2", hf_model=whole, tokenizer=tokenizer)
+            self.lens = importlib.import_module("transformer_lens.model_bridge").TransformerBridge.boot_transformers(
+                "gpt2", hf_model=whole, tokenizer=tokenizer
+            )
 
     def tasks(self, length: int) -> Mapping[str, Callable[[], Any]]:
         """What is timed: each sees the same tokens."""

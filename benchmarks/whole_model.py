@@ -1,5 +1,6 @@
 """Every head of a 12 x 12 model on 128 tokens in one picture: our Whole model tab beside bertviz's view of the same."""
 
+import importlib
 import importlib.util
 import json
 import tempfile
@@ -74,7 +75,7 @@ def _ours() -> float:
 
 def _theirs() -> tuple[str, float, int]:
     """The view that finished, milliseconds until its last line was painted, and the bytes of its page."""
-    import bertviz
+    bertviz = importlib.import_module("bertviz")
 
     attention, tokens = _attention(), [f"w{at}" for at in range(TOKENS)]
     with chromium_here() as browser:
@@ -106,16 +107,18 @@ def _seconds_until_painted(page: Page, html: str) -> float | None:
 
 def _library(route: Route) -> None:
     """Libraries that bertviz takes from the network, from packages on this machine."""
-    import mpld3
-    import nbclassic
-
-    static = Path(nbclassic.__file__).parent / "static" / "components"
+    static = _folder("nbclassic") / "static" / "components"
     files = {
         "require.min.js": static / "requirejs" / "require.js",
         "jquery.min.js": static / "jquery" / "jquery.min.js",
-        "d3.min.js": Path(mpld3.__file__).parent / "js" / "d3.v5.min.js",
+        "d3.min.js": _folder("mpld3") / "js" / "d3.v5.min.js",
     }
     if path := files.get(route.request.url.rsplit("/", 1)[-1]):
         route.fulfill(path=path, content_type="text/javascript")
     else:
         route.abort()
+
+
+def _folder(package: str) -> Path:
+    """Where an installed package lies."""
+    return Path(importlib.import_module(package).__file__ or "").parent

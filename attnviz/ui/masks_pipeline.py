@@ -80,7 +80,7 @@ def _verdict(bench: Bench) -> str:
 def _moved(effect, item: int) -> str:
     """What there is to say of a model that writes nothing: the map that moved furthest."""
     table = moved(effect.before, effect.after, item)
-    if not (most := table["moved"].max()) > 0:  # NaN too: the maps then show it
+    if not (most := table["moved"].to_numpy().max()) > 0:  # NaN too: the maps then show it
         return "no map of the model moves"
     row = table.loc[table["moved"].idxmax()]
     return f"the map that moves furthest is L{row['layer']} H{row['head']}: {most:.1%} of a row goes elsewhere"

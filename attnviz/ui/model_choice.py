@@ -96,8 +96,12 @@ def _ask() -> None:
 
 def _open(name: str) -> None:
     bar = st.progress(0.0, "Looking for the model")
+
+    def tell(share: float, what: str) -> None:
+        bar.progress(share, literal(what))
+
     try:
-        session.model(name, lambda share, what: bar.progress(share, literal(what)))
+        session.model(name, tell)
     except ValueError as refusal:
         bar.empty()
         st.error(literal(str(refusal)), icon=":material/error:")

@@ -27,7 +27,7 @@ def test_the_pieces_add_up_to_the_trace(trace, kind) -> None:
         assert pair.score == pytest.approx(pair.dot / np.sqrt(len(pair.query)), abs=1e-9)
         assert np.allclose(pair.scores, scores[query], atol=1e-5)
         assert np.allclose(pair.attn, attn[query], atol=1e-6)
-        assert pair.table()["adds_to_score"].sum() == pytest.approx(pair.score, abs=1e-9)
+        assert float(pair.table()["adds_to_score"].sum()) == pytest.approx(pair.score, abs=1e-9)
 
 
 def by_hand(**parts) -> Trace:

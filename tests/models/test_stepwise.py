@@ -32,7 +32,7 @@ def tiny() -> Translator:
 def shipped() -> Translator:
     if not catalogue.entries():
         pytest.skip("no checkpoint is shipped in assets/models")
-    return catalogue.load(device="cpu", dtype="float32")
+    return catalogue.translator(device="cpu", dtype="float32")
 
 
 def plan_of(model: Translator, way: str, **options) -> Plan:
