@@ -55,7 +55,7 @@ def broadcast(bench: Bench) -> None:
         {"code": one.code, "result": "raises" if one.shape is None else axes(one.shape), "what happens": one.said}
         for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
     ]
-    st.dataframe(pd.DataFrame(table), hide_index=True, key="broadcast-table")
+    st.table(pd.DataFrame(table).set_index("code"))  # wraps: torch's sentence is read to its end
     st.caption(
         f"unsqueeze(1) puts an axis of size 1 before axis 1: {axes((batch, q_len, k_len))} becomes "
         f"{axes((batch, 1, q_len, k_len))}, and broadcasting repeats it for all {heads} heads without copying. "

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 Numbers = Sequence[Sequence[float]]
 
+MOST_CELLS = 32  # of a side
+
 
 def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:
     """A matrix with a name and row names; cells in `quiet` (row, column) are drawn as masked."""
@@ -36,7 +38,12 @@ def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool =
 
 
 def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: str = "") -> str:
-    """A mask as a small picture: filled where a query may attend, hatched where not."""
+    """A mask as a small picture: filled where a query may attend, hatched where not. Of a long one its first
+    `MOST_CELLS` rows and columns, and the note says so.
+    """
+    if max(len(mask), *map(len, mask)) > MOST_CELLS:
+        mask = [line[:MOST_CELLS] for line in mask[:MOST_CELLS]]
+        note = f"{note}; drawn are its first {MOST_CELLS} rows and columns"
     lines = "".join(
         "<tr>" + "".join(f"<td class='{'sees' if seen else 'masked'}'></td>" for seen in line) + "</tr>"
         for line in mask

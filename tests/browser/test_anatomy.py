@@ -14,7 +14,7 @@ LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
 def opened(page: Page, settled, link: str = LINK) -> Page:
     page.goto(link)
     settled(page)
-    page.locator(".js-plotly-plot, .number-rows, .memory-cells").first.wait_for()
+    page.locator(".js-plotly-plot, .number-rows, .memory-cells, pre").first.wait_for()
     return page
 
 
