@@ -113,12 +113,20 @@ def _recipe(model: TrainedModel) -> str:
 
 def _scores(scores: Mapping[str, Score]) -> str:
     rows = [
-        (language_name(to), f"{score.bleu:.1f}", f"{score.chrf:.1f}", f"{score.sentences:,}")
+        (
+            language_name(to),
+            *(f"{value:.1f}" for value in (score.bleu, score.chrf)),
+            f"{score.pairs:,}",
+            *(f"{value:.1f}" for value in (score.bleu_any, score.chrf_any)),
+            f"{score.sentences:,}",
+        )
         for to, score in scores.items()
     ]
     return (
-        "sacrebleu on the dev split, greedy decoding, one reference a sentence; Chinese BLEU counts characters.\n\n"
-        + _table(("into", "BLEU", "chrF", "sentences"), rows)
+        "sacrebleu on the dev split, greedy decoding; Chinese BLEU counts characters. Many English sentences have "
+        "several translations: on the left every pair is taken by itself, on the right every sentence once, with all "
+        "its translations as references.\n\n"
+        + _table(("into", "BLEU", "chrF", "pairs", "BLEU, any", "chrF, any", "sentences"), rows)
     )
 
 

@@ -1,6 +1,8 @@
 """How good are the translations? chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import sacrebleu
 
@@ -10,16 +12,39 @@ from attnviz.training.corpus import Pair
 
 @dataclass(frozen=True)
 class Score:
-    """sacrebleu's corpus scores, 0 to 100; Chinese BLEU counts characters (tokenize `zh`)."""
+    """sacrebleu's corpus scores, 0 to 100; Chinese BLEU counts characters (tokenize `zh`).
+
+    Many English sentences have several translations. `bleu` and `chrf` take every pair by itself, so that whatever is
+    written for such a sentence, most of its pairs call it wrong; `bleu_any` and `chrf_any` take each English sentence
+    once and compare with all its translations together.
+    """
 
     bleu: float
     chrf: float
+    pairs: int
+    bleu_any: float
+    chrf_any: float
     sentences: int
 
 
-def score(translator: Translator, pairs: list[Pair], to: str) -> Score:
-    """Greedy scores on `(English, reference)` pairs."""
-    hypotheses = list(translator.translate([english for english, _ in pairs], to=to))
-    references = [[reference for _, reference in pairs]]
-    bleu = sacrebleu.corpus_bleu(hypotheses, references, tokenize="zh" if to == "zh" else "13a")
-    return Score(bleu.score, sacrebleu.corpus_chrf(hypotheses, references).score, len(pairs))
+def score(translator: Translator, pairs: Sequence[Pair], to: str) -> Score:
+    """Greedy scores on `(English, reference)` pairs; a sentence of several pairs is translated once."""
+    references: dict[str, list[str]] = {}
+    for english, reference in pairs:
+        references.setdefault(english, []).append(reference)
+    translations = dict(zip(references, translator.translate(list(references), to=to), strict=True))
+    return score_translations(translations, references, to=to)
+
+
+def score_translations(translations: Mapping[str, str], references: Mapping[str, Sequence[str]], *, to: str) -> Score:
+    """Scores of what was written (`translations`) for English sentences that each have one reference or more."""
+    pairs = [(translations[english], reference) for english in references for reference in references[english]]
+    alone = [hypothesis for hypothesis, _ in pairs], [[reference for _, reference in pairs]]
+    # sacrebleu wants the first reference of every sentence, then the second of those that have one, and so on
+    together = [translations[english] for english in references], [*zip_longest(*references.values())]
+    tokenize = "zh" if to == "zh" else "13a"
+    (bleu, chrf), (bleu_any, chrf_any) = (
+        (sacrebleu.corpus_bleu(*both, tokenize=tokenize).score, sacrebleu.corpus_chrf(*both).score)
+        for both in (alone, together)
+    )
+    return Score(bleu, chrf, len(pairs), bleu_any, chrf_any, len(references))
