@@ -12,6 +12,7 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from attnviz.ui.components.drawn import joined, unless_drawn
+from attnviz.views.heads_constants import constants_script
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
@@ -41,5 +42,5 @@ def _nothing() -> None:
 
 @cache
 def _component() -> Callable[..., Any]:
-    css, js = joined("css", (_HERE, STYLES)), joined("js", (_HERE, SCRIPTS))
+    css, js = joined("css", (_HERE, STYLES)), constants_script() + joined("js", (_HERE, SCRIPTS))
     return component("attnviz_heads", html=_HTML, css=css, js=js)

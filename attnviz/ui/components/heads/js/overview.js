@@ -136,7 +136,8 @@ function extent(values) {
 }
 
 function metricName(app, metric) {
-  const [, label, unit] = app.payload.header.metrics.names.find(([name]) => name === metric) ?? [null, metric, ""];
+  const [, unit] = app.payload.header.metrics.names.find(([name]) => name === metric) ?? [metric, ""];
+  const label = metric.replaceAll("_", " ");
   return unit ? `${label} (${unit})` : label;
 }
 

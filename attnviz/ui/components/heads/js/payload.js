@@ -1,28 +1,67 @@
-// Decoding of what Python sends (attnviz/views/heads_payload.py says how it is laid out).
+// Decoding of what Python sends (attnviz/views/heads_payload.py says how it is laid out). FIXED is what no payload says,
+// because it never changes (attnviz/views/heads_constants.py).
 
 function decodePayload(bytes) {
   const copy = bytes.slice(); // it arrives at an odd offset, and typed views ask for multiples of four
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
   const start = (4 + length + 3) & ~3;
-  const kinds = new Map(header.kinds.map((raw) => [raw.kind, readKind(raw, copy.buffer, start)]));
+  header.strip.lines = header.strip.lines.map(readLine);
+  const kinds = new Map(header.kinds.map((raw) => [raw.kind, readKind(raw, header.strip, { buffer: copy.buffer, start })]));
+  header.metrics.values = readMetrics(header.metrics, kinds, { buffer: copy.buffer, start });
   const exact = new Map();
   for (const entry of header.exact) readExact(entry, kinds, exact, { buffer: copy.buffer, start });
-  return { header, kinds, exact, scales: readScales(header.colour, copy.buffer, start) };
+  return { header, kinds, exact, scales: (fixedScales ??= readScales()) };
 }
 
-function readKind(raw, buffer, start) {
+function readLine({ name, tokens, special }) {
+  const specials = new Set(special);
+  return { name, tokens: tokens.map((text, i) => [text, specials.has(i)]) };
+}
+
+function readKind(raw, strip, { buffer, start }) {
   const [layers, heads, rows, cols] = raw.shape;
   const { offset, height, width } = raw.overview;
-  const kind = { ...raw, layers, heads, nRows: rows, nCols: cols };
+  const said = { ...FIXED.kinds[raw.kind], ...stripLabels(raw, strip), sinks: [], keys_hidden: [], left_out: "" };
+  const kind = { ...said, ...raw, layers, heads, nRows: rows, nCols: cols };
   kind.thumbs = new Uint8Array(buffer, start + offset, layers * heads * height * width);
   kind.thumbHeight = height;
   kind.thumbWidth = width;
   kind.isPooled = height < rows || width < cols;
-  kind.rowTokens = raw.row_tokens ?? raw.rows.map((_, i) => [i]);
-  kind.colTokens = raw.col_tokens ?? raw.cols.map((_, i) => [i]);
+  kind.rowTokens = raw.row_tokens ?? kind.rows.map((_, i) => [i]);
+  kind.colTokens = raw.col_tokens ?? kind.cols.map((_, i) => [i]);
   kind.masks = raw.mask ? readMasks(raw.mask, rows * cols, buffer, start) : null;
   return kind;
+}
+
+// Labels that are the strip's own tokens in turn are not sent again (attnviz/views/strip_labels.py).
+function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
+  const textsFrom = ([line, from], length) => lines[line].tokens.slice(from, from + length).map(([text]) => text);
+  const labels = {};
+  if (!rows) {
+    const [line, output] = axes[kind].query;
+    const outputs = textsFrom([line, output], shape[2]);
+    labels.rows = textsFrom([line, 0], shape[2]).map((input, i) => [input, output ? outputs[i] : null]);
+  }
+  if (!cols) labels.cols = textsFrom([axes[kind].key[0], 0], shape[3]);
+  return labels;
+}
+
+// Each metric of a kind as numbers by layer and head; null where there is none (attnviz/views/metric_columns.py).
+function readMetrics({ names, offsets }, kinds, { buffer, start }) {
+  const values = {};
+  for (const [name, { layers, heads }] of kinds) {
+    if (!(name in offsets)) continue;
+    const ranges = new Float32Array(buffer, start + offsets[name], 2 * names.length);
+    const codes = new Uint16Array(buffer, start + offsets[name] + ranges.byteLength, names.length * layers * heads);
+    values[name] = {};
+    names.forEach(([metric], i) => {
+      const [low, high] = ranges.subarray(2 * i, 2 * i + 2);
+      const own = Array.from(codes.subarray(i * layers * heads, (i + 1) * layers * heads));
+      values[name][metric] = own.map((code) => (code > 65534 ? null : low + (code / 65534) * (high - low)));
+    });
+  }
+  return values;
 }
 
 function readMasks({ offset, layers, heads }, cells, buffer, start) {
@@ -46,12 +85,12 @@ function readExact(entry, kinds, exact, { buffer, start }) {
       exact.set(siteKey(entry.kind, layer, head), piece(layer * kind.heads + head));
 }
 
-function readScales(offsets, buffer, start) {
-  const scale = (name) => new Uint8Array(buffer, start + offsets[name], 768);
-  return {
-    light: { sequential: scale("sequential_light"), diverging: scale("diverging_light") },
-    dark: { sequential: scale("sequential_dark"), diverging: scale("diverging_dark") },
-  };
+let fixedScales = null; // the same 256 colours for every payload
+
+function readScales() {
+  const bytes = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const read = ({ sequential, diverging }) => ({ sequential: bytes(sequential), diverging: bytes(diverging) });
+  return { light: read(FIXED.scales.light), dark: read(FIXED.scales.dark) };
 }
 
 const siteKey = (kind, layer, head) => `${kind}/${layer}/${head}`;
