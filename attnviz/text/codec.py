@@ -19,6 +19,9 @@ WORD_START = "\u2581"
 UNSPACED = frozenset({"zh"})  # languages written without spaces between words
 _ALONE = Regex(rf"\p{{Han}}|{WORD_START}?(?:\p{{P}}|\p{{N}}|\p{{Sc}}|\p{{Sm}})")
 _SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
+# After an apostrophe inside or behind a word the next piece begins a word ("l'animal" is read as l ' animal, with the
+# animal that also stands alone); its WORD_START then stands for no space.
+_ELISION = r"(?<=\p{L})'(?=[\p{L} ])"
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 
 
@@ -27,11 +30,17 @@ def bos(language: str) -> str:
     return f"<bos:{language}>"
 
 
-def pipeline(*, lowercase: bool, spaced: bool) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
-    """How text is cleaned and cut before BPE: used for building the vocabulary and for encoding alike."""
+def pipeline(
+    *, lowercase: bool, spaced: bool, elision: bool = False
+) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
+    """How text is cleaned and cut before BPE: used for building the vocabulary and for encoding alike.
+
+    With `elision`, the word behind an apostrophe is cut as a word of its own.
+    """
     clean = [normalizers.NFC(), *(normalizers.Replace(old, new) for old, new in _QUOTES.items())]
     clean += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     clean += [normalizers.Lowercase()] if lowercase else []
+    clean += [normalizers.Replace(Regex(_ELISION), "' ")] if elision else []
     space = pre_tokenizers.Metaspace(WORD_START, prepend_scheme="always" if spaced else "never")
     return normalizers.Sequence(clean), pre_tokenizers.Sequence([space, pre_tokenizers.Split(_ALONE, "isolated")])
 
@@ -51,7 +60,8 @@ class TextCodec:
     def __init__(self, tokenizer_json: str) -> None:
         self._json = tokenizer_json
         self._source = _variant(tokenizer_json, lowercase=True, spaced=True)
-        self._spaced = _variant(tokenizer_json, lowercase=False, spaced=True)
+        self._elision = _elides(tokenizer_json)
+        self._spaced = _variant(tokenizer_json, lowercase=False, spaced=True, elision=self._elision)
         self._unspaced = _variant(tokenizer_json, lowercase=False, spaced=False)
         vocabulary = self._source.get_vocab()
         if missing := [name for name in (PAD, UNK, EOS) if name not in vocabulary]:
@@ -137,18 +147,27 @@ class TextCodec:
             if id_ in self.special_ids:
                 tokens.append(self._special(id_, end) if not keep_spaces else Token("", id_, end, end, True))
                 continue
+            starts_word = end == 0 or self._pieces[id_].startswith(WORD_START)
             piece = self._pieces[id_].replace(WORD_START, " ")
-            piece = piece.lstrip() if end == 0 else piece
-            start, end = end, end + len(piece)
+            piece = piece.lstrip() if end == 0 else piece[1:] if starts_word and self._elided(tokens) else piece
+            end += len(piece)
             shown = piece if keep_spaces else piece.lstrip()
-            tokens.append(Token(shown, id_, end - len(shown), end, starts_word=start == 0 or piece != shown))
+            tokens.append(Token(shown, id_, end - len(shown), end, starts_word=starts_word))
         return tuple(tokens)
+
+    def _elided(self, tokens: list[Token]) -> bool:
+        """Whether the next piece stands right behind an apostrophe that itself stands right behind a letter."""
+        if not self._elision or len(tokens) < 2 or tokens[-1].starts_word:
+            return False
+        return tokens[-1].text == "'" and tokens[-2].text[-1:].isalpha()
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
         encoding = tokenizer.encode(without_surrogates(text), add_special_tokens=False)
         tokens: list[Token] = []
         for place, (id_, piece) in enumerate(zip(encoding.ids, encoding.tokens, strict=True)):
             start, end = _span(text, encoding.offsets, place)
+            if tokens and piece.startswith(WORD_START):
+                start = max(start, tokens[-1].end)  # behind an apostrophe the piece claims the apostrophe too
             if piece == WORD_START and text[start:end] != WORD_START:
                 end = start  # the bare start of a word stands for no character, not for the word's first
             starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
@@ -179,7 +198,13 @@ def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, i
     return start, end + len(_NO_SPACE.match(text[end:until])[0])  # type: ignore[index]
 
 
-def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool) -> Tokenizer:
+def _elides(tokenizer_json: str) -> bool:
+    """Whether the vocabulary was built of text whose elisions were cut."""
+    clean = (json.loads(tokenizer_json).get("normalizer") or {}).get("normalizers", ())
+    return any(step.get("pattern") == {"Regex": _ELISION} for step in clean)
+
+
+def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool, elision: bool = False) -> Tokenizer:
     try:
         content = json.loads(tokenizer_json)
         if content["model"]["type"] != "BPE":
@@ -189,5 +214,5 @@ def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool) -> Tokenizer
         tokenizer = Tokenizer.from_str(json.dumps(content))
     except Exception as error:  # the library raises bare Exception for a broken file
         raise TextError(f"tokenizer.json is not a BPE tokenizer that can be read ({error}).") from error
-    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=lowercase, spaced=spaced)
+    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=lowercase, spaced=spaced, elision=elision)
     return tokenizer

@@ -14,7 +14,7 @@ def build_codec(pairs: Mapping[str, list[Pair]], *, vocab_size: int, alphabet: i
     `alphabet` is how many single characters are kept; rarer ones become `<unk>`.
     """
     tokenizer = Tokenizer(models.BPE(unk_token=UNK, fuse_unk=False))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=False, spaced=True)
+    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=False, spaced=True, elision=True)
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size,
         special_tokens=[PAD, UNK, EOS, *(bos(language) for language in pairs)],
