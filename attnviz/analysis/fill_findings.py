@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float
@@ -49,7 +50,7 @@ def findings(filled: Filled) -> tuple[str, ...]:
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
-    return (f"Every row sums to 1, to within {filled.choice.dtype}'s rounding, and {hidden}.",)
+    return (f"Every row sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
 
 
 def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
@@ -58,6 +59,26 @@ def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int,
     Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding; the call has one head.
     """
     return pd.DataFrame([_compared(call, mask, row, Choice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES])
+
+
+def cells_table(filled: Filled, rows: Sequence[tuple[str, str | None]], keys: Sequence[str]) -> pd.DataFrame:
+    """One head's pipeline, a line a cell, row by row; `filled` without batch and head axes.
+
+    `rows` are (input, output or None) and `keys` texts, as shown. Columns: row, row_in, row_out ("" where there is
+    none), key_position, key, may_attend, score, masked_score, weight; no weight where torch refused.
+    """
+    q_len, k_len = filled.scores.shape
+    table = {
+        "row": np.repeat(np.arange(q_len), k_len),
+        "row_in": [put_in for put_in, _ in rows for _ in range(k_len)],
+        "row_out": [put_out or "" for _, put_out in rows for _ in range(k_len)],
+        "key_position": np.tile(np.arange(k_len), q_len),
+        "key": list(keys) * q_len,
+        "may_attend": filled.mask.flatten().numpy(),
+        "score": filled.scores.flatten().numpy(),
+        "masked_score": filled.masked_scores.flatten().numpy(),
+    }
+    return pd.DataFrame(table if filled.attn is None else table | {"weight": filled.attn.flatten().numpy()})
 
 
 def row_under(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, choice: Choice) -> list[float] | None:
@@ -106,7 +127,7 @@ def _really(filled: Filled) -> str:
     if filled.attn is None:
         return "(refused)"
     put = torch.tensor(filled.choice.value, dtype=torch.float64).to(filled.choice.torch_dtype)
-    return f"{float(put):.6g}".replace("-", "−").replace("inf", "∞")
+    return f"{float(put):.4g}".replace("-", "−").replace("inf", "∞")
 
 
 def _value(choice: Choice) -> str:
@@ -117,18 +138,16 @@ def _nan(rows: Rows, choice: Choice) -> str:
     if not bool(rows.nan.any()):
         return ""
     return (
-        f"{_count(rows.nan, 'row is', 'rows are')} NaN: with no key left the softmax divides 0 by 0, and every later "
-        "number that meets such a row becomes NaN too."
+        f"{_count(rows.nan, 'row is', 'rows are')} NaN: with no key left the softmax divides 0 by 0; every number that "
+        "meets NaN becomes NaN."
     )
 
 
 def _uniform(rows: Rows, choice: Choice) -> str:
     if not bool(rows.uniform.any()):
         return ""
-    return (
-        f"{_count(rows.uniform, 'row', 'rows')} without any visible key became uniform: all scores are the same fill, "
-        "and so masked keys share all of the weight."
-    )
+    rows_told = _count(rows.uniform, "row", "rows")
+    return f"{rows_told} without any visible key became uniform: all scores are the same fill, so masked keys share it all."
 
 
 def _leaked(rows: Rows, choice: Choice) -> str:
@@ -137,7 +156,7 @@ def _leaked(rows: Rows, choice: Choice) -> str:
         return ""
     most = float(rows.leaked[leaking].max())
     why = "exp(0) is 1, not 0" if choice.fill == "zero before" else f"exp({_value(choice)} − largest score) is not 0"
-    return f"Masked keys still get weight, up to {most:.3g} of a row ({_count(leaking, 'row', 'rows')}): {why}."
+    return f"Masked keys still get weight, up to {most:.3g} in {_count(leaking, 'row', 'rows')}: {why}."
 
 
 def _unequal(rows: Rows, choice: Choice) -> str:

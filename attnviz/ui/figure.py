@@ -42,9 +42,14 @@ def take_along(key: str, table: "Table") -> None:
             on_click="ignore",
             key=f"{key}-csv",
         )
-        with st.popover("Table", key=f"{key}-table", on_change="rerun") as opened:
-            if opened.open:
-                st.dataframe(table(), hide_index=True, width="content", height="auto", key=f"{key}-numbers")
+        numbers(key, table)
+
+
+def numbers(key: str, table: "Table") -> None:
+    """A button that opens a picture's numbers as a table: for reading aloud, for sorting and for copying."""
+    with st.popover("Table", key=f"{key}-table", on_change="rerun") as opened:
+        if opened.open:
+            st.dataframe(table(), hide_index=True, width="content", height="auto", key=f"{key}-numbers")
 
 
 def theme() -> str:

@@ -44,6 +44,7 @@ def adopt() -> None:
         return
     st.session_state["paint"] = str(edit["paint"])
     st.session_state["row"] = "" if edit["row"] is None else str(edit["row"])
+    st.session_state["zoom"] = str(edit["zoom"])
     if edit.get("bake"):
         st.session_state["masks"] = "none"
 
@@ -102,7 +103,8 @@ def fill(view: MaskView) -> None:
         st.session_state["pick-number"] = min(max(view.number, -40.0), 10.0)
         st.slider("Number", -40.0, 10.0, step=0.5, key="pick-number", on_change=choices.take, args=("number",))
     choices.segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
-    choices.segments("scope", "In force at", SCOPES, view.scope)
+    reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
+    choices.segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
 def room(view: MaskView) -> None:

@@ -12,7 +12,7 @@ from attnviz.transformer.probe import Kind
 from attnviz.ui.choices import Reader
 from attnviz.views.painting import painting_of_text
 
-SCOPES = {"head": "this head", "layer": "this layer", "kind": "every layer"}
+SCOPES = ("head", "layer", "kind")
 ROOMS = {
     "pipeline": "Pipeline",
     "says": "What it would say",
@@ -28,7 +28,8 @@ MAX_SECOND = 200
 class MaskView:
     """Everything that a picture on the Masks page depends on, besides the sentence and the model.
 
-    `rules` are (name, numbers); `paint` is the painted mask as text; `item` is the sentence of the batch that is shown;
+    `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
+    key after the last; `paint` is the painted mask as text; `item` is the sentence of the batch that is shown;
     `second` the sentence that joins the batch, "" for none; `at` and `other` are the leak test's position and text.
     """
 
@@ -36,6 +37,7 @@ class MaskView:
     layer: int = 0
     head: int = 0
     row: int | None = None
+    zoom: tuple[int, int, int, int] | None = None
     rules: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
     paint: str = ""
     fill: str = "-inf"
@@ -63,14 +65,14 @@ class MaskView:
 
     def to_params(self) -> dict[str, str]:
         """Every field as the text that stands in a link."""
-        plain = {name: getattr(self, name) for name in FIELDS if name != "masks"}
+        plain = {name: getattr(self, name) for name in FIELDS if name not in ("masks", "zoom")}
         texts = {name: "" if value is None else str(value) for name, value in plain.items()}
-        return texts | {"masks": rules_to_text(self.rules)}
+        return texts | {"masks": rules_to_text(self.rules), "zoom": ".".join(map(str, self.zoom or ()))}
 
 
 FIELDS = (
-    "kind", "layer", "head", "row", "masks", "paint", "fill", "number", "dtype", "scope", "room", "second", "item",
-    "step", "arrived", "at", "other",
+    "kind", "layer", "head", "row", "zoom", "masks", "paint", "fill", "number", "dtype", "scope", "room", "second",
+    "item", "step", "arrived", "at", "other",
 )  # fmt: skip
 
 
@@ -108,12 +110,13 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
         layer=read.whole("layer", layers, 0) or 0,
         head=read.whole("head", heads, 0) or 0,
         row=read.whole("row", 10_000),
+        zoom=_zoom(read),
         rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),
         paint=_paint(read),
         fill=read.one_of("fill", FILLS, "-inf"),
         number=read.number("number", -10.0),
         dtype=read.one_of("dtype", DTYPES, "float32"),
-        scope=read.one_of("scope", tuple(SCOPES), "head"),
+        scope=read.one_of("scope", SCOPES, "head"),
         room=read.one_of("room", tuple(ROOMS), "pipeline"),
         second=second,
         item=(read.whole("item", 2, 0) or 0) if second.strip() else 0,
@@ -137,6 +140,20 @@ def _rules(read: Reader, default: tuple) -> tuple[tuple[str, tuple[int | float, 
     for part in (part for part in parts if isinstance(part, str)):
         read.say("masks", f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part=part)
     return tuple(dict(part for part in parts if not isinstance(part, str)).items())
+
+
+def _zoom(read: Reader) -> tuple[int, int, int, int] | None:
+    """Four numbers such as 0.8.2.10; whether the maps are as long as that, the picture knows."""
+    text = read.params.get("zoom", "")
+    if not text:
+        return None
+    parts = text.split(".")
+    if len(parts) == 4 and all(part.isdecimal() and len(part) < 6 for part in parts):
+        top, bottom, left, right = map(int, parts)
+        if top < bottom and left < right:
+            return top, bottom, left, right
+    read.say("zoom", "a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
+    return None
 
 
 def _paint(read: Reader) -> str:

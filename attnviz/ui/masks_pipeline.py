@@ -5,8 +5,10 @@ import html
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis.fill_findings import cells_table
 from attnviz.analysis.mask_effect import moved
 from attnviz.text.display import display
+from attnviz.ui import figure
 from attnviz.ui.components.mask_lab import mask_lab
 from attnviz.ui.masks_controls import FILL_NAMES, adopt, answered
 from attnviz.ui.masks_lab import Bench
@@ -16,11 +18,13 @@ from attnviz.views.mask_payload import Pipeline, mask_payload
 
 def pipeline(bench: Bench) -> None:
     """Scores, masked scores, weights and context, and below them the translation before and after."""
-    mask_lab(
-        mask_payload(_pipeline(bench), paint=bench.view.paint, row=bench.view.row, seq=answered()), on_change=adopt
-    )
-    verdict = st.empty()  # the picture does not wait for the run
-    verdict.html(_verdict(bench))
+    view = bench.view
+    payload = mask_payload(_pipeline(bench), paint=view.paint, row=view.row, zoom=view.zoom, seq=answered())
+    mask_lab(payload, on_change=adopt)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
+        verdict = st.empty()
+        figure.numbers("mask-map", lambda: cells_table(bench.filled, bench.rows, bench.cols))
+    verdict.html(_verdict(bench))  # the picture does not wait for the run
 
 
 def _pipeline(bench: Bench) -> Pipeline:

@@ -5,9 +5,11 @@ import streamlit as st
 
 from attnviz.analysis.broadcast import attempts, axes
 from attnviz.analysis.fill_findings import comparison
+from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_controls import FILL_NAMES
 from attnviz.ui.masks_lab import Bench
+from attnviz.views.fill_table import fill_table
 from attnviz.views.matrices import cells
 
 
@@ -17,26 +19,10 @@ def fills(bench: Bench) -> None:
     row = bench.view.row if bench.view.row is not None and bench.view.row < len(rows) else _telling_row(bench)
     pick("row", "Row", range(len(rows)), row, lambda at: f"{at}: {' → '.join(filter(None, rows[at]))}")
     table = comparison(bench.call, bench.mask, row, bench.view.number)
-    # The dtype in force comes first: its fills are in view without scrolling.
+    # The dtype in force comes first: its fills are in view at once.
     table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
-    table["fill"] = table["fill"].map(FILL_NAMES.get)
-    columns = ["fill", "dtype", "fill value", "weights", "sum", "masked weight", "largest", "finding"]
-    st.dataframe(
-        table[columns],
-        hide_index=True,
-        key="fills-table",
-        height=470,
-        row_height=27,
-        column_config={
-            "weights": st.column_config.BarChartColumn(
-                "weights", y_min=0, y_max=1, help="Over the keys; NaN shows as 0"
-            ),
-            "sum": st.column_config.NumberColumn(format="%.6f"),
-            "masked weight": st.column_config.NumberColumn(format="%.3g", help="What masked keys get together"),
-            "largest": st.column_config.NumberColumn(format="%.6f"),
-            "finding": st.column_config.TextColumn(width=430),
-        },
-    )
+    st.html(fill_table(table, FILL_NAMES, row=f"Row {row}"))
+    figure.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
 
 
 def _telling_row(bench: Bench) -> int:

@@ -10,33 +10,59 @@ from plotly.subplots import make_subplots
 from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, shortened, ticks
 
+_MOVED_MARGINS = 66 + 45  # above and below, with the title and the lowest axis
 FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
 
 
 def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
-    """How far every head's map moved, a grid of layers and heads for each kind, 0 to 1.
+    """How far every head's map moved, a grid of layers and heads for each kind, one below the other, 0 to 1.
 
-    `table` has columns kind, layer, head, moved, largest; NaN cells are left blank. Raises ValueError for a theme that
+    `table` has columns kind, layer, head, moved, largest; NaN cells are grey. Raises ValueError for a theme that
     there is not.
     """
     look = colour.theme(theme)
     kinds = list(dict.fromkeys(table["kind"]))
-    titles = [(KINDS[kind].name if kind in KINDS else kind).removesuffix("-attention") for kind in kinds]
-    figure = make_subplots(1, len(kinds), subplot_titles=titles, horizontal_spacing=0.06)
-    for column, kind in enumerate(kinds, start=1):
-        part = table[table["kind"] == kind]
-        grid = part.pivot_table(index="layer", columns="head", values="moved", dropna=False).to_numpy()
-        largest = part.pivot_table(index="layer", columns="head", values="largest", dropna=False).to_numpy()
-        figure.add_trace(_moved(grid, largest), row=1, col=column)
-    figure.update_coloraxes(
-        cmin=0, cmax=1, colorscale=colour.plotly_scale(look.sequential), colorbar=_bar("moved, 0 to 1")
-    )
-    figure.update_xaxes(title="head", dtick=1, constrain="domain", **_axis(look))
-    figure.update_yaxes(dtick=1, autorange="reversed", **_axis(look))
-    figure.update_yaxes(title="layer", col=1)
+    grids = [_grids(table[table["kind"] == kind]) for kind in kinds]
+    layers = [len(grid) for grid, _ in grids]
+    figure = _below_each_other(kinds, layers)
+    for row, (grid, largest) in enumerate(grids, start=1):
+        figure.add_trace(_moved(grid, largest), row=row, col=1)
+        if np.isnan(grid).any():
+            figure.add_trace(_nan_cells(grid, look), row=row, col=1)
+    bar = _bar("share of a row, 0 to 1")
+    bar["title"]["side"] = "right"
+    figure.update_coloraxes(cmin=0, cmax=1, colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
+    heads = max((grid.shape[1] for grid, _ in grids), default=1)
+    figure.update_xaxes(dtick=-(-heads // 16), tickangle=0, **_axis(look))
+    figure.update_xaxes(title="head", row=len(kinds))
+    figure.update_yaxes(title="layer", dtick=-(-max(layers, default=1) // 8), autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
-    figure.update_layout(_layout("How far every map moved: share of a row that goes elsewhere", look))
-    return figure.update_layout(height=270, margin={"l": 50})
+    figure.update_layout(_layout("How far every map moved: what goes elsewhere", look))
+    return figure.update_layout(height=_moved_height(layers), margin={"l": 50, "t": 66})
+
+
+def _grids(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """`moved` and `largest` of one kind, `(layers, heads)` each."""
+    grids = (
+        part.pivot_table(index="layer", columns="head", values=name, dropna=False) for name in ("moved", "largest")
+    )
+    moved, largest = (grid.to_numpy() for grid in grids)
+    return moved, largest
+
+
+def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
+    """Empty grids, each as high as its layers ask for, with 30 pixels between two for the lower one's title."""
+    names = [(KINDS[kind].name if kind in KINDS else kind).removesuffix("-attention") for kind in kinds]
+    inside = _moved_height(layers) - _MOVED_MARGINS
+    return make_subplots(
+        len(kinds), 1, subplot_titles=names, row_heights=list(layers), shared_xaxes=True, vertical_spacing=30 / inside
+    )
+
+
+def _moved_height(layers: Sequence[int]) -> int:
+    """Pixels: 24 a layer, fewer for a deep model."""
+    total = max(sum(layers), 1)
+    return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(60, round(min(24, 420 / total + 6) * total))
 
 
 def leak_figure(
@@ -62,13 +88,13 @@ def leak_figure(
     bar = _bar("max |Δ|") | {"tickvals": list(powers), "ticktext": [f"1e{power}" for power in powers]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
-    marks = ticks(list(tokens))
-    figure.update_xaxes(title="target position", **marks, **_axis(look))
+    marks = ticks([shortened(token, 12) for token in tokens])
+    figure.update_xaxes(title={"text": "target position", "standoff": 8}, tickangle=-50, **marks, **_axis(look))
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
     figure.add_vline(x=position - 0.5, line={"color": look.accent, "width": 1.5, "dash": "dot"})
     figure.update_layout(_layout("How far each position's output moved when the token right of the line changed", look))
-    return figure.update_layout(height=150 + 30 * len(names))
+    return figure.update_layout(height=170 + 30 * len(names), margin={"l": 84, "b": 92})
 
 
 def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> pd.DataFrame:
@@ -91,6 +117,19 @@ def _moved(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
         xgap=2,
         ygap=2,
         name="moved",
+    )
+
+
+def _nan_cells(grid: np.ndarray, look: colour.Theme) -> go.Heatmap:
+    """NaN in grey, as in every map of the page: it is not nothing."""
+    return go.Heatmap(
+        z=np.where(np.isnan(grid), 1, np.nan).astype(np.float32),
+        hovertemplate="L%{y} H%{x}<br>NaN<extra></extra>",
+        colorscale=[[0, look.muted], [1, look.muted]],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        name="NaN",
     )
 
 

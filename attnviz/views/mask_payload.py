@@ -14,6 +14,7 @@ from attnviz.views import colour
 from attnviz.views.binary import Blobs, packed
 
 FORMAT = 1
+Window = tuple[int, int, int, int]
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -38,8 +39,10 @@ class Pipeline:
     findings: Sequence[str] = ()
 
 
-def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, seq: int = 0) -> bytes:
-    """The bytes that the component draws. `seq` is the number of the visitor's edit that this answers."""
+def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0) -> bytes:
+    """The bytes that the component draws. `zoom` is the part of the maps that is drawn: first row, row after the last,
+    first key, key after the last. `seq` is the number of the visitor's edit that this answers.
+    """
     blobs = Blobs()
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -60,7 +63,7 @@ def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, seq: int = 
         name.lower(): _add(blobs, np.asarray(getattr(colour, name)), dtype=np.uint8) for name in _SCALES
     }
     header["id"] = blobs.digest(header)
-    return packed({**header, "row": row, "seq": seq}, blobs.joined())
+    return packed({**header, "row": row, "zoom": zoom, "seq": seq}, blobs.joined())
 
 
 def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | None:

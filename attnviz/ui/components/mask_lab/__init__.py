@@ -18,6 +18,7 @@ SCRIPTS = (
     "payload",
     "paint",
     "preview",
+    "zoom",
     "layout",
     "panels",
     "draw",
@@ -32,10 +33,10 @@ _HTML = '<div class="lab" lang="und"></div>'
 
 
 def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], None]) -> None:
-    """Draw `payload`. After an edit `on_change` runs; `st.session_state[key]["edit"]` holds paint, row, seq and bake.
+    """Draw `payload`. After an edit `on_change` runs; `st.session_state[key]["edit"]` then holds what was made.
 
-    `paint` is the painted mask as text, `row` the pinned row or None, `seq` counts edits, and `bake` asks for the
-    rules to be given up, because the paint now says all that they said.
+    `paint` is the painted mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits,
+    and `bake` asks for the rules to be given up, because the paint now says all that they said.
     """
     _component()(key=key, data=payload, on_edit_change=on_change)
 

@@ -1,8 +1,15 @@
 // The four maps with their labels, hatching and outlines. The same strokes go to the screen and into files.
 
+// Everything: after an edit, a pinned row, new numbers.
 function draw(app) {
-  const began = performance.now();
   if (!app.payload || !app.width) return;
+  drawMaps(app);
+  drawNumbers(app);
+}
+
+// The canvas alone: after the pointer or the painter's cursor has moved, and for another part of the maps.
+function drawMaps(app) {
+  const began = performance.now();
   const ruler = canvasPen(null, app.theme);
   app.layout = layoutOf(app, ruler, app.width, app.room);
   app.panels = panelsOf(app);
@@ -10,7 +17,7 @@ function draw(app) {
   const pen = canvasPen(cleared(app.parts.map, width, height), app.theme);
   drawLab(app, pen);
   drawMarks(app, pen);
-  drawNumbers(app);
+  showZoom(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
@@ -43,81 +50,93 @@ function drawTitle(app, pen, box, panel) {
   pen.text(fitting(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46)), x, at + 16, { size: 11, colour: app.theme.muted });
 }
 
-function fitting(pen, text, width, size = 11) {
-  if (pen.widthOf(text, size) <= width) return text;
+function fitting(pen, text, width, { size = 11, weight = 400 } = {}) {
+  if (pen.widthOf(text, size, weight) <= width) return text;
   let kept = [...text];
-  while (kept.length > 1 && pen.widthOf(`${kept.join("")}…`, size) > width) kept = kept.slice(0, -1);
+  while (kept.length > 1 && pen.widthOf(`${kept.join("")}…`, size, weight) > width) kept = kept.slice(0, -1);
   return `${kept.join("")}…`;
 }
 
 function drawMap(app, pen, box, panel) {
-  const { q } = app.payload;
   if (!panel.data) {
     pen.box(box.x, box.y, box.w, box.h, { stroke: app.theme.line });
     pen.text(fitting(pen, "torch refused", box.w - 8), box.x + 6, box.y + Math.min(14, box.h / 2), { size: 11, colour: app.theme.muted });
     return;
   }
-  pen.image(labImage(app, panel, [q, box.cols]), box.x, box.y, box.w, box.h);
+  pen.image(labImage(app, panel, box), box.x, box.y, box.w, box.h);
   if (panel.hatched) pen.hatch(hiddenBoxes(app, box));
   pen.box(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1, { stroke: app.theme.line });
-  if (box.cols === app.payload.k) drawColNames(app, pen, box);
+  if (box.keys) drawColNames(app, pen, box);
 }
 
 // Runs of hidden cells, one rectangle each: a long text has many cells and few runs.
 function hiddenBoxes(app, box) {
-  const { q, k } = app.payload, { w, h } = app.layout.cell;
+  const { zoom: { rows, keys }, cell: { w, h } } = app.layout, { k } = app.payload;
   const boxes = [];
-  for (let row = 0; row < q; row++)
-    for (let col = 0; col < k; col++) {
+  for (let row = rows[0]; row < rows[1]; row++)
+    for (let col = keys[0]; col < keys[1]; col++) {
       if (mayAttend(app, row * k + col)) continue;
       const from = col;
-      while (col + 1 < k && !mayAttend(app, row * k + col + 1)) col += 1;
-      boxes.push([box.x + from * w, box.y + row * h, (col - from + 1) * w, h]);
+      while (col + 1 < keys[1] && !mayAttend(app, row * k + col + 1)) col += 1;
+      boxes.push([leftOf(app, box, from), topOf(app, box, row), (col - from + 1) * w, h]);
     }
   return boxes;
 }
 
-function everyNth(size, least) { return Math.max(1, Math.ceil(least / size)); }
+// Every so many positions of a window get their name or number, so that the texts do not meet.
+function everyNth([from, to], size, least) {
+  const nth = Math.max(1, Math.ceil(least / size));
+  return span(to - from).filter((i) => i % nth === 0).map((i) => from + i);
+}
 
 function drawRowNames(app, pen, box) {
-  const { h } = app.layout.cell;
-  const nth = everyNth(h, 11.5), size = Math.min(LINE, Math.max(10, h));
-  app.rowNames.forEach((name, row) => {
-    if (row % nth && row !== app.row) return;
-    const strong = row === app.row;
-    pen.text(fitting(pen, name, app.layout.labels - 8, size), box.x - 6, box.y + (row + 0.5) * h, { size, align: "right", weight: strong ? 600 : 400, colour: strong ? app.theme.accent : app.theme.ink });
-  });
+  const { rows } = app.layout.zoom, { h } = app.layout.cell;
+  const size = Math.min(LINE, Math.max(10, h));
+  const named = new Set(everyNth(rows, h, 11.5));
+  if (app.row !== null && within(app.row, rows)) named.add(app.row);
+  for (const row of named) {
+    const strong = row === app.row, weight = strong ? 600 : 400;
+    const text = fitting(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
+    pen.text(text, box.x - 6, topOf(app, box, row + 0.5), { size, align: "right", weight, colour: strong ? app.theme.accent : app.theme.ink });
+  }
 }
 
 function drawColNames(app, pen, box) {
-  const { w } = app.layout.cell;
-  const nth = everyNth(w, 12.5);
-  app.payload.header.cols.forEach((name, col) => {
-    if (col % nth) return;
-    pen.text(fitting(pen, name, app.layout.heads / Math.sin(-SLOPE) - 10), box.x + (col + 0.5) * w, box.y - 7, { size: 11, angle: SLOPE });
-  });
+  const { zoom, cell, heads } = app.layout;
+  for (const col of everyNth(zoom.keys, cell.w, 12.5))
+    pen.text(fitting(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10), leftOf(app, box, col + 0.5), box.y - 7, { size: 11, angle: SLOPE });
 }
 
 function drawSums(app, pen, box) {
-  const { h } = app.layout.cell;
-  const nth = everyNth(h, 11);
-  sumsOf(app).forEach((sum, row) => {
-    const off = Number.isNaN(sum) || Math.abs(sum - 1) > 5e-3;
-    if (row % nth && !(off && h > 6)) return;
-    pen.text(sumText(sum), box.x + 4, box.y + (row + 0.5) * h, { size: 11, weight: off ? 600 : 400, colour: off ? app.theme.accent : app.theme.muted });
-  });
+  const { zoom, cell } = app.layout, sums = sumsOf(app);
+  const isOff = (row) => Number.isNaN(sums[row]) || Math.abs(sums[row] - 1) > 5e-3;
+  const told = new Set(everyNth(zoom.rows, cell.h, 11));
+  for (let row = zoom.rows[0]; row < zoom.rows[1] && cell.h > 6; row++) if (isOff(row)) told.add(row);
+  for (const row of sums.length ? told : []) {
+    const off = isOff(row);
+    pen.text(sumText(sums[row]), box.x + 4, topOf(app, box, row + 0.5), { size: 11, weight: off ? 600 : 400, colour: off ? app.theme.accent : app.theme.muted });
+  }
 }
 
-// What only the screen shows: the row and column under the pointer, the pinned row, the painter's cursor.
+// What only the screen shows: the row and column under the pointer, the pinned row, the painter's cursor, a dragged box.
 function drawMarks(app, pen) {
-  const { w, h } = app.layout.cell, { k } = app.payload;
+  const { zoom, cell: { w, h } } = app.layout;
   for (const box of app.layout.boxes) {
-    const band = (row, stroke) => pen.box(box.x - 1, box.y + row * h - 0.5, box.w + 2, h + 1, { stroke, width: 1.5, radius: 2 });
+    const band = (row, stroke) => within(row, zoom.rows) && pen.box(box.x - 1, topOf(app, box, row) - 0.5, box.w + 2, h + 1, { stroke, width: 1.5, radius: 2 });
     if (app.hover?.row != null && app.hover.row !== app.row) band(app.hover.row, app.theme.faint);
     if (app.row !== null) band(app.row, app.theme.accent);
-    if (box.cols === k && app.hover?.col != null && app.hover.box?.cols === k)
-      pen.box(box.x + app.hover.col * w - 0.5, box.y, w + 1, box.h, { stroke: app.theme.faint, radius: 2 });
-    if (box.name === "masked" && app.cursor && app.focused)
-      pen.box(box.x + app.cursor.col * w, box.y + app.cursor.row * h, w, h, { stroke: app.theme.accent, width: 2.5 });
+    if (box.keys && app.hover?.col != null && app.hover.box?.keys && within(app.hover.col, zoom.keys))
+      pen.box(leftOf(app, box, app.hover.col) - 0.5, box.y, w + 1, box.h, { stroke: app.theme.faint, radius: 2 });
+    const { cursor } = app;
+    if (box.name === "masked" && cursor && app.focused && within(cursor.row, zoom.rows) && within(cursor.col, zoom.keys))
+      pen.box(leftOf(app, box, cursor.col), topOf(app, box, cursor.row), w, h, { stroke: app.theme.accent, width: 2.5 });
   }
+  if (app.pull?.to) drawPull(app, pen);
+}
+
+function drawPull(app, pen) {
+  const { from, to } = app.pull;
+  const [x, y] = [leftOf(app, from.box, Math.min(from.col, to.col)), topOf(app, from.box, Math.min(from.row, to.row))];
+  const [right, bottom] = [leftOf(app, from.box, Math.max(from.col, to.col) + 1), topOf(app, from.box, Math.max(from.row, to.row) + 1)];
+  pen.box(x, y, right - x, bottom - y, { stroke: app.theme.accent, width: 2 });
 }

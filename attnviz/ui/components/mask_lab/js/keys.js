@@ -3,6 +3,7 @@
 const LAB_KEYS = [
   ["← ↑ ↓ →", "walk the cells of the masked scores"], ["Space", "hide or show the cell"], ["Shift + arrows", "paint along"],
   ["r, c", "hide or show the whole row, column"], ["Enter", "pin the row"], ["x", "clear the paint"], ["i", "invert the paint"], ["b", "turn the rules into paint"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"], ["0, double click", "the whole map"], ["wheel", "move a zoomed map, with Shift sideways"],
 ];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -26,6 +27,10 @@ function labKey(app, event) {
     x: () => paintCells(app, span(app.cells.length), 1),
     i: () => invertPaint(app),
     b: () => bake(app),
+    "+": () => zoomBy(app, ZOOM_STEP),
+    "=": () => zoomBy(app, ZOOM_STEP), // the same key without Shift
+    "-": () => zoomBy(app, 1 / ZOOM_STEP),
+    0: () => setZoom(app, wholeMap(app)),
   }[event.key];
   act?.();
   if (act) announceCursor(app);
@@ -36,7 +41,8 @@ function walk(app, [down, right], painting) {
   const { q, k } = app.payload;
   app.cursor = { row: Math.max(0, Math.min(q - 1, app.cursor.row + down)), col: Math.max(0, Math.min(k - 1, app.cursor.col + right)) };
   if (painting) paintCells(app, [app.cursor.row * k + app.cursor.col], app.brush ?? 0);
-  draw(app);
+  follow(app, app.cursor);
+  drawMaps(app);
   announceCursor(app);
   return true;
 }

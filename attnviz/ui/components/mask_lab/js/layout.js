@@ -3,46 +3,60 @@
 const LINE = 12, SLOPE = -Math.PI / 3.2, MOST_CELL = 30, GAP = 16, TITLES = 36, SUMS = 52;
 
 function layoutOf(app, pen, width, room) {
-  const { q, k, d } = app.payload;
-  const labels = Math.min(width * 0.22, 150, 10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE))));
+  const { d } = app.payload, zoom = zoomOf(app);
+  const [rows, keys] = [sizeOf(zoom.rows), sizeOf(zoom.keys)];
+  const labels = Math.min(width * 0.22, 150, 10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE, 600))));
   const heads = Math.min(88, 12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE));
-  const top = TITLES + heads;
-  if (width < 700) return stacked({ width, labels, top, q, k, d });
-  const contextWidth = d ? Math.min(150, Math.max(80, width * 0.12)) : 0;
-  const free = width - labels - SUMS - contextWidth - 4 * GAP - heads * 0.5;
-  const w = Math.max(0.6, Math.min(MOST_CELL, free / (3 * k)));
-  const h = Math.max(room < 300 ? 4 : 3, Math.min(MOST_CELL, (room - top - 6) / q));
-  const boxes = [];
-  let x = labels + 4;
-  for (const name of ["scores", "masked", "attn"]) { boxes.push({ name, x, y: top, w: w * k, h: h * q, cols: k }); x += w * k + GAP; }
-  boxes.push({ name: "sums", x: x - GAP + 4, y: top, w: SUMS, h: h * q, cols: 1 });
-  if (d) boxes.push({ name: "context", x: x + SUMS, y: top, w: contextWidth, h: h * q, cols: d });
-  return { boxes, labels, heads, labelled: new Set(["scores"]), cell: { w, h }, height: top + h * q + 8, width };
+  const place = { width, room, labels, heads, top: TITLES + heads, rows, keys, d };
+  return { ...(width < 700 ? stacked(place) : sideBySide(place)), labels, heads, zoom, width };
 }
 
-function stacked({ width, labels, top, q, k, d }) {
-  const w = Math.max(0.6, Math.min(MOST_CELL, (width - labels - SUMS - 24) / k));
-  const h = Math.max(3, Math.min(18, w * 1.1));
+function sideBySide({ width, room, labels, heads, top, rows, keys, d }) {
+  const contextWidth = d ? Math.min(150, Math.max(80, width * 0.12)) : 0;
+  const free = width - labels - SUMS - contextWidth - 4 * GAP - heads * 0.5;
+  const w = Math.min(MOST_CELL, free / (3 * keys));
+  const least = Math.min(room < 300 ? 4 : 3, 400 / rows);
+  const h = Math.max(least, Math.min(MOST_CELL, (room - top - 6) / rows));
+  const boxes = [], size = { y: top, h: h * rows };
+  let x = labels + 4;
+  for (const name of ["scores", "masked", "attn"]) { boxes.push({ ...size, name, x, w: w * keys, keys: true }); x += w * keys + GAP; }
+  boxes.push({ ...size, name: "sums", x: x - GAP + 4, w: SUMS });
+  if (d) boxes.push({ ...size, name: "context", x: x + SUMS, w: contextWidth });
+  return { boxes, labelled: new Set(["scores"]), cell: { w, h }, height: top + h * rows + 8 };
+}
+
+function stacked({ width, labels, top, rows, keys, d }) {
+  const w = Math.min(MOST_CELL, (width - labels - SUMS - 24) / keys);
+  const h = Math.max(Math.min(3, 400 / rows), Math.min(18, w * 1.1));
   const boxes = [];
   let y = 0;
   for (const name of ["scores", "masked", "attn", ...(d ? ["context"] : [])]) {
-    const own = name === "context" ? TITLES : top;
-    boxes.push({ name, x: labels + 4, y: y + own, w: name === "context" ? width - labels - 30 : w * k, h: h * q, cols: name === "context" ? d : k });
-    if (name === "attn") boxes.push({ name: "sums", x: labels + 8 + w * k, y: y + own, w: SUMS, h: h * q, cols: 1 });
-    y += own + h * q + 10;
+    const isContext = name === "context";
+    const size = { y: y + (isContext ? TITLES : top), h: h * rows };
+    boxes.push({ ...size, name, x: labels + 4, w: isContext ? width - labels - 30 : w * keys, keys: !isContext });
+    if (name === "attn") boxes.push({ ...size, name: "sums", x: labels + 8 + w * keys, w: SUMS });
+    y = size.y + size.h + 10;
   }
-  return { boxes, labels, heads: top - TITLES, labelled: new Set(["scores", "masked", "attn", "context"]), cell: { w, h }, height: y + 6, width };
+  return { boxes, labelled: new Set(["scores", "masked", "attn", "context"]), cell: { w, h }, height: y + 6 };
 }
 
+// Columns that a box draws: [first, after the last].
+function columnsOf(app, box) {
+  return box.keys ? app.layout.zoom.keys : [0, box.name === "context" ? app.payload.d : 1];
+}
+
+const topOf = (app, box, row) => box.y + (row - app.layout.zoom.rows[0]) * app.layout.cell.h;
+const leftOf = (app, box, col) => box.x + (col - app.layout.zoom.keys[0]) * app.layout.cell.w;
+
 function cellAt(app, x, y) {
-  const { boxes, labels, cell } = app.layout;
-  const { q } = app.payload;
+  const { boxes, labels, heads, cell, zoom, labelled } = app.layout;
   for (const box of boxes) {
-    const row = Math.floor((y - box.y) / cell.h), col = Math.floor(((x - box.x) / box.w) * box.cols);
-    const inRows = row >= 0 && row < q, inCols = col >= 0 && col < box.cols;
+    const [from, to] = columnsOf(app, box);
+    const row = zoom.rows[0] + Math.floor((y - box.y) / cell.h), col = from + Math.floor(((x - box.x) / box.w) * (to - from));
+    const inRows = within(row, zoom.rows), inCols = within(col, [from, to]);
     if (inRows && inCols) return { box, row, col };
-    if (inRows && x < box.x && x > box.x - labels && app.layout.labelled.has(box.name)) return { box, row, col: null };
-    if (inCols && y < box.y && y > box.y - app.layout.heads && box.cols === app.payload.k) return { box, row: null, col };
+    if (inRows && x < box.x && x > box.x - labels && labelled.has(box.name)) return { box, row, col: null };
+    if (inCols && y < box.y && y > box.y - heads && box.keys) return { box, row: null, col };
   }
   return null;
 }

@@ -9,7 +9,7 @@ export default function ({ parentElement, data, setStateValue }) {
 }
 
 function startLab(root) {
-  const app = { root, seq: 0, answered: 0, row: null, cells: null, width: 0, room: 0 };
+  const app = { root, seq: 0, answered: 0, row: null, zoom: null, cells: null, width: 0, room: 0 };
   buildLab(app);
   return app;
 }
@@ -23,22 +23,26 @@ function receiveLab(app, data) {
   app.rowNames = header.rows.map(rowName);
   // A picture that was asked for before the visitor's newest edit does not undo that edit.
   clearTimeout(app.doubt);
+  if (!shape) forget(app);
   if (!shape || header.seq >= app.seq) {
     // An address that is still on its way may bring back the paint of the edit before: believe it only if it stays.
     if (shape && app.told && header.paint !== app.told.paint) doubtEdit(app);
     else adoptEdit(app);
   }
   app.seq = Math.max(app.seq, header.seq);
-  if (app.cursor && !shape) app.cursor = null;
   readTheme(app);
   app.parts.title.textContent = app.parts.title.title = header.words.title;
-  app.parts.legend.textContent = "";
   if (!shape) fitInto(app);
   draw(app);
-  app.parts.legend.textContent = legendText(app);
   app.root.dataset.attnvizPainted = header.id;
   if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
   if (app.stroke && app.edited) report(app);
+}
+
+// Another text: what was under the hand is not there any more.
+function forget(app) {
+  clearTimeout(app.timer);
+  Object.assign(app, { timer: null, cursor: null, hover: null, pull: null });
 }
 
 // Any later picture ends the doubt; only one that stays, with nothing running any more, is believed.
@@ -55,7 +59,9 @@ function doubtEdit(app) {
 function adoptEdit(app) {
   const { q, k, header } = app.payload;
   if (!app.stroke || app.cells?.length !== q * k) app.cells = paintOf(header.paint, q, k);
+  if (app.timer) return; // a row or a zoom that Python has not heard of yet
   app.row = header.row !== null && header.row < q ? header.row : null;
+  app.zoom = fitsMap(header.zoom, q, k) ? header.zoom : null;
 }
 
 // A new text is fitted into the window, once more when what stands above has found its place; never under the pointer.
@@ -78,7 +84,7 @@ function measure(app) {
 }
 
 function legendText(app) {
-  const { scores, context } = panelsOf(app);
+  const { scores, context } = app.panels;
   const range = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${range(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${range(context.high)}` : ""} · hatched: hidden · grey: NaN`;
+  return `Colours: scores ${range(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${range(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
 }

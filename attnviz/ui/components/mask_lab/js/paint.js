@@ -54,7 +54,7 @@ function paintCells(app, indices, value) {
   for (const i of indices) if (app.cells[i] !== value) { app.cells[i] = value; changed = true; }
   if (!changed) return;
   app.edited = true;
-  redraw(app);
+  redraw(app, new Set(indices.map((i) => Math.floor(i / app.payload.k))));
   if (!app.stroke || app.answered >= app.seq) report(app);
   const hidden = indices.length === 1 && value && !app.payload.rules[indices[0]];
   announce(app, hidden ? "Hidden by a rule: paint only hides more, for masks combine with &. “To paint” makes it paintable." : null);
@@ -74,13 +74,13 @@ function invertPaint(app) {
   for (const i of shown) app.cells[i] = 1;
   for (const i of hidden) app.cells[i] = 0;
   app.edited = true;
-  redraw(app);
+  redraw(app, span(app.payload.q));
   report(app);
 }
 
-function redraw(app) {
+function redraw(app, rows) {
   const began = performance.now();
-  preview(app);
+  preview(app, rows);
   draw(app);
   app.root.dataset.attnvizEditMs = (performance.now() - began).toFixed(2);
 }
@@ -94,11 +94,19 @@ function bake(app) {
 }
 
 function report(app, more = {}) {
+  clearTimeout(app.timer);
+  app.timer = null;
   app.seq += 1;
   app.edited = false;
   app.sent = performance.now();
   const { q, k } = app.payload;
   const paint = textOf(app.cells, q, k);
   app.told = { paint };
-  app.send({ paint, row: app.row, bake: false, ...more, seq: app.seq });
+  app.send({ paint, row: app.row, zoom: app.zoom?.join(".") ?? "", bake: false, ...more, seq: app.seq });
+}
+
+// What is looked at, not edited: told once the hand has come to rest.
+function reportSoon(app) {
+  clearTimeout(app.timer);
+  app.timer = setTimeout(() => report(app), 250);
 }

@@ -19,15 +19,18 @@ function sumsOf({ payload: { attn, q, k } }) {
 }
 
 // Cells of a map as an image: NaN is grey, an infinite score has the panel's own colour (its hatching says the rest).
-function labImage(app, panel, [rows, cols]) {
-  const scale = scaleOf(app, panel.scale);
-  const image = new ImageData(cols, rows);
+function labImage(app, panel, box) {
+  const scale = scaleOf(app, panel.scale), { rows } = app.layout.zoom, [from, to] = columnsOf(app, box);
+  const length = box.keys ? app.payload.k : app.payload.d;
+  const image = new ImageData(to - from, sizeOf(rows));
   const pixels = new Uint32Array(image.data.buffer);
   const grey = packed32(mix(app.theme.inkRGB, app.theme.paperRGB, 0.42)), paper = packed32(app.theme.paperRGB);
-  for (let i = 0; i < panel.data.length; i++) {
-    const value = panel.data[i];
-    pixels[i] = Number.isNaN(value) ? grey : value === -Infinity ? paper : scale.pixels[stepOf(value, panel.low, panel.high)];
-  }
+  let pixel = 0;
+  for (let row = rows[0]; row < rows[1]; row++)
+    for (let col = from; col < to; col++) {
+      const value = panel.data[row * length + col];
+      pixels[pixel++] = Number.isNaN(value) ? grey : value === -Infinity ? paper : scale.pixels[stepOf(value, panel.low, panel.high)];
+    }
   return image;
 }
 

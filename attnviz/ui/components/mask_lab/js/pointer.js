@@ -1,13 +1,17 @@
-// The mouse and the finger: drag paints, a click on a row pins it, Shift takes a whole row or column.
+// The mouse and the finger: on the masked scores drag paints, Shift takes a whole row or column; on the other maps a click
+// pins the row, and a dragged box is zoomed to.
 
 function watchLabPointer(app) {
   const { map } = app.parts;
   map.onpointerdown = (event) => pressed(app, event);
   map.onpointermove = (event) => moved(app, event);
-  map.onpointerup = map.onpointercancel = () => released(app);
+  map.onpointerup = () => released(app);
+  map.onpointercancel = () => { app.pull = null; released(app); };
+  map.ondblclick = (event) => { if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app)); };
+  map.onwheel = (event) => wheeled(app, event);
   map.onpointerleave = () => { if (!app.stroke) hoverAt(app, null); };
-  map.onfocus = () => { app.focused = map.matches(":focus-visible"); draw(app); };
-  map.onblur = () => { app.focused = false; draw(app); };
+  map.onfocus = () => { app.focused = map.matches(":focus-visible"); drawMaps(app); };
+  map.onblur = () => { app.focused = false; drawMaps(app); };
 }
 
 function placeOf(app, event) {
@@ -24,7 +28,8 @@ function pressed(app, event) {
   if (place.row === null) { if (event.shiftKey || isPainter) togglePart(app, colCells(app, place.col)); return; }
   if (event.shiftKey && event.altKey && place.col !== null) return togglePart(app, colCells(app, place.col));
   if (event.shiftKey) return togglePart(app, rowCells(app, place.row));
-  if (!isPainter || place.col === null) return pinRow(app, place.row);
+  if (!place.box.keys || place.col === null) return pinRow(app, place.row);
+  if (!isPainter) return pulled(app, event, place);
   const i = place.row * k + place.col;
   app.stroke = { value: app.cells[i] ? 0 : 1, last: place };
   app.cursor = { row: place.row, col: place.col };
@@ -34,9 +39,22 @@ function pressed(app, event) {
   paintCells(app, [i], app.stroke.value);
 }
 
+// A box begins where the pointer goes down; without a box it was a click.
+function pulled(app, event, place) {
+  app.pull = { from: place, to: null };
+  app.parts.map.setPointerCapture(event.pointerId);
+}
+
+function wheeled(app, event) {
+  if (!app.zoom || event.ctrlKey) return;
+  const [right, down] = event.shiftKey ? [event.deltaX || event.deltaY, 0] : [event.deltaX, event.deltaY];
+  if (panBy(app, Math.sign(down) / 8, Math.sign(right) / 8)) event.preventDefault();
+}
+
 function moved(app, event) {
   app.touched = true;
   const place = placeOf(app, event);
+  if (app.pull && place?.box.name === app.pull.from.box.name && place.row !== null && place.col !== null) app.pull.to = place;
   hoverAt(app, place, event);
   if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;
   paintCells(app, between(app.stroke.last, place, app.payload.k), app.stroke.value);
@@ -50,28 +68,36 @@ function between(from, to, k) {
 }
 
 function released(app) {
+  if (app.pull) return letGo(app);
   if (!app.stroke) return;
   app.stroke = null;
   if (app.edited) report(app);
 }
 
+// Fewer than two cells either way is no box: a hand that shook while it clicked.
+function letGo(app) {
+  const { from, to } = app.pull;
+  app.pull = null;
+  if (to && Math.abs(to.row - from.row) > 0 && Math.abs(to.col - from.col) > 0) return zoomInto(app, from, to);
+  pinRow(app, from.row);
+}
+
 function pinRow(app, row) {
   app.row = row === app.row ? null : row;
   draw(app);
-  clearTimeout(app.timer);
-  app.timer = setTimeout(() => report(app), 250);
+  reportSoon(app);
 }
 
 function hoverAt(app, place, event) {
   const same = app.hover?.row === place?.row && app.hover?.col === place?.col && app.hover?.box === place?.box;
   app.hover = place;
-  if (!same) draw(app);
+  if (!same && app.payload && app.width) drawMaps(app);
   showTip(app, event);
 }
 
 function showTip(app, event) {
   const { tip } = app.parts, place = app.hover;
-  tip.hidden = !place || place.row === null || place.col === null || app.stroke;
+  tip.hidden = !place || place.row === null || place.col === null || app.stroke || app.pull;
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const area = app.parts.mapBox.getBoundingClientRect();

@@ -1,11 +1,11 @@
 // The pipeline after an edit, before Python's numbers come: the same softmax here, so that paint shows its effect at once.
 // Only for float32, which a browser's double precision agrees with to the last digits; half precision waits for torch.
 
-function preview(app) {
-  const { q, attn, header } = app.payload;
+function preview(app, rows) {
+  const { attn, header } = app.payload;
   if (!attn || header.words.dtype !== "float32") return;
   const fill = header.fill === null ? null : Number(header.fill.replaceAll("−", "-").replace("∞", "Infinity"));
-  for (let row = 0; row < q; row++) previewRow(app, row, fill);
+  for (const row of rows) previewRow(app, row, fill);
 }
 
 function previewRow(app, row, fill) {

@@ -1,0 +1,50 @@
+"""The table of all fills as HTML: a finding wraps and is read to its end, which a grid of cells does not do."""
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+COLUMNS = ("fill", "value", "weights", "sum", "masked", "finding")
+
+
+def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> str:
+    """One row of attention under every fill, a group of lines for each dtype in the table's order.
+
+    `table` has columns fill, dtype, fill value, weights, sum, masked weight, finding; where torch refused, no weights.
+    `names` are the fills' names, `row` says which row it is. Every text is escaped here.
+    """
+    head = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
+    groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
+    caption = f"{html.escape(row)} under every fill; masked is what masked keys get together"
+    return f"<table class='fills'><caption>{caption}</caption><thead><tr>{head}</tr></thead>{groups}</table>"
+
+
+def _group(dtype: object, part: pd.DataFrame, names: Mapping[str, str]) -> str:
+    title = f"<tr><th scope='rowgroup' colspan='{len(COLUMNS)}'>{html.escape(str(dtype))}</th></tr>"
+    return f"<tbody>{title}{''.join(_line(line, names) for line in part.to_dict('records'))}</tbody>"
+
+
+def _line(line: Mapping, names: Mapping[str, str]) -> str:
+    shown = isinstance(line["weights"], Sequence)
+    numbers = [_number(line["sum"], ".6f"), _number(line["masked weight"], ".3g")] if shown else ["–", "–"]
+    cells = (line["fill value"], *numbers, line["finding"])
+    value, total, masked, finding = (html.escape(str(cell)) for cell in cells)
+    return (
+        f"<tr><th scope='row'>{html.escape(names[line['fill']])}</th><td>{value}</td>"
+        f"<td>{_bars(line['weights']) if shown else ''}</td><td>{total}</td><td>{masked}</td><td>{finding}</td></tr>"
+    )
+
+
+def _number(value: float, form: str) -> str:
+    return "NaN" if math.isnan(value) else f"{value:{form}}"
+
+
+def _bars(weights: Sequence[float]) -> str:
+    """A bar for each key on a scale from 0 to 1: one path, however many there are."""
+    path = "".join(f"M{index + 0.5} 1V{1 - weight:.4f}" for index, weight in enumerate(weights) if weight > 0)
+    return (
+        f"<svg viewBox='0 0 {len(weights)} 1' preserveAspectRatio='none' role='img' aria-label='weights over the keys'>"
+        f"<path d='{path}' stroke='currentColor' stroke-width='0.8'/></svg>"
+    )
