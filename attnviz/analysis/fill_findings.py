@@ -147,7 +147,7 @@ def _uniform(rows: Rows, choice: Choice) -> str:
     if not bool(rows.uniform.any()):
         return ""
     rows_told = _count(rows.uniform, "row", "rows")
-    return f"{rows_told} without any visible key became uniform: all scores are the same fill, so masked keys share it all."
+    return f"{rows_told} without any visible key became uniform: all scores are the same, and masked keys share it."
 
 
 def _leaked(rows: Rows, choice: Choice) -> str:
