@@ -27,7 +27,8 @@ def tiny_translator(seed: int = 0, *, n_heads: int = 5, n_layers: int = 2, d_k: 
 def _codec() -> TextCodec:
     from tokenizers import Tokenizer, models, trainers
 
-    from attnviz.text.codec import EOS, PAD, UNK, bos, pipeline
+    from attnviz.text.codec import EOS, PAD, UNK, bos
+    from attnviz.text.pipeline import pipeline
 
     tokenizer = Tokenizer(models.BPE(unk_token=UNK))
     tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=False, spaced=True)

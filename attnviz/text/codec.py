@@ -9,40 +9,20 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import Tokenizer
 
 from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, capped, without_surrogates
+from attnviz.text.pipeline import WORD_START, elides, variant
 from attnviz.text.tokens import Token
 
 PAD, UNK, EOS = "<pad>", "<unk>", "<eos>"
-WORD_START = "\u2581"
 UNSPACED = frozenset({"zh"})  # languages written without spaces between words
-_ALONE = Regex(rf"\p{{Han}}|{WORD_START}?(?:\p{{P}}|\p{{N}}|\p{{Sc}}|\p{{Sm}})")
 _SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
-# After an apostrophe inside or behind a word the next piece begins a word ("l'animal" is read as l ' animal, with the
-# animal that also stands alone); its WORD_START then stands for no space.
-_ELISION = r"(?<=\p{L})'(?=[\p{L} ])"
-_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 
 
 def bos(language: str) -> str:
     """The name of a language's first token."""
     return f"<bos:{language}>"
-
-
-def pipeline(
-    *, lowercase: bool, spaced: bool, elision: bool = False
-) -> tuple[normalizers.Sequence, pre_tokenizers.Sequence]:
-    """How text is cleaned and cut before BPE: used for building the vocabulary and for encoding alike.
-
-    With `elision`, the word behind an apostrophe is cut as a word of its own.
-    """
-    clean = [normalizers.NFC(), *(normalizers.Replace(old, new) for old, new in _QUOTES.items())]
-    clean += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
-    clean += [normalizers.Lowercase()] if lowercase else []
-    clean += [normalizers.Replace(Regex(_ELISION), "' ")] if elision else []
-    space = pre_tokenizers.Metaspace(WORD_START, prepend_scheme="always" if spaced else "never")
-    return normalizers.Sequence(clean), pre_tokenizers.Sequence([space, pre_tokenizers.Split(_ALONE, "isolated")])
 
 
 @dataclass(frozen=True)
@@ -59,10 +39,10 @@ class TextCodec:
 
     def __init__(self, tokenizer_json: str) -> None:
         self._json = tokenizer_json
-        self._source = _variant(tokenizer_json, lowercase=True, spaced=True)
-        self._elision = _elides(tokenizer_json)
-        self._spaced = _variant(tokenizer_json, lowercase=False, spaced=True, elision=self._elision)
-        self._unspaced = _variant(tokenizer_json, lowercase=False, spaced=False)
+        self._source = variant(tokenizer_json, lowercase=True, spaced=True)
+        self._elision = elides(tokenizer_json)
+        self._spaced = variant(tokenizer_json, lowercase=False, spaced=True, elision=self._elision)
+        self._unspaced = variant(tokenizer_json, lowercase=False, spaced=False)
         vocabulary = self._source.get_vocab()
         if missing := [name for name in (PAD, UNK, EOS) if name not in vocabulary]:
             raise TextError(f"The tokenizer has no {', '.join(missing)} token: it was not made by attnviz.training.")
@@ -196,23 +176,3 @@ def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, i
     start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
     until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)
     return start, end + len(_NO_SPACE.match(text[end:until])[0])  # type: ignore[index]
-
-
-def _elides(tokenizer_json: str) -> bool:
-    """Whether the vocabulary was built of text whose elisions were cut."""
-    clean = (json.loads(tokenizer_json).get("normalizer") or {}).get("normalizers", ())
-    return any(step.get("pattern") == {"Regex": _ELISION} for step in clean)
-
-
-def _variant(tokenizer_json: str, *, lowercase: bool, spaced: bool, elision: bool = False) -> Tokenizer:
-    try:
-        content = json.loads(tokenizer_json)
-        if content["model"]["type"] != "BPE":
-            raise ValueError("not BPE")
-        # Special tokens stay in the vocabulary, but are not looked for in text: a typed "<eos>" is five characters.
-        content["added_tokens"] = []
-        tokenizer = Tokenizer.from_str(json.dumps(content))
-    except Exception as error:  # the library raises bare Exception for a broken file
-        raise TextError(f"tokenizer.json is not a BPE tokenizer that can be read ({error}).") from error
-    tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=lowercase, spaced=spaced, elision=elision)
-    return tokenizer

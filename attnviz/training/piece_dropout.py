@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from attnviz.text.codec import WORD_START, TextCodec
+from attnviz.text.codec import TextCodec
+from attnviz.text.pipeline import WORD_START
 
 CUTS = 16  # ways to cut that are kept for each word
 

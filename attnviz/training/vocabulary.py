@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from tokenizers import Tokenizer, models, trainers
 
-from attnviz.text.codec import EOS, PAD, UNK, TextCodec, bos, pipeline
+from attnviz.text.codec import EOS, PAD, UNK, TextCodec, bos
+from attnviz.text.pipeline import pipeline
 from attnviz.training.corpus import Pair
 
 
