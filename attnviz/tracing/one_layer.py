@@ -10,9 +10,15 @@ from attnviz.transformer.probe import Kind, Site
 
 def layer_by_layer(trace: Trace, kind: Kind) -> Iterator[Trace]:
     """Traces of one layer each, which is layer 0 of them, with the same tokens; of one kind only."""
+    for layer in range(trace.shape(kind)[0]):
+        yield one_layer(trace, kind, layer)
+
+
+def one_layer(trace: Trace, kind: Kind, layer: int) -> Trace:
+    """The trace of one layer, which is layer 0 of it, with the same tokens. Raises ValueError out of range."""
+    layers = trace.shape(kind)[0]
+    if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
+        raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
     if isinstance(trace, BareWeights):
-        for attn in trace.weights[kind]:
-            yield replace(trace, weights={kind: attn[None]})
-        return
-    for site in sorted(site for site in trace.calls if site.kind == kind):
-        yield replace(trace, calls={Site(kind, 0): trace.calls[site]}, contexts={}, layers={})
+        return replace(trace, weights={kind: trace.weights[kind][layer][None]})
+    return replace(trace, calls={Site(kind, 0): trace.calls[Site(kind, layer)]}, contexts={}, layers={})

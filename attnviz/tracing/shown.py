@@ -65,6 +65,12 @@ class Shown:
     keyless: Bool[Tensor, "_ _ rows"] | None = None
 
     @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Layers, heads, rows and columns."""
+        layers, heads, rows, cols = self.attn.shape
+        return layers, heads, rows, cols
+
+    @property
     def rows_with_keys_hidden(self) -> Bool[Tensor, " rows"]:
         """Rows that see keys, though none that is shown: the keys are special tokens, and these are hidden."""
         without = ~self.mask.any(dim=-1)
@@ -72,14 +78,15 @@ class Shown:
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """One head's map; "mean" for layer or head averages over all of them. Raises ValueError out of range."""
-        attn, mask = self._chosen(layer, head)
+        attn, mask = self.chosen(layer, head)
         return mean_of_visible(attn, mask, dims=(0, 1))
 
     def visible(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
         """Where that map may attend: for a mean, where any of its heads may. Raises ValueError out of range."""
-        return self._chosen(layer, head)[1].flatten(0, 1).any(dim=0)
+        return self.chosen(layer, head)[1].flatten(0, 1).any(dim=0)
 
-    def _chosen(self, layer: int | str, head: int | str) -> tuple[Tensor, Tensor]:
+    def chosen(self, layer: int | str, head: int | str) -> tuple[Tensor, Tensor]:
+        """The heads that are meant, and where each may attend. Raises ValueError out of range."""
         layers, heads = (
             _chosen_range("layer", layer, self.attn.shape[0]),
             _chosen_range("head", head, self.attn.shape[1]),

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.analysis.metrics import head_metrics
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.one_layer import layer_by_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.ui import heads_data, heads_tabs, heads_view, made_once
+from attnviz.ui import heads_data, heads_maps, heads_tabs, heads_view, made_once
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
 
@@ -32,17 +31,15 @@ def _heads(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.views.heads_payload import heads_payload
 
     view = tabs.view
-    maps = {kind: _maps(trace, tabs, kind) for kind in trace.kinds}
-    metrics = head_metrics(maps, trace)
+    maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
     payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
     heads(payload, on_change=heads_view.adopt)
     heads_data.below(trace, maps[view.kind], view)
 
 
 def _maps(trace: "Trace", tabs: Tabbed, kind) -> Shown:
-    """A kind's maps as the view wants them; a quadrant belongs to the kind that is looked at."""
-    parts = tabs.parts if kind == tabs.view.kind else None
-    return shown(trace, kind, specials=tabs.view.specials, words=tabs.view.words, parts=parts)
+    """A kind's maps as the view wants them."""
+    return shown(trace, kind, **heads_maps.options(tabs, kind))
 
 
 def _links(trace: "Trace", tabs: Tabbed) -> None:

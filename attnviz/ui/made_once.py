@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -11,14 +11,21 @@ from attnviz.views.binary import packed, unpacked
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
+Made = TypeVar("Made")
+
 
 def payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], bytes]) -> bytes:
     """`make()`, or what it gave before for the same weights, sentences and `how`; with `view` in its header."""
-    said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
-    header, blobs = unpacked(_made(hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest(), make))
+    header, blobs = unpacked(value(trace, how, make=make))
     return packed({**header, "view": view}, bytes(blobs))
 
 
+def value(trace: "Trace", how: tuple[Any, ...], *, make: Callable[[], Made]) -> Made:
+    """`make()`, or what it gave before for the same weights, sentences and `how`."""
+    said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
+    return _made(hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest(), make)
+
+
 @st.cache_resource(max_entries=16, show_spinner="Making every head's map …")
-def _made(name: str, _make: Callable[[], bytes]) -> bytes:
+def _made(name: str, _make: Callable[[], Made]) -> Made:
     return _make()

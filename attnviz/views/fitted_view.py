@@ -11,7 +11,7 @@ def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
     none.
     """
     kind: str = view["kind"] if view.get("kind") in shown else next(iter(shown))
-    layers, heads, rows, cols = shown[kind].attn.shape
+    layers, heads, rows, cols = shown[kind].shape
     row = view.get("row")
     pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shown)]
     return {
@@ -45,5 +45,5 @@ def _fits(pin: Any, shown: "ShownMaps") -> bool:
     kind, layer, head = pin
     if kind not in shown:
         return False
-    layers, heads, *_ = shown[kind].attn.shape
+    layers, heads, *_ = shown[kind].shape
     return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))

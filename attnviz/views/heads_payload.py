@@ -4,6 +4,7 @@ What is the same for every sentence is in `attnviz.views.heads_constants` and go
 heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`).
 """
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,9 +18,10 @@ from attnviz.views.metric_columns import metric_columns
 from attnviz.views.strip_labels import labels, packed_strip
 
 if TYPE_CHECKING:
+    from attnviz.tracing.long_shown import LongShown
     from attnviz.tracing.shown import Shown
 
-    ShownMaps: TypeAlias = Mapping[str, Shown]
+    ShownMaps: TypeAlias = Mapping[str, Shown | LongShown]
 
 THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
 
@@ -55,8 +57,8 @@ def heads_payload(
     return packed({**header, "view": view}, blobs.joined())
 
 
-def _kind(kind: str, maps: "Shown", blobs: Blobs) -> dict[str, Any]:
-    overview = eight_bit(maps.attn.numpy())
+def _kind(kind: str, maps: "Shown | LongShown", blobs: Blobs) -> dict[str, Any]:
+    overview = _overview(maps)
     told = {
         "mask": _mask(maps.mask.numpy(), blobs),
         "row_tokens": _tokens(maps.rows),
@@ -67,10 +69,17 @@ def _kind(kind: str, maps: "Shown", blobs: Blobs) -> dict[str, Any]:
     }
     return {
         "kind": kind,
-        "shape": list(maps.attn.shape),
+        "shape": list(maps.shape),
         "overview": {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]},
         **{name: value for name, value in told.items() if value},
     }
+
+
+def _overview(maps: "Shown | LongShown") -> np.ndarray:
+    """Every head in eight bits; of a long text's maps they were made when each layer was looked at."""
+    from attnviz.tracing.long_shown import LongShown  # torch is imported with it
+
+    return maps.thumbnails.numpy() if isinstance(maps, LongShown) else eight_bit(maps.attn.numpy())
 
 
 def eight_bit(attn: np.ndarray) -> np.ndarray:
@@ -92,7 +101,7 @@ def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
 
 
 def _exact(shown: "ShownMaps", view: dict[str, Any], blobs: Blobs, budget: int) -> list[dict[str, Any]]:
-    sizes = {kind: 4 * maps.attn.numel() for kind, maps in shown.items()}
+    sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
     whole = list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
     entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].attn))} for kind in whole]
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
@@ -112,12 +121,12 @@ def _tokens(labels: Any) -> list[list[int]] | None:
     return None if tokens == [[i] for i in range(len(tokens))] else tokens
 
 
-def _sinks(maps: "Shown") -> list[int]:
+def _sinks(maps: "Shown | LongShown") -> list[int]:
     """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
     ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
     return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
 
 
-def _keys_hidden(maps: "Shown") -> list[int]:
+def _keys_hidden(maps: "Shown | LongShown") -> list[int]:
     """Rows to say "keys hidden" of where others say "no keys"."""
     return maps.rows_with_keys_hidden.nonzero().flatten().tolist()

@@ -7,6 +7,7 @@ seven times.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnviz.tracing.long_shown import LongShown
     from attnviz.tracing.shown import Shown
 
 Strip = dict[str, Any]
@@ -26,7 +27,7 @@ def packed_strip(strip: Strip) -> Strip:
     return {**strip, "lines": lines}
 
 
-def labels(maps: "Shown", strip: Strip) -> dict[str, Any]:
+def labels(maps: "Shown | LongShown", strip: Strip) -> dict[str, Any]:
     """`rows`, each `[input, output]`, and `cols`, each a text; left out where `strip_labels` gives the same.
 
     `strip` is packed, here and below.

@@ -112,3 +112,11 @@ def test_a_target_of_special_tokens_only_gives_nan_not_an_error() -> None:
     row = head_metrics(shown(trace, "decoder_self", specials="hide"), trace).iloc[0]
     assert row[WORDS].isna().all()
     assert row["first_token_mass"] == 1
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_large_maps_one_by_one_give_the_same_numbers(trace, monkeypatch, words: bool) -> None:
+    maps = {kind: shown(trace, kind, words=words) for kind in trace.kinds}
+    together = head_metrics(maps, trace)
+    monkeypatch.setattr(metrics, "_LARGE", 1)
+    pd.testing.assert_frame_equal(head_metrics(maps, trace), together, rtol=1e-5)

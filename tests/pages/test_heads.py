@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import heads_maps
 from attnviz.views.binary import unpacked
 from attnviz.views.strip_labels import strip_labels
 
@@ -94,3 +95,16 @@ def test_what_the_address_says_later_is_shown_too(open_page) -> None:
     app = open_page("heads", src="I love you", to="fr")
     app.text_input(key="layer").set_value("1").run()
     assert header(app)["view"]["layer"] == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"words": "true", "specials": "hide"}, {"layer": "mean", "head": "1"}])
+def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
+    link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
+    short = header(open_page("heads", **link))
+    monkeypatch.setattr(heads_maps, "LONG", 1)
+    app = open_page("heads", **link, table="true")
+    assert not app.exception
+    long = header(app)
+    assert long["kinds"] == short["kinds"]
+    assert long["view"] == short["view"]
+    assert long["base"] == short["base"], "labels, masks, thumbnails and metrics are the same bytes"

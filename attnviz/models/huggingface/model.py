@@ -9,7 +9,7 @@ import torch
 from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, steps
 from attnviz.models.huggingface.network import Family, Network, Watch
 from attnviz.models.huggingface.scribe import Scribe
-from attnviz.models.huggingface.text import CheckpointText, Encoded
+from attnviz.models.huggingface.text import MOST_TOKENS, CheckpointText, Encoded
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Step
 from attnviz.text.limits import MAX_TOKENS, about, require_text
@@ -95,7 +95,7 @@ class HuggingFaceModel:
     @torch.inference_mode()
     def trace(
         self, text: Texts, pair: str | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int = MAX_TOKENS, logits: bool = True, hidden: bool = True,
+        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 

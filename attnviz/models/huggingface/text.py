@@ -11,11 +11,12 @@ from typing import Any
 from tokenizers import Encoding
 
 from attnviz.models.huggingface.refusal import ModelError
-from attnviz.text.limits import MAX_CHARACTERS, MAX_TOKENS, TextError, capped, without_surrogates
+from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, without_surrogates
 from attnviz.text.tokens import Token
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _UNFINISHED = "\ufffd"  # what a decoder writes for bytes that do not make a character yet
+MOST_TOKENS = 1_024  # of a text, if nobody says otherwise: every head of twelve layers can still be drawn
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 
@@ -76,7 +77,7 @@ class CheckpointText:
         """Two sentences of different lengths, for comparing models."""
         return self.encode(_PROBE[0]), self.encode(_PROBE[1])
 
-    def encode(self, text: str, pair: str | None = None, *, limit: int = MAX_TOKENS) -> Encoded:
+    def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> Encoded:
         """A sentence, or a pair of them, to tokens; a pair's second sentence is part 1.
 
         Raises TextError when there is no room for the special tokens.
