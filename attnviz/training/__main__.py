@@ -22,7 +22,8 @@ from attnviz.training.evaluation import score
 from attnviz.training.piece_dropout import PieceDropout
 from attnviz.training.recipe import Recipe
 from attnviz.training.shipping import About, ship
-from attnviz.training.trainer import Trainer, read_state, train
+from attnviz.training.state import read_state
+from attnviz.training.trainer import Trainer, train
 from attnviz.training.vocabulary import build_codec
 from attnviz.transformer import checkpoint
 from attnviz.transformer.config import ModelConfig

@@ -1,12 +1,10 @@
 """The training loop: batches in, a state on disk out, resumable to the same numbers."""
 
 import json
-import pickle
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +13,7 @@ from attnviz.text.codec import TextCodec
 from attnviz.training.corpus import Batch, Change, Corpus, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.recipe import Recipe
+from attnviz.training.state import read
 from attnviz.training.warm_start import warm_start
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
@@ -130,7 +129,7 @@ class Trainer:
 
         Raises ValueError when it is broken, or was made with another recipe (steps may differ).
         """
-        state = _read(path, self.device)
+        state = read(path, self.device)
         then, now = asdict(Recipe(**json.loads(state["recipe"]))), asdict(self.recipe)
         if changed := [name for name in now if name != "steps" and then[name] != now[name]]:
             raise ValueError(
@@ -141,31 +140,6 @@ class Trainer:
         self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["generator"].cpu())
         self.step, self.epoch, self.batch, self.tokens_seen = state["place"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """How far a run has come."""
-
-    step: int
-    epoch: int
-    batch: int
-    tokens_seen: int
-
-
-def read_state(path: Path) -> tuple[Recipe, Place]:
-    """Recipe and place of a saved state. Raises ValueError when there is none or it is broken."""
-    if not path.is_file():
-        raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
-    state = _read(path, torch.device("cpu"))
-    return Recipe(**json.loads(state["recipe"])), Place(*state["place"])
-
-
-def _read(path: Path, device: torch.device) -> dict[str, Any]:
-    try:
-        return torch.load(path, map_location=device, weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise ValueError(f"{path.name} is broken: remove it to begin again, or give another --state folder.") from error
 
 
 def train(

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from attnviz.training.corpus import epoch_batches
-from attnviz.training.trainer import Trainer, read_state, train
+from attnviz.training.state import read_state
+from attnviz.training.trainer import Trainer, train
 
 CPU = torch.device("cpu")
 
