@@ -8,46 +8,44 @@ from torch import Tensor
 from attnviz.transformer.config import ModelConfig
 
 Heads = Float[Tensor, "batch heads length d_k"]
-New = Float[Tensor, "batch heads new d_k"]
+Both = Float[Tensor, "2 batch heads new d_k"]
 
 
 class LayerCache:
-    """Keys and values of one attention site, in storage reserved at the first `append`.
+    """Keys and values of one attention site, in one storage reserved at the first `append`.
 
     A frozen cache never grows: cross-attention fills it once, since the memory stays the same at every step.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
         self.capacity, self.length, self.frozen = capacity, 0, False
-        self._key: Tensor | None = None
-        self._value: Tensor | None = None
+        self._both: Tensor | None = None
 
-    def append(self, key: New, value: New) -> tuple[Heads, Heads]:
-        """Add the newest positions; returns all keys and values so far, as views of the storage."""
+    def append(self, both: Both) -> tuple[Heads, Heads]:
+        """Add the newest positions, keys before values; returns all of both so far, as views of the storage."""
+        new = both.shape[3]
         if self.capacity is None:
-            self._key, self._value, self.length, self.frozen = key, value, key.shape[2], True
-            return key, value
-        end = self.length + key.shape[2]
-        if end > self.capacity:
-            raise ValueError(f"The cache holds {self.capacity} tokens and was handed a {end}th.")
-        if self._key is None or self._value is None:
-            self._key = key.new_empty(*key.shape[:2], self.capacity, key.shape[3])
-            self._value = value.new_empty(*value.shape[:2], self.capacity, value.shape[3])
-        self._key[:, :, self.length : end] = key
-        self._value[:, :, self.length : end] = value
-        self.length = end
+            self._both, self.length, self.frozen = both, new, True
+            return self.read()
+        if self.length + new > self.capacity:
+            raise ValueError(f"The cache holds {self.capacity} tokens and was handed a {self.length + new}th.")
+        if self._both is None:
+            self._both = both.new_empty(*both.shape[:3], self.capacity, both.shape[4])
+        self._both.narrow(3, self.length, new).copy_(both)
+        self.length += new
         return self.read()
 
     def read(self) -> tuple[Heads, Heads]:
         """All keys and values so far: `(batch, heads, length, d_k)` each."""
-        if self._key is None or self._value is None:
+        if self._both is None:
             raise ValueError("The cache is still empty.")
-        return self._key[:, :, : self.length], self._value[:, :, : self.length]
+        key, value = self._both.narrow(3, 0, self.length).unbind(0)
+        return key, value
 
     def reorder(self, rows: Int[Tensor, " kept"]) -> None:
         """Keep these rows of the batch, in this order (a beam's survivors)."""
-        if self._key is not None and self._value is not None:
-            self._key, self._value = self._key[rows], self._value[rows]
+        if self._both is not None:
+            self._both = self._both[:, rows]
 
 
 @dataclass

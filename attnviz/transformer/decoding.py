@@ -11,6 +11,7 @@ from torch import Tensor
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
+from attnviz.transformer.one_row import RowDecoder
 from attnviz.transformer.probe import Probe
 from attnviz.transformer.transformer import Transformer
 
@@ -50,15 +51,19 @@ class Stepper:
     ) -> None:
         self.model, self.memory, self.src_mask = model, memory, src_mask
         self.cache = KVCache.for_config(model.config, capacity) if cached else None
+        self.row_decoder = RowDecoder(model.decoder) if cached else None
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
         """Feed the next token of every row `(batch,)`, or several `(batch, length)`; the logits of the one after."""
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         self.prefix = torch.cat((self.prefix, new), dim=1)
+        run = Run(probe, dropout, self.cache)
+        if self.row_decoder is not None and self.cache is not None and new.shape[1] == 1 and dropout is None:
+            x = self.model.embedding(new, self.cache.length)
+            return self.model.logits(self.row_decoder(x, self.memory, self.src_mask, run)[:, -1])
         tgt_in = self.prefix if self.cache is None else new
-        hidden = self.model.decode(tgt_in, self.memory, self.src_mask, Run(probe, dropout, self.cache))
-        return self.model.logits(hidden[:, -1])
+        return self.model.logits(self.model.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows of the batch only, in this order."""

@@ -1,6 +1,7 @@
 """A small model with a different prime for each axis, and a probe that keeps what it is shown."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -51,6 +52,11 @@ def capture() -> type[Capture]:
 @pytest.fixture(scope="session")
 def model() -> Transformer:
     return perturbed(Transformer(CONFIG).initialise(5))
+
+
+@pytest.fixture(scope="session", params=[True, False], ids=["pre-norm", "post-norm"])
+def either_norm(request: pytest.FixtureRequest) -> Transformer:
+    return perturbed(Transformer(replace(CONFIG, norm_first=request.param)).initialise(5))
 
 
 def perturbed(model: Transformer) -> Transformer:

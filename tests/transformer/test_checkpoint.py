@@ -55,6 +55,11 @@ def test_it_is_read_in_the_type_asked_for(folder, src, tgt_in):
     assert half(src, tgt_in).dtype is torch.bfloat16
 
 
+def test_on_a_cpu_a_single_row_reads_each_column_of_a_matrix_at_a_stretch(folder):
+    weights = dict(load(folder).named_parameters())
+    assert all(weight.t().is_contiguous() for weight in weights.values() if weight.dim() == 2)
+
+
 def test_missing_tensor(folder):
     weights = load_file(folder / WEIGHTS)
     del weights["encoder.layers.1.self_attention.W_q.bias"]
