@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, steps
+from attnviz.models.huggingface.asked import Taker, Texts
+from attnviz.models.huggingface.decoding import Rules, steps
 from attnviz.models.huggingface.network import Family, Network, Watch
 from attnviz.models.huggingface.scribe import Scribe
 from attnviz.models.huggingface.text import MOST_TOKENS, CheckpointText, Encoded
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Step
-from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
@@ -20,10 +21,8 @@ from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.probe import Kind, Probe
 
-_INPUTS = {"encoder": ("text", "pair"), "decoder": ("text",), "encoder-decoder": ("src", "tgt")}
-_READ = {"encoder": "Text", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
+_READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
-Texts = str | Sequence[str]
 
 
 class HuggingFaceModel:
@@ -50,7 +49,11 @@ class HuggingFaceModel:
     @property
     def inputs(self) -> tuple[str, ...]:
         """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
-        return _INPUTS[self.family]
+        return self._taker.inputs
+
+    @property
+    def _taker(self) -> Taker:
+        return Taker(self.name, self.family, self.writes)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -106,10 +109,10 @@ class HuggingFaceModel:
         """
         texts = [text] if isinstance(text, str) else list(text)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
-        self._check_inputs(texts, pair, targets, new_tokens)
+        self._taker.check(texts, pair=pair, targets=targets, new_tokens=new_tokens)
         encoded = [self.text.encode(each, pair, limit=max_tokens) for each in texts]
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
-        notes = tuple(note for each in encoded for note in about(_READ[self.family], each.notes))
+        notes = self._notes(encoded)
         if self.family == "encoder":
             return self._again(self._scribe.singles(encoded), watch, notes)
         if self.family == "decoder":
@@ -142,7 +145,7 @@ class HuggingFaceModel:
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
-        self._check_inputs([text], None, [] if tgt_text is None else [tgt_text])
+        self._taker.check([text], targets=() if tgt_text is None else (tgt_text,))
         return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
 
     @torch.inference_mode()
@@ -156,14 +159,7 @@ class HuggingFaceModel:
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
-        if self.family == "decoder":
-            prompts = [[token.id for token in _prompt(sentence)] for sentence in trace.sentences]
-            shortest = min(map(len, prompts))
-            begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.device)
-            return Writer(Stepper(self.network, cached=cached), begun, self._rules)
-        stepper = self._scribe.reading([sentence.src for sentence in trace.sentences], probe, cached=cached)
-        begun = torch.tensor([self._scribe.begun().ids] * len(trace.sentences), device=self.device)
-        return Writer(stepper, begun, self._rules)
+        return self._scribe.writer(trace.sentences, probe, cached=cached)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
@@ -191,17 +187,17 @@ class HuggingFaceModel:
     def _steps(
         self, encoded: Encoded, tgt_text: str | None, cached: bool, new_tokens: int | None, choose: Choose
     ) -> Iterator[Step]:
-        scribe, info = self._scribe, self._info(0.0, about(_READ[self.family], encoded.notes))
-        if self.family == "decoder":
-            plan = Plan(encoded, scribe.room(encoded, _WRITTEN if new_tokens is None else new_tokens), choose)
-            yield from steps(Stepper(self.network, cached=cached), self.text, self._rules, plan, info)
-            return
-        given, count = scribe.begun(), scribe.limit(encoded, new_tokens)
-        if tgt_text is not None and tgt_text.strip():
-            whole = scribe.given(tgt_text)
-            given, count = Encoded(whole.tokens[:-1], whole.text), 1
-        stepper = scribe.reading([encoded.tokens], encoder := Recorder(), cached=cached)
-        yield from steps(stepper, self.text, self._rules, Plan(given, count, choose, encoded, encoder), info)
+        stepper, plan = self._scribe.plan(
+            encoded, tgt_text, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
+            choose=choose, cached=cached,
+        )  # fmt: skip
+        yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
+
+    def _notes(self, encoded: Sequence[Encoded]) -> tuple[str, ...]:
+        """What was cut, and of which sentence."""
+        first = _READ[self.family]
+        both = ((about(first, each.notes), about("Second sentence", each.pair_notes)) for each in encoded)
+        return tuple(note for pair in both for notes in pair for note in notes)
 
     def _again(self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = ()) -> Trace:
         """One recorded pass over sentences whose tokens are known."""
@@ -221,29 +217,6 @@ class HuggingFaceModel:
         logits = out.logits if watch.logits else None
         return Trace.of(recorder, sentences, memory=memory, logits=logits, info=info)
 
-    def _check_inputs(
-        self, texts: list[str], pair: str | None, targets: list[str], new_tokens: int | None = None
-    ) -> None:
-        if not texts:
-            raise ValueError("There is no text: give a sentence, or several.")
-        for text in (*texts, *(() if pair is None else (pair,))):
-            require_text(text)
-        if pair is not None and (self.family != "encoder" or len(texts) > 1):
-            raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {self.inputs}.")
-        if targets and self.family != "encoder-decoder":
-            raise ValueError(f"{self.name} takes no target: its inputs are {', '.join(self.inputs)}.")
-        if targets and len(targets) != len(texts):
-            raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
-        self._check_count(texts, new_tokens)
-
-    def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
-        if new_tokens is not None and self.family != "decoder":
-            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
-        if new_tokens and len(texts) > 1:
-            raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
-        if new_tokens and not self.writes:
-            raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")
-
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")
         return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=notes)
@@ -252,9 +225,3 @@ class HuggingFaceModel:
         """Wait for the device, so that a measured time is the time it took."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
-
-
-def _prompt(sentence: Sentence) -> tuple[Token, ...]:
-    """What stood there before the model wrote; at least one token."""
-    given = tuple(token for token in sentence.tgt_in if not token.part)
-    return given or sentence.tgt_in[:1]

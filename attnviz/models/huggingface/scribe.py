@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from attnviz.models.huggingface.decoding import Rules, Stepper, written
+from attnviz.models.huggingface.decoding import Plan, Rules, Stepper, written
 from attnviz.models.huggingface.network import Batch, Network, Watch, uses_segments
 from attnviz.models.huggingface.text import CheckpointText, Encoded
+from attnviz.models.model import Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
+from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Sentence
+from attnviz.transformer.decoding import Choose
 from attnviz.transformer.probe import Probe
 
 _START = "<start>"  # what a target begins with, where the model has no better name for it than its padding
@@ -65,6 +68,30 @@ class Scribe:
         memory = self.network.encode(src, Watch(probe or Chain(()), hidden=probe is not None))
         return Stepper(self.network, memory, src_mask=src.mask, cached=cached)
 
+    def plan(
+        self, read: Encoded, tgt_text: str | None, *, new_tokens: int | None, choose: Choose, cached: bool
+    ) -> tuple[Stepper, Plan]:
+        """How to step after a prompt that was read, or for a source: with the teacher's target, or the model's own."""
+        if self.network.family == "decoder":
+            return Stepper(self.network, cached=cached), Plan(read, self.room(read, new_tokens or 0), choose)
+        given, count = self.begun(), self.limit(read, new_tokens)
+        if tgt_text is not None and tgt_text.strip():
+            whole = self.given(tgt_text)
+            given, count = Encoded(whole.tokens[:-1], whole.text), 1
+        stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
+        return stepper, Plan(given, count, choose, read, encoder)
+
+    def writer(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> Writer:
+        """What writes after prompts, all cut to the shortest, or for sources, read with the probe in force."""
+        if self.network.family == "decoder":
+            prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
+            shortest = min(map(len, prompts))
+            begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
+            return Writer(Stepper(self.network, cached=cached), begun, self.rules)
+        stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
+        begun = torch.tensor([self.begun().ids] * len(sentences), device=self.network.device)
+        return Writer(stepper, begun, self.rules)
+
     def begun(self) -> Encoded:
         """What a target begins with, whatever the model would choose."""
         return self.text.continued(self._start(), self.rules.forced)
@@ -98,3 +125,9 @@ class Scribe:
     def _even(self, encoded: Sequence[Encoded]) -> list[Encoded]:
         longest = max(len(each.tokens) for each in encoded)
         return [self.text.pad(each, longest) for each in encoded]
+
+
+def _prompt(sentence: Sentence) -> tuple[Token, ...]:
+    """What stood there before the model wrote; at least one token."""
+    given = tuple(token for token in sentence.tgt_in if not token.part)
+    return given or sentence.tgt_in[:1]

@@ -22,11 +22,15 @@ _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Tokens side by side; their offsets count in `text`, where a pair's sentences are joined by a space."""
+    """Tokens side by side; their offsets count in `text`, where a pair's sentences are joined by a space.
+
+    `notes` say what was cut of the text, or of a pair's first sentence, `pair_notes` what of the second.
+    """
 
     tokens: tuple[Token, ...]
     text: str
     notes: tuple[str, ...] = ()
+    pair_notes: tuple[str, ...] = ()
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -86,11 +90,14 @@ class CheckpointText:
         room = limit - self._backend.num_special_tokens_to_add(pair is not None)
         if room < 1:
             raise TextError(f"{limit} tokens leave no room for a sentence beside the model's special tokens.")
-        texts, notes = self._capped([text] if pair is None else [text, pair], limit)
+        most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
+        cut = [capped(without_surrogates(each), most) for each in ((text,) if pair is None else (text, pair))]
+        texts = [each for each, _ in cut]
         pieces = [self._backend.encode(each, add_special_tokens=False) for each in texts]
-        notes += _cut(pieces, room)
+        found = zip((note for _, note in cut), _cut(pieces, room), strict=True)
+        notes = [tuple(note for note in both if note is not None) for both in found]
         whole: Encoding = self._backend.post_process(pieces[0], pieces[1] if len(pieces) > 1 else None, True)
-        return Encoded(self._tokens(whole, texts), " ".join(texts), notes)
+        return Encoded(self._tokens(whole, texts), " ".join(texts), *notes)
 
     def pad(self, encoded: Encoded, length: int) -> Encoded:
         """The same with `<pad>` tokens at its end."""
@@ -137,11 +144,6 @@ class CheckpointText:
     def _decoded(self, ids: Sequence[int]) -> str:
         return self._backend.decode(list(ids), skip_special_tokens=True)
 
-    def _capped(self, texts: list[str], limit: int) -> tuple[list[str], tuple[str, ...]]:
-        most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
-        cut = [capped(without_surrogates(text), most) for text in texts]
-        return [text for text, _ in cut], tuple(note for _, note in cut if note is not None)
-
     def _tokens(self, whole: Encoding, texts: list[str]) -> tuple[Token, ...]:
         text, begins = " ".join(texts), (0, len(texts[0]) + 1)
         tokens: list[Token] = []
@@ -168,12 +170,15 @@ def _token(text: str, id_: int, span: tuple[int, int], part: int) -> Token:
     return Token(text[start:end], id_, start, end, starts_word=starts_word, part=part)
 
 
-def _cut(pieces: list[Encoding], room: int) -> tuple[str, ...]:
-    """Shorten whichever is longer until they fit; says so."""
-    lengths = [len(piece.ids) for piece in pieces]
-    found = sum(lengths)
+def _cut(pieces: list[Encoding], room: int) -> list[str | None]:
+    """Shorten whichever is longer until they fit; for each a sentence that says what was cut (None: nothing)."""
+    found = [len(piece.ids) for piece in pieces]
+    lengths = list(found)
     while sum(lengths) > room:
         lengths[lengths.index(max(lengths))] -= 1
     for piece, length in zip(pieces, lengths, strict=True):
         piece.truncate(length)
-    return (f"Only the first {room:,} of {found:,} tokens were kept.",) if found > room else ()
+    return [
+        f"Only the first {kept:,} of {there:,} tokens were kept." if kept < there else None
+        for kept, there in zip(lengths, found, strict=True)
+    ]

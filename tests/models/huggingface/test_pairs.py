@@ -68,11 +68,23 @@ def test_what_a_model_does_not_take_is_said(name, arguments, says, model):
         model(name).trace(A, **arguments)
 
 
-def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_so(model):
+def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model):
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
-    assert any("Text: only the first 58 of" in note for note in trace.info.notes)
+    assert trace.info.notes == ("Sentence: only the first 54 of 90 tokens were kept.",)
     assert [token.text for token in trace.tokens("src") if token.part][:3] == ["Where", "is", "it"]
+    assert model("bert").trace(A, "cat " * 90).info.notes[0].startswith("Second sentence: only the first")
+    both = model("bert").trace("cat " * 90, "dog " * 5000)
+    assert [note.split(" only")[0] for note in both.info.notes] == ["Sentence:", "Second sentence:", "Second sentence:"]
+    assert "characters were read" in both.info.notes[1]
+
+
+@pytest.mark.parametrize(("name", "says"), [("gpt2", "Prompt: only"), ("bart", "Source: only"), ("bert", "Sentence: ")])
+def test_a_note_names_what_it_is_about(name, says, model):
+    (note,) = model(name).trace("cat " * 90, **({"tgt_text": A} if name == "bart" else {})).info.notes
+    assert note.startswith(says)
+    if name == "bart":
+        assert model(name).trace(A, tgt_text="cat " * 90).info.notes[0].startswith("Target: only the first")
 
 
 def test_no_room_for_a_sentence_is_said(model):
