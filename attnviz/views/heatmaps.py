@@ -17,6 +17,8 @@ from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
 SLANT = 40  # degrees
 SQUARE_UP_TO = 4  # times as long as wide, or the other way round
+# As high as the map: its title would stand on the last key's label else.
+COLOUR_BAR = {"title": {"text": "weight"}, "thickness": 10, "len": 0.6, "y": 1, "yanchor": "top", "outlinewidth": 0}
 _HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{customdata[2]}<extra></extra>"
 
 
@@ -66,7 +68,7 @@ def _cells(shown: Shown, weights: np.ndarray, hidden: np.ndarray, look: colour.T
         zmin=0,
         zmax=zmax,
         colorscale=colour.plotly_scale(look.sequential),
-        colorbar={"title": {"text": "weight"}, "thickness": 10, "len": 0.6, "outlinewidth": 0, "nticks": 5},
+        colorbar={**COLOUR_BAR, "nticks": 5},
         customdata=_hover_texts(shown, hidden),
         hovertemplate=_HOVER,
         xgap=1 if weights.size <= 64 * 64 else 0,
@@ -146,7 +148,7 @@ def _axes(shown: Shown, look: colour.Theme) -> dict[str, dict]:
             **both,
             **queries,
             **ticks([row.text for row in shown.rows]),
-            **({"scaleanchor": "x"} if square else {}),
+            **({"scaleanchor": "x", "constraintoward": "top"} if square else {}),
         },
     }
 
