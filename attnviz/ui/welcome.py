@@ -11,6 +11,8 @@ from attnviz.tracing.shown import shown
 from attnviz.ui.link import View
 from attnviz.views.heatmaps import heatmap_of
 
+QUOTED = 220  # characters of a sentence; the field above holds all of them
+
 
 def story(trace) -> None:
     """What just happened to the sentence above, with its own numbers."""
@@ -84,8 +86,13 @@ def live_example(trace, entry: Entry) -> None:
         if kind == "encoder_self"
         else "Each row is one step of the decoder: the token that goes in, an arrow, the token that comes out. "
     )
-    st.caption(f"{row}The darker a cell, the more of that row's attention goes to the token above it; a row sums to 1.")
+    stronger = "darker" if theme == "light" else "lighter"
+    st.caption(
+        f"{row}The {stronger} a cell, the more of that row's attention goes to the token above it; a row sums to 1."
+    )
 
 
 def _quoted(text: str) -> str:
-    return html.escape(display(text))
+    """A sentence in running text: the page must stay in sight, whatever was typed."""
+    shown = display(text)
+    return html.escape(shown if len(shown) <= QUOTED else shown[:QUOTED].rstrip() + " …")

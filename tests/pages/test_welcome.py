@@ -13,3 +13,11 @@ def test_another_sentence_is_another_example(open_page) -> None:
     app.text_input(key="src").set_value("a big red dog jumped").run()
     assert not app.exception
     assert app.get("plotly_chart")[0].proto.spec != before
+
+
+def test_a_long_sentence_leaves_the_page_in_sight(open_page) -> None:
+    app = open_page(src="The cat sleeps. " * 40)
+    assert not app.exception
+    story = next(block.proto.body for block in app.get("html") if "has just read" in block.proto.body)
+    assert "The cat sleeps. The cat" in story and " …</b>" in story
+    assert len(story) < 1_500
