@@ -1,17 +1,10 @@
-"""What components share: scripts joined into one text, and bytes that the browser holds already not sent again."""
+"""Bytes that the browser holds already are not sent to it again."""
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from attnviz.views.binary import packed, unpacked
-
-
-def joined(ending: str, *parts: tuple[Path, tuple[str, ...]]) -> str:
-    """Scripts or styles as one text: of each component's folder the named files, in that order."""
-    files = [folder / ending / f"{name}.{ending}" for folder, names in parts for name in names]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files) + "\n"
 
 
 def unless_drawn(payload: bytes, key: str) -> bytes:

@@ -1,7 +1,6 @@
 """The Heads component: everything on the Heads page below the top bar, drawn in the browser from data it already has.
 
-The page hands it the bytes of `attnviz.views.heads_payload`, and hears a moment after each choice what is in view. The
-script and the styles lie beside this file in small pieces that are joined in the order below; there is no build step.
+The page hands it the bytes of `attnviz.views.heads_payload`, and hears a moment after each choice what is in view.
 """
 
 from collections.abc import Callable
@@ -9,19 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from streamlit.components.v2 import component
-
-from attnviz.ui.components.drawn import joined, unless_drawn
+from attnviz.ui.components import pieces
+from attnviz.ui.components.drawn import unless_drawn
 from attnviz.views.heads_constants import constants_script
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
-    "payload", "maps", "theme", "elements", "choice", "subject", "strip", "overview_layout", "overview", "pens",
-    "svg_pen", "geometry", "tile", "focus", "overlay", "zoom", "pointer", "bars", "controls", "pins", "exports", "keys",
-    "focus_pane", "shell", "main",
+    "payload", "maps", "choice", "subject", "strip", "overview_layout", "overview", "geometry", "tile", "focus",
+    "overlay", "zoom", "pointer", "bars", "controls", "pins", "exports", "keys", "focus_pane", "shell", "main",
 )  # fmt: skip
-STYLES = ("frame", "controls", "overview", "focus")
-_HTML = '<div class="avz" lang="und"></div>'
 
 
 def heads(payload: bytes, *, key: str = "heads", on_change: Callable[[], None] | None = None) -> dict[str, Any] | None:
@@ -42,5 +37,4 @@ def _nothing() -> None:
 
 @cache
 def _component() -> Callable[..., Any]:
-    css, js = joined("css", (_HERE, STYLES)), constants_script() + joined("js", (_HERE, SCRIPTS))
-    return component("attnviz_heads", html=_HTML, css=css, js=js)
+    return pieces.made(_HERE, css=[(_HERE, ("overview", "focus"))], js=[(_HERE, SCRIPTS)], first=constants_script())

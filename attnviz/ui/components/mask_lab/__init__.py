@@ -1,7 +1,7 @@
 """The mask laboratory's component: scores, masked scores, weights and context of one head, linked, and a mask to paint.
 
-The page hands it the bytes of `attnviz.views.mask_payload`, and hears of each edit. Script and styles lie beside this
-file in small pieces, joined in the order below; the pieces that every picture needs are those of the Heads component.
+The page hands it the bytes of `attnviz.views.mask_payload`, and hears of each edit. It has a look and a
+way to tell of edits of its own, and takes the shared tools.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
+from attnviz.ui.components import pieces
+
 _HERE = Path(__file__).parent
-_SHARED = _HERE.parent / "heads" / "js"
-SHARED = ("elements", "theme", "pens")
 SCRIPTS = (
     "payload",
     "paint",
@@ -43,7 +43,5 @@ def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], N
 
 @cache
 def _component() -> Callable[..., Any]:
-    pieces = [*(_SHARED / f"{name}.js" for name in SHARED), *(_HERE / "js" / f"{name}.js" for name in SCRIPTS)]
-    script = "\n".join(piece.read_text(encoding="utf-8") for piece in pieces) + "\n"
-    style = (_HERE / "css" / "lab.css").read_text(encoding="utf-8")
-    return component("attnviz_mask_lab", html=_HTML, css=style, js=script)
+    script = pieces.joined("js", (pieces.SHARED, (*pieces.TOOLS, "mounted")), (_HERE, SCRIPTS))
+    return component("attnviz_mask_lab", html=_HTML, css=pieces.joined("css", (_HERE, ("lab",))), js=script)

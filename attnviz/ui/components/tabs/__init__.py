@@ -1,33 +1,27 @@
 """What the components of the Heads page's other tabs share: how they take data, tell of choices, fit the page, export.
 
 Each of them lies in a folder of its own and brings `START` (its view), `AT_ONCE` (choices that only Python can answer),
-`settle`, `buildShell`, `paint`, `figure` and `csvRows`; the pieces here and some of the Heads component's do the rest.
+`settle`, `buildShell`, `paint`, `figure` and `csvRows`; the pieces here and the shared ones do the rest.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from streamlit.components.v2 import component
-
-from attnviz.ui.components.drawn import joined, unless_drawn
+from attnviz.ui.components import pieces
+from attnviz.ui.components.drawn import unless_drawn
 
 _HERE = Path(__file__).parent
-_HEADS = _HERE.parent / "heads"
-_BEFORE = (
-    (_HEADS, ("theme", "elements", "pens", "svg_pen", "maps")),
-    (_HERE, ("payload", "choice", "parts", "exports")),
-)
-_AFTER = ((_HERE, ("mount",)),)
+SCRIPTS = ("payload", "choice", "parts", "exports", "mount")
 
 
 def made(folder: Path, scripts: tuple[str, ...], styles: tuple[str, ...]) -> Callable[..., Any]:
     """A component from the pieces in its folder, named after it."""
-    return component(
-        f"attnviz_{folder.name}",
-        html=f'<div class="avz tab-view {folder.name.replace("_", "-")}" lang="und"></div>',
-        css=joined("css", (_HEADS, ("frame", "controls")), (_HERE, ("tabs",)), (folder, styles)),
-        js=joined("js", *_BEFORE, (folder, scripts), *_AFTER),
+    return pieces.made(
+        folder,
+        css=[(_HERE, ("tabs",)), (folder, styles)],
+        js=[(_HERE, SCRIPTS), (folder, scripts)],
+        classes=f"tab-view {folder.name.replace('_', '-')}",
     )
 
 

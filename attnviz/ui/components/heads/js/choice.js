@@ -1,7 +1,5 @@
-// What is in view. The browser's own choice holds; Python hears of it a moment later and may hand in another (a link,
-// Back).
+// What can be chosen here, and how a choice is kept to what there is.
 
-const SETTLE_MS = 250;
 const START = {
   kind: null,
   layer: 0,
@@ -23,15 +21,6 @@ const START = {
 };
 const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and columns would mean nothing
 const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
-
-function adopt(app) {
-  const { seq = 0, ...view } = app.payload.header.view;
-  // A payload that was asked for before the visitor's newest choice does not undo that choice.
-  // What Python says nothing of stays as it is.
-  if (!app.view || seq >= app.seq) app.view = { ...START, ...app.view, ...view };
-  app.seq = Math.max(app.seq, seq);
-  settle(app);
-}
 
 // Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
 function settle(app) {
@@ -62,16 +51,9 @@ function change(app, patch) {
   reportSoon(app, urgent ? 0 : SETTLE_MS);
 }
 
-function reportSoon(app, wait = SETTLE_MS) {
-  clearTimeout(app.timer);
-  app.timer = setTimeout(() => report(app), wait);
-}
-
 const needsExact = (app) => sitesInView(app).some(([kind, layer, head]) => !mapOf(app, kind, layer, head).exact);
 
 const sitesInView = ({ view }) => [[view.kind, view.layer, view.head], ...(view.compare === "none" ? [] : view.pins)];
-
-const report = (app) => app.send({ ...app.view, seq: app.seq });
 
 function chooseKind(app, name) {
   const kind = app.payload.kinds.get(name);

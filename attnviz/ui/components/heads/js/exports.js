@@ -1,27 +1,25 @@
 // PNG, SVG and CSV of what is drawn, made in the browser from the exact numbers; the whole trace comes from Python.
 
-function exportAs(app, format) {
-  app.parts.exportMenu.open = false;
+const EXPORTS = [
+  ["PNG picture", (app) => exportExact(app, exportPNG)],
+  ["SVG picture", (app) => exportExact(app, exportSVG)],
+  ["CSV of the numbers", (app) => exportExact(app, exportCSV)],
   // The whole trace is Python's: the page has a hidden button of its own for it.
-  if (format === "npz") return document.querySelector(".st-key-npz button")?.click();
-  if (app.tiles.some(({ map }) => !map.exact))
-    return say(app, "The exact numbers are still on their way; please try again in a moment.");
-  ({ png: exportPNG, svg: exportSVG, csv: exportCSV })[format](app);
+  ["npz of the whole trace", () => document.querySelector(".st-key-npz button")?.click()],
+];
+
+function exportExact(app, save) {
+  if (app.tiles.every(({ map }) => map.exact)) save(app);
+  else say(app, "The exact numbers are still on their way; please try again in a moment.");
 }
 
-function exportName(app, ending) {
+function exportName(app) {
   const site = ({ kind, layer, head }) => `${kind.kind}-L${layer}-H${head}`;
   const { tiles } = app;
   const name = tiles[0].pair
     ? `difference-${tiles[0].pair.map(([, l, h]) => `L${l}-H${h}`).join("-")}`
     : tiles.map(site).join("_");
-  return `attnviz-${name}.${ending}`;
-}
-
-function download(app, blob, ending) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: exportName(app, ending) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  return `attnviz-${name}`;
 }
 
 // The whole figure: title, maps, legend. Drawn anew for the file, then once more for the screen, whose geometry it
@@ -56,56 +54,30 @@ function figureSize(app) {
 }
 
 function exportPNG(app) {
-  const [width, height] = figureSize(app);
-  const canvas = element("canvas");
-  canvas.width = width * 2;
-  canvas.height = height * 2;
-  const context = canvas.getContext("2d");
-  context.scale(2, 2);
-  context.fillStyle = app.theme.paper;
-  context.fillRect(0, 0, width, height);
-  drawFigure(app, canvasPen(context, app.theme), [width, height]);
+  const size = figureSize(app);
+  savePNG(app, exportName(app), size, (pen) => drawFigure(app, pen, size));
   paintFocus(app);
-  canvas.toBlob((blob) => download(app, blob, "png"));
 }
 
 function exportSVG(app) {
   const size = figureSize(app);
-  const pen = svgPen(app.theme);
-  drawFigure(app, pen, size);
+  saveSVG(app, exportName(app), size, (pen) => drawFigure(app, pen, size));
   paintFocus(app);
-  download(app, new Blob([pen.document(...size)], { type: "image/svg+xml" }), "svg");
 }
 
-const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
-
-function csvLines({ kind, map }, site) {
-  const lines = [];
+function csvRows({ kind, map }, site) {
+  const rows = [];
   for (let row = 0, i = 0; row < kind.nRows; row++)
     for (let col = 0; col < kind.nCols; col++, i++)
-      lines.push(
-        [
-          site,
-          row,
-          quoted(kind.rows[row][0]),
-          quoted(kind.rows[row][1]),
-          col,
-          quoted(kind.cols[col]),
-          map.data[i],
-        ].join(","),
-      );
-  return lines;
+      rows.push([site, row, ...kind.rows[row], col, kind.cols[col], map.data[i]]);
+  return rows;
 }
 
 function exportCSV(app) {
   const site = ({ kind, layer, head, pair }) =>
-    quoted(pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]));
-  const lines = [
-    "map,row,row_in,row_out,key_position,key,weight",
-    ...app.tiles.flatMap((tile) => csvLines(tile, site(tile))),
-  ];
-  // The mark at the start makes spreadsheet programs read UTF-8.
-  download(app, new Blob(["\ufeff", lines.join("\r\n"), "\r\n"], { type: "text/csv;charset=utf-8" }), "csv");
+    pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]);
+  const names = ["map", "row", "row_in", "row_out", "key_position", "key", "weight"];
+  saveCSV(exportName(app), [names, ...app.tiles.flatMap((tile) => csvRows(tile, site(tile)))]);
 }
 
 function say(app, text) {

@@ -95,21 +95,6 @@ function boxesFor(count, { x, y, w, h }) {
   }));
 }
 
-function sharpContext(canvas, [width, height]) {
-  const ratio = devicePixelRatio || 1;
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) {
-    canvas.width = w;
-    canvas.height = h;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-  }
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
-}
-
 function titleOf(app) {
   const { kind, layer, head, pair } = app.tiles[0];
   if (app.view.compare === "side") return ["Pinned heads side by side", `${app.tiles.length} of up to 4`];

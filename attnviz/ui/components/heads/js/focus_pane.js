@@ -25,8 +25,6 @@ function focusPane(app, parts) {
   );
 }
 
-const group = (...nodes) => element("div", { class: "group" }, ...nodes);
-
 function toggle(app, name, text, { title, patch }) {
   app.parts[name] = button(text, { title, "aria-pressed": "false", onclick: () => change(app, patch(app.view)) });
   return app.parts[name];
@@ -36,7 +34,7 @@ function outputTools(app, parts) {
   return element(
     "div",
     { class: "tools" },
-    exportMenu(app, parts),
+    exportMenu(app, EXPORTS),
     group(
       toggle(app, "plotly", "Plotly", {
         title: "The same map as a Plotly figure, below",
@@ -83,27 +81,6 @@ function focusTools(app, parts) {
     parts.range.node,
     parts.pin,
   );
-}
-
-function exportMenu(app, parts) {
-  const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportAs(app, format) });
-  parts.exportMenu = element(
-    "details",
-    { class: "menu" },
-    element("summary", { text: "Export" }),
-    element(
-      "div",
-      { class: "menu-list", role: "menu" },
-      item("png", "PNG picture"),
-      item("svg", "SVG picture"),
-      item("csv", "CSV of the numbers"),
-      item("npz", "npz of the whole trace"),
-    ),
-  );
-  parts.exportMenu.addEventListener("focusout", (event) => {
-    if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false;
-  });
-  return parts.exportMenu;
 }
 
 function pinPane(app, parts) {

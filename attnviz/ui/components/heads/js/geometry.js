@@ -85,10 +85,3 @@ function rowAt(geometry, [x, y]) {
 
 const rowTop = (geometry, row) => geometry.y + (row - geometry.zoom.top) * geometry.cell.h;
 const colLeft = (geometry, col) => geometry.x + (col - geometry.zoom.left) * geometry.cell.w;
-
-function clipped(pen, text, width, { size = LABEL, weight = 400 } = {}) {
-  if (pen.widthOf(text, size, weight) <= width) return text;
-  const signs = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
-  while (signs.length > 1 && pen.widthOf(signs.join("") + "…", size, weight) > width) signs.pop();
-  return signs.join("") + "…";
-}

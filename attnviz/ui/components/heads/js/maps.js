@@ -26,8 +26,6 @@ function exactMap(app, kind, layer, head) {
   return { data: meanOf(parts, masks && rowsSeeing(kind, masks)), exact: true };
 }
 
-const range = (length) => Array.from({ length }, (_, i) => i);
-
 function sitesOf(kind, layer, head) {
   const layers = layer === "mean" ? range(kind.layers) : [layer];
   const heads = head === "mean" ? range(kind.heads) : [head];
@@ -70,12 +68,6 @@ function coarseMap(kind, layer, head) {
   return data;
 }
 
-function binsOf(length, bins) {
-  const bin = new Uint16Array(length);
-  for (let b = 0; b < bins; b++) bin.fill(b, Math.floor((b * length) / bins), Math.floor(((b + 1) * length) / bins));
-  return bin;
-}
-
 // Whether a query may attend to a key, one byte a cell, or null where every query sees every key.
 function maskOf(kind, layer, head) {
   if (!kind.masks) return null;
@@ -90,20 +82,4 @@ function maskOf(kind, layer, head) {
 function rowsWithoutKeys(mask, nRows, nCols) {
   if (!mask) return [];
   return range(nRows).filter((row) => !mask.subarray(row * nCols, (row + 1) * nCols).includes(1));
-}
-
-// Largest value in each of bins x bins cells, so that no peak is lost where a map is drawn smaller than its cells.
-function pooledByMax(data, [rows, cols], [height, width]) {
-  if (height >= rows && width >= cols) return { data, rows, cols };
-  const h = Math.min(height, rows),
-    w = Math.min(width, cols);
-  const rowBin = binsOf(rows, h),
-    colBin = binsOf(cols, w);
-  const pooled = new data.constructor(h * w);
-  for (let row = 0, i = 0; row < rows; row++)
-    for (let col = 0, at = rowBin[row] * w; col < cols; col++, i++) {
-      const cell = at + colBin[col];
-      if (Math.abs(data[i]) > Math.abs(pooled[cell])) pooled[cell] = data[i];
-    }
-  return { data: pooled, rows: h, cols: w };
 }

@@ -2,15 +2,12 @@
 // because it never changes (attnviz/views/heads_constants.py).
 
 function decodePayload(bytes) {
-  const copy = bytes.slice(); // it arrives at an odd offset, and typed views ask for multiples of four
-  const length = new DataView(copy.buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
-  const start = (4 + length + 3) & ~3;
+  const { header, array } = opened(bytes);
   header.strip.lines = header.strip.lines.map(readLine);
-  const kinds = new Map(header.kinds.map((raw) => [raw.kind, readKind(raw, header.strip, { buffer: copy.buffer, start })]));
-  header.metrics.values = readMetrics(header.metrics, kinds, { buffer: copy.buffer, start });
+  const kinds = new Map(header.kinds.map((raw) => [raw.kind, readKind(raw, header.strip, array)]));
+  header.metrics.values = readMetrics(header.metrics, kinds, array);
   const exact = new Map();
-  for (const entry of header.exact) readExact(entry, kinds, exact, { buffer: copy.buffer, start });
+  for (const entry of header.exact) readExact(entry, kinds, exact, array);
   return { header, kinds, exact, scales: (fixedScales ??= readScales()) };
 }
 
@@ -19,18 +16,18 @@ function readLine({ name, tokens, special }) {
   return { name, tokens: tokens.map((text, i) => [text, specials.has(i)]) };
 }
 
-function readKind(raw, strip, { buffer, start }) {
+function readKind(raw, strip, array) {
   const [layers, heads, rows, cols] = raw.shape;
   const { offset, height, width } = raw.overview;
   const said = { ...FIXED.kinds[raw.kind], ...stripLabels(raw, strip), sinks: [], keys_hidden: [], left_out: "" };
   const kind = { ...said, ...raw, layers, heads, nRows: rows, nCols: cols };
-  kind.thumbs = new Uint8Array(buffer, start + offset, layers * heads * height * width);
+  kind.thumbs = array(Uint8Array, offset, layers * heads * height * width);
   kind.thumbHeight = height;
   kind.thumbWidth = width;
   kind.isPooled = height < rows || width < cols;
   kind.rowTokens = raw.row_tokens ?? kind.rows.map((_, i) => [i]);
   kind.colTokens = raw.col_tokens ?? kind.cols.map((_, i) => [i]);
-  kind.masks = raw.mask ? readMasks(raw.mask, rows * cols, buffer, start) : null;
+  kind.masks = raw.mask ? readMasks(raw.mask, rows * cols, array) : null;
   return kind;
 }
 
@@ -48,12 +45,12 @@ function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
 }
 
 // Each metric of a kind as numbers by layer and head; null where there is none (attnviz/views/metric_columns.py).
-function readMetrics({ names, offsets }, kinds, { buffer, start }) {
+function readMetrics({ names, offsets }, kinds, array) {
   const values = {};
   for (const [name, { layers, heads }] of kinds) {
     if (!(name in offsets)) continue;
-    const ranges = new Float32Array(buffer, start + offsets[name], 2 * names.length);
-    const codes = new Uint16Array(buffer, start + offsets[name] + ranges.byteLength, names.length * layers * heads);
+    const ranges = array(Float32Array, offsets[name], 2 * names.length);
+    const codes = array(Uint16Array, offsets[name] + ranges.byteLength, names.length * layers * heads);
     values[name] = {};
     names.forEach(([metric], i) => {
       const [low, high] = ranges.subarray(2 * i, 2 * i + 2);
@@ -64,18 +61,18 @@ function readMetrics({ names, offsets }, kinds, { buffer, start }) {
   return values;
 }
 
-function readMasks({ offset, layers, heads }, cells, buffer, start) {
+function readMasks({ offset, layers, heads }, cells, array) {
   const total = layers * heads * cells;
-  const bits = new Uint8Array(buffer, start + offset, Math.ceil(total / 8));
+  const bits = array(Uint8Array, offset, Math.ceil(total / 8));
   const seen = new Uint8Array(total);
   for (let i = 0; i < total; i++) seen[i] = (bits[i >> 3] >> (i & 7)) & 1;
   return { layers, heads, seen };
 }
 
-function readExact(entry, kinds, exact, { buffer, start }) {
+function readExact(entry, kinds, exact, array) {
   const kind = kinds.get(entry.kind);
   const cells = kind.nRows * kind.nCols;
-  const piece = (index) => new Float32Array(buffer, start + entry.offset + 4 * cells * index, cells);
+  const piece = (index) => array(Float32Array, entry.offset + 4 * cells * index, cells);
   if (entry.layer !== undefined) {
     exact.set(siteKey(entry.kind, entry.layer, entry.head), piece(0));
     return;

@@ -7,11 +7,11 @@ function buildShell(app) {
     overviewPane(app, parts),
     focusPane(app, parts),
     helpPane(parts),
-    (parts.live = element("div", { class: "live", "aria-live": "polite", role: "status" })),
+    (parts.live = liveRegion()),
   );
   watchPointer(app);
   watchKeys(app);
-  watchSize(app);
+  watchSize(app, app.root, parts.mapBox, parts.gridBox);
 }
 
 function stripPane(parts) {

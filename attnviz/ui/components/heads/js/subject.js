@@ -52,14 +52,3 @@ function topKeys(kind, map, row) {
   const weights = map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols);
   return [...weights.entries()].sort(([i, a], [j, b]) => Math.abs(b) - Math.abs(a) || i - j);
 }
-
-function announce(app) {
-  const text = `${titleOf(app)[0]}. ${activeText(app)}`;
-  if (text === app.announced) return;
-  app.announced = text;
-  // Waiting a moment keeps a screen reader from reading every head that a held arrow key passes.
-  clearTimeout(app.announceTimer);
-  app.announceTimer = setTimeout(() => {
-    app.parts.live.textContent = text;
-  }, 150);
-}

@@ -15,7 +15,7 @@ function drawTile(app, pen, tile, box) {
 function drawHeading(app, pen, tile) {
   const { geometry, heading } = tile;
   const style = { weight: 600, colour: isInFocus(app, tile) ? app.theme.accent : app.theme.ink };
-  pen.text(clipped(pen, heading, geometry.box.w - 8, style), geometry.box.x + AXIS, geometry.box.y + 9, style);
+  pen.text(shortened(pen, heading, geometry.box.w - 8, style), geometry.box.x + AXIS, geometry.box.y + 9, style);
 }
 
 function windowOf({ map, kind, zoom }) {
@@ -87,7 +87,7 @@ function drawRowLabel(app, pen, tile, row, strong) {
     size = geometry.labelSize;
   let right = geometry.x - 8;
   if (output !== null) {
-    const text = clipped(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
+    const text = shortened(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
     pen.text(text, right, y, { weight, size, align: "right" });
     right -= pen.widthOf(text, size, weight);
     if (input !== null) {
@@ -98,7 +98,7 @@ function drawRowLabel(app, pen, tile, row, strong) {
   if (input === null) return;
   const room = right - (geometry.x - 8 - geometry.labelWidth);
   const style = output === null ? { weight, size } : { colour: app.theme.muted, size };
-  pen.text(clipped(pen, input, room, style), right, y, { ...style, align: "right" });
+  pen.text(shortened(pen, input, room, style), right, y, { ...style, align: "right" });
 }
 
 function drawColLabels(app, pen, tile) {
@@ -112,7 +112,7 @@ function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
   const x = colLeft(geometry, col) + geometry.cell.w / 2;
   const { angle, longest } = geometry;
   if (!angle) pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  else pen.text(clipped(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
+  else pen.text(shortened(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
 }
 
 function drawAxes(app, pen, tile) {

@@ -59,7 +59,7 @@ function linesPane(app) {
       "header",
       {},
       element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, opacity, rows, exportMenu(app)),
+      element("div", { class: "tools" }, opacity, rows, exportMenu(app, EXPORTS)),
     ),
     parts.chips,
     element("div", { class: "ends quiet" }, (parts.queryName = element("span")), (parts.keyName = element("span"))),
@@ -92,7 +92,7 @@ function paint(app, began) {
   paintChips(app);
   paintColumns(app);
   paintActive(app);
-  painted(app, began);
+  tellPainted(app, began);
 }
 
 function paintChips(app) {

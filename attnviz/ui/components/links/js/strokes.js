@@ -10,7 +10,7 @@ function paintStrokes(app) {
   app.allKey = allKey(app);
   app.shown = token === null ? all : chosenLines(app, token);
   const size = [parts.middle.clientWidth, parts.body.clientHeight];
-  const context = clearedContext(parts.canvas, size);
+  const context = sharpContext(parts.canvas, size);
   strokeLines(
     app,
     app.shown,

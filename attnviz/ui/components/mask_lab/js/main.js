@@ -1,20 +1,12 @@
-// Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme change.
+// What arrives, and whose edit holds.
 
-export default function ({ parentElement, data, setStateValue }) {
-  const root = parentElement.querySelector(".lab");
-  if (!root || !data) return;
-  const app = (root.attnviz ??= startLab(root));
-  app.send = (edit) => setStateValue("edit", edit);
-  receiveLab(app, data);
-}
-
-function startLab(root) {
+function start(root) {
   const app = { root, seq: 0, answered: 0, row: null, zoom: null, cells: null, width: 0, room: 0 };
   buildLab(app);
   return app;
 }
 
-function receiveLab(app, data) {
+function receive(app, data) {
   const payload = decodeLab(data);
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;

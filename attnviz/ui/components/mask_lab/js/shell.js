@@ -23,9 +23,6 @@ function buildLab(app) {
 
 function labTools(app, parts) {
   const tool = (text, title, act) => button(text, { title, onclick: () => act(app) });
-  const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportLab(app, format) });
-  parts.menu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
-    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the numbers")));
   parts.zoom = element("span", { class: "tools", hidden: true },
     tool("+", "Zoom in (+), or drag a box on scores or weights", () => zoomBy(app, ZOOM_STEP)),
     tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)));
@@ -34,7 +31,7 @@ function labTools(app, parts) {
     tool("Clear paint", "Show every painted cell again (x)", () => paintCells(app, span(app.cells.length), 1)),
     tool("Invert", "Hide what is shown and show what is hidden by paint (i)", invertPaint),
     tool("To paint", "Turn the rules into paint, so that every cell can be painted (b)", bake),
-    parts.menu, tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
+    exportMenu(app, EXPORTS), tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
 }
 
 function numbersPane(parts) {

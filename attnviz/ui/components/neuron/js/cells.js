@@ -66,7 +66,7 @@ function paintCells(app) {
   const { parts } = app;
   const width = parts.cellBox.clientWidth;
   app.cellsLayout = cellsLayout(app, width);
-  const pen = canvasPen(clearedContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
+  const pen = canvasPen(sharpContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
   drawCells(app, pen, [0, 0]);
   if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
   const { across, cell } = app.cellsLayout;

@@ -44,7 +44,7 @@ function pairPane(app) {
       "header",
       {},
       kindTabs(app),
-      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app)),
+      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app, EXPORTS)),
     ),
     parts.title,
     parts.cellBox,
@@ -78,5 +78,5 @@ function paint(app, began) {
   parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
   const said = stepsOf(app).map(([, title, , value]) => `${title} ${exactText(value)}`);
   parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: ${said.join(", ")}`);
-  painted(app, began);
+  tellPainted(app, began);
 }

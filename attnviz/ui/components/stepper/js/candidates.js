@@ -1,21 +1,37 @@
 // What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
 
-const BESIDE_BEAM = 4;
+const BESIDE_BEAM = 4, ROW = 19;
 
 function paintCandidates(app) {
   const { header } = app.payload, { parts } = app;
   const step = header.steps[app.view.step];
   parts.prefix.replaceChildren(...prefixNodes(app));
   parts.prefix.scrollLeft = parts.prefix.scrollWidth;
-  // A beam's sentences need the room of the less likely tokens.
-  const shown = step.beam.length ? step.top.filter(([, , , id], rank) => rank < BESIDE_BEAM || id === step.chosen_id) : step.top;
   parts.drawnLegend.hidden = !step.top.some(isDrawnOtherwise);
-  parts.top.replaceChildren(...shown.map((candidate) => candidateNode(step, candidate)));
   parts.verdictOfStep.replaceChildren(...agreementNodes(header, step));
+  // A beam's sentences need the room of the less likely tokens.
+  const shown = likeliest(step, step.beam.length ? BESIDE_BEAM : roomFor(app));
+  parts.top.replaceChildren(...shown.map((candidate) => candidateNode(step, candidate)));
   parts.beam.hidden = !step.beam.length;
   parts.beamTitle.hidden = !step.beam.length;
   parts.beam.replaceChildren(...step.beam.map(beamNode));
   parts.clock.textContent = step.ms === null ? "" : `${step.ms.toFixed(1)} ms`;
+}
+
+// As many as there is room for; what was chosen and what the teacher has are among them, however unlikely.
+function likeliest(step, room) {
+  const isAsked = (candidate) => candidate[3] === step.chosen_id || isTeachers(step, candidate);
+  let free = room - step.top.filter(isAsked).length;
+  return step.top.filter((candidate) => isAsked(candidate) || free-- > 0);
+}
+
+const isTeachers = (step, [text]) => step.teacher !== null && !step.agrees && text === step.teacher;
+
+function roomFor({ root, parts }) {
+  if (root.dataset.size === "phone") return Infinity;
+  const pane = parts.top.parentElement;
+  pane.scrollTop = 0;
+  return Math.max(3, Math.floor((pane.getBoundingClientRect().bottom - parts.top.getBoundingClientRect().top) / ROW));
 }
 
 function prefixNodes(app) {
@@ -31,7 +47,7 @@ const isDrawnOtherwise = ([, probability, drawn]) => Math.abs(drawn - probabilit
 
 function candidateNode(step, candidate) {
   const [text, probability, drawn, id] = candidate;
-  const isChosen = id === step.chosen_id, isTeacher = step.teacher !== null && !step.agrees && text === step.teacher;
+  const isChosen = id === step.chosen_id, isTeacher = isTeachers(step, candidate);
   const isCut = drawn === 0 && probability > 0;
   const bar = element("i", { style: `width:${(100 * probability).toFixed(2)}%` });
   const drawnBar = element("b", { style: `left:${(100 * drawn).toFixed(2)}%`, hidden: !isDrawnOtherwise(candidate) });

@@ -62,13 +62,6 @@ function rowLabelWidth(pen, texts, most) {
 
 const colSpace = (pen, kind) => Math.min(62, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
 
-function shortened(pen, text, width, weight = 400) {
-  if (pen.widthOf(text, TEXT, weight) <= width) return text;
-  const signs = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
-  while (signs.length > 1 && pen.widthOf(`${signs.join("")}…`, TEXT, weight) > width) signs.pop();
-  return `${signs.join("")}…`;
-}
-
 // The cell under a point, or null.
 function cellAt(boxes, [x, y]) {
   for (const box of boxes) {

@@ -12,18 +12,6 @@ function paintMaps(app) {
   parts.map.setAttribute("aria-label", mapsText(app));
 }
 
-function sharpContext(canvas, [width, height]) {
-  const ratio = devicePixelRatio || 1;
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
-}
-
 function drawMaps(app, pen) {
   for (const box of app.boxes) {
     drawTitle(app, pen, box);
@@ -38,7 +26,7 @@ function drawTitle(app, pen, { kind, x, y, w }) {
   const room = w * kind.nCols + GAP - 4;
   const short = kind.title.replace("-attention", "").replace(" attention", "");
   const titles = [...(kind.grows ? [] : [`${kind.title} · computed once`]), kind.title, short];
-  const title = titles.find((text) => pen.widthOf(text, TEXT, 600) <= room) ?? shortened(pen, short, room, 600);
+  const title = titles.find((text) => pen.widthOf(text, TEXT, 600) <= room) ?? shortened(pen, short, room, { size: TEXT, weight: 600 });
   pen.text(title, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
 }
 
@@ -50,8 +38,14 @@ function drawCells(app, pen, { kind, x, y, w, h }) {
   pen.box(x, y, w * kind.nCols, h * kind.nRows, { fill: css(mix(app.theme.inkRGB, app.theme.paperRGB, 0.025)) });
   const map = mapOf(kind, app.view.layer, app.view.head);
   if (map) pen.image(imageOf(cutOf(map, kind.nCols, [rows, cols]), [rows, cols], scaleOf(app, "sequential"), [0, 1]), x, y, w * cols, h * rows);
-  else pen.text("asking for this head …", x + 8, y + 14, { size: TEXT, colour: app.theme.muted });
+  else absence(app.view, kind).forEach((line, i) => pen.text(line, x + 5, y + 12 + 14 * i, { size: TEXT, colour: app.theme.muted }));
   pen.box(x, y, w * cols, h * rows, { stroke: app.theme.line });
+}
+
+// Why a map is not drawn: this stack has no such layer or head, or it is still on its way.
+function absence({ layer, head }, kind) {
+  if (hasSite(kind, layer, head)) return ["asking for", "this head …"];
+  return [`No ${siteName(layer, head)} here:`, `L0 to L${kind.layers - 1},`, `H0 to H${kind.heads - 1}.`];
 }
 
 function cutOf(map, nCols, [rows, cols]) {
@@ -70,7 +64,7 @@ function drawRowLabels(app, pen, box) {
     if (kind.grows && row > step) return;
     if (!isNew && (row % every || (every > 1 && kind.grows && Math.abs(row - step) < every))) return;
     const style = { size: TEXT, weight: isNew ? 700 : 400, colour: isNew ? app.theme.ink : app.theme.muted, align: "right" };
-    pen.text(shortened(pen, text, labels - 8, style.weight), x - 6, y + (row + 0.5) * h, style);
+    pen.text(shortened(pen, text, labels - 8, style), x - 6, y + (row + 0.5) * h, style);
   });
 }
 
@@ -81,7 +75,7 @@ function drawColLabels(app, pen, { kind, x, y, w }) {
     const isNew = kind.grows_keys && col === step;
     if (!isNew && (col % every || (every > 1 && kind.grows_keys && step - col < every))) return;
     const style = { size: TEXT, colour: isNew ? app.theme.ink : app.theme.muted, weight: isNew ? 700 : 400, angle: SLANT };
-    pen.text(shortened(pen, text, 72), x + (col + 0.5) * w, y - 6, style);
+    pen.text(shortened(pen, text, 72, style), x + (col + 0.5) * w, y - 6, style);
   });
 }
 
@@ -95,7 +89,7 @@ function mapsText(app) {
   const { step, layer, head } = app.view, now = app.payload.header.steps[step];
   const parts = app.payload.kinds.filter((kind) => kind.grows).map((kind) => {
     const map = mapOf(kind, layer, head);
-    if (!map) return kind.title;
+    if (!map) return `${kind.title}: ${absence(app.view, kind).join(" ")}`;
     const row = map.subarray(step * kind.nCols, (step + 1) * kind.nCols);
     const best = row.indexOf(Math.max(...row));
     return `${kind.title} looks most at ${kind.cols[best]} (${exactText(row[best])})`;

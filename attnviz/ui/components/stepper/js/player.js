@@ -13,10 +13,10 @@ function paintPlayer(app) {
   parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");
   parts.first.disabled = parts.back.disabled = view.step === 0;
   parts.next.disabled = parts.last.disabled = view.step === last;
-  const named = (length, letter) => [...count(length).map((i) => [String(i), `${letter}${i}`]), ["mean", "mean"]];
-  const kind = app.payload.kinds[0];
-  fillSelect(parts.layer, named(kind.layers, "L"), String(view.layer));
-  fillSelect(parts.head, named(kind.heads, "H"), String(view.head));
+  const named = (length, letter) => [...range(length).map((i) => [String(i), `${letter}${i}`]), ["mean", "mean"]];
+  const most = (name) => Math.max(...app.payload.kinds.map((kind) => kind[name]));
+  fillSelect(parts.layer, named(most("layers"), "L"), String(view.layer));
+  fillSelect(parts.head, named(most("heads"), "H"), String(view.head));
 }
 
 const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));

@@ -30,5 +30,6 @@ function tipText(app, kind, row, col) {
   const key = isolated(kind.cols[col]);
   if (kind.grows_keys && col > row) return `${label}: ${key} (${col}) does not exist yet`;
   const map = mapOf(kind, app.view.layer, app.view.head);
-  return map ? `${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}` : label;
+  if (!map) return absence(app.view, kind).join(" ");
+  return `${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}`;
 }

@@ -2,10 +2,10 @@
 
 function buildShell(app) {
   const parts = (app.parts = {});
-  app.root.replaceChildren(trainingPane(parts), inferencePane(app, parts), (parts.live = element("div", { class: "live", "aria-live": "polite", role: "status" })));
+  app.root.replaceChildren(trainingPane(parts), inferencePane(app, parts), (parts.live = liveRegion()));
   watchPointer(app);
   watchKeys(app);
-  new ResizeObserver(() => { if (app.payload && app.root.isConnected && measure(app)) paint(app, performance.now()); }).observe(app.root);
+  watchSize(app, app.root);
 }
 
 function trainingPane(parts) {
@@ -35,13 +35,7 @@ function inferencePane(app, parts) {
 function siteTools(app, parts) {
   parts.layer = select("Layer", { onchoose: (text) => change(app, { layer: siteChoice(text) }) });
   parts.head = select("Head", { onchoose: (text) => change(app, { head: siteChoice(text) }) });
-  const item = (format, text) => button(text, { role: "menuitem", onclick: () => exportAs(app, format) });
-  parts.exportMenu = element("details", { class: "menu" }, element("summary", { text: "Export" }),
-    element("div", { class: "menu-list", role: "menu" }, item("png", "PNG picture"), item("svg", "SVG picture"), item("csv", "CSV of the rows so far")));
-  parts.exportMenu.addEventListener("focusout", (event) => {
-    if (!parts.exportMenu.contains(event.relatedTarget)) parts.exportMenu.open = false;
-  });
-  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.exportMenu);
+  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, exportMenu(app, EXPORTS));
 }
 
 function playerBar(app, parts) {

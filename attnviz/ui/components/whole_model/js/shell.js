@@ -13,7 +13,7 @@ function buildShell(app) {
     ["lines", "Lines", "Each head as lines from queries to keys"],
   ]);
   const said = element("div", { class: "said" }, parts.title, parts.question);
-  const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportMenu(app));
+  const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportMenu(app, EXPORTS));
   app.root.replaceChildren(
     element(
       "section",
@@ -36,7 +36,7 @@ function paint(app, began) {
   const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, devicePixelRatio]);
   if (app.paintedKey !== key) {
     app.paintedKey = key;
-    const context = clearedContext(parts.canvas, [app.layout.width, app.layout.height]);
+    const context = sharpContext(parts.canvas, [app.layout.width, app.layout.height]);
     paintMiniatures(app, canvasPen(context, app.theme), context);
   }
   paintCells(app);
@@ -45,7 +45,7 @@ function paint(app, began) {
     "aria-label",
     `${header.title} of ${header.shape[0]} layers with ${header.shape[1]} heads. ${parts.note.textContent}`,
   );
-  painted(app, began);
+  tellPainted(app, began);
 }
 
 function noteOf(app) {

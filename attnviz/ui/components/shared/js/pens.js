@@ -53,6 +53,30 @@ function measured(text, size, weight, font) {
   return widths.get(key);
 }
 
+// As much of a text as fits, whole signs only: half an emoji would be another one.
+function shortened(pen, text, width, { size = 12, weight = 400 } = {}) {
+  if (pen.widthOf(text, size, weight) <= width) return text;
+  const signs = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+  while (signs.length > 1 && pen.widthOf(signs.join("") + "…", size, weight) > width) signs.pop();
+  return signs.join("") + "…";
+}
+
+// A cleared canvas of that many CSS pixels, as sharp as the screen is.
+function sharpContext(canvas, [width, height]) {
+  const ratio = devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+  }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
 const canvases = [];
 
 // A canvas that holds the image; a few are kept and reused, for a new one a frame costs more than the drawing.

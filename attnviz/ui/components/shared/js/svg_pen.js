@@ -28,7 +28,8 @@ function svgPen(theme) {
       const d = boxes.map(([x, y, w, h]) => `M${rounded(x, y)}h${rounded(w)}v${rounded(h)}h${rounded(-w)}z`).join("");
       add("path", { fill: "url(#hatch)", d });
     },
-    document: (width, height) => svgDocument(parts, theme, [width, height]),
+    // `extra` is markup that is drawn on top.
+    document: (width, height, extra = "") => svgDocument([...parts, extra], theme, [width, height]),
   };
 }
 

@@ -14,6 +14,8 @@ function element(tag, attributes = {}, ...children) {
 
 const button = (text, attributes = {}) => element("button", { type: "button", text, ...attributes });
 
+const group = (...nodes) => element("div", { class: "group", role: "group" }, ...nodes);
+
 function select(label, { title, onchoose }) {
   const list = element("select", { "aria-label": label, title: title ?? label });
   list.onchange = () => onchoose(list.value);

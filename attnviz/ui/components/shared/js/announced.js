@@ -1,0 +1,12 @@
+// What a screen reader hears. Waiting a moment keeps it from reading every head that a held arrow key passes.
+
+const liveRegion = () => element("div", { class: "live", "aria-live": "polite", role: "status" });
+
+function announce(app, text) {
+  if (text === app.announced) return;
+  app.announced = text;
+  clearTimeout(app.announceTimer);
+  app.announceTimer = setTimeout(() => {
+    app.parts.live.textContent = text;
+  }, 150);
+}

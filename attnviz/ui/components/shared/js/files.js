@@ -1,0 +1,51 @@
+// Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them.
+
+// `items` are [text, act].
+function exportMenu(app, items) {
+  const menu = element("details", { class: "menu" }, element("summary", { text: "Export" }));
+  const item = ([text, act]) =>
+    button(text, {
+      role: "menuitem",
+      onclick: () => {
+        menu.open = false;
+        act(app);
+      },
+    });
+  menu.append(element("div", { class: "menu-list", role: "menu" }, ...items.map(item)));
+  menu.addEventListener("focusout", (event) => {
+    if (!menu.contains(event.relatedTarget)) menu.open = false;
+  });
+  return menu;
+}
+
+function saveFile(name, parts, type) {
+  const link = element("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Twice as many pixels as the screen shows. `draw(pen, context)` draws the figure.
+function savePNG(app, name, [width, height], draw) {
+  const canvas = element("canvas", { width: width * 2, height: height * 2 });
+  const context = canvas.getContext("2d");
+  context.scale(2, 2);
+  context.fillStyle = app.theme.paper;
+  context.fillRect(0, 0, width, height);
+  draw(canvasPen(context, app.theme), context);
+  canvas.toBlob((blob) => saveFile(`${name}.png`, [blob], "image/png"));
+}
+
+// `draw(pen)` draws the figure, and returns as SVG what a pen has no stroke for.
+function saveSVG(app, name, size, draw) {
+  const pen = svgPen(app.theme);
+  const extra = draw(pen, null) ?? "";
+  saveFile(`${name}.svg`, [pen.document(...size, extra)], "image/svg+xml");
+}
+
+const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
+
+// `rows` hold texts and numbers; the mark at the start makes spreadsheet programs read UTF-8.
+function saveCSV(name, rows) {
+  const line = (row) => row.map((cell) => (typeof cell === "number" ? cell : quoted(cell))).join(",");
+  saveFile(`${name}.csv`, ["\ufeff", rows.map(line).join("\r\n"), "\r\n"], "text/csv;charset=utf-8");
+}
