@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.tokens import Token
+from attnviz.tracing.asked import counted
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, Kind
@@ -62,12 +63,9 @@ class BareWeights(Trace):
         """The weights as they were given: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
         attn = self.weights[self._kind(kind)]
         self._item(item)
-        if layer is not None and not 0 <= layer < attn.shape[0]:
-            raise ValueError(f"There is no layer {layer}: these weights have layers 0 to {attn.shape[0] - 1}.")
-        if head is not None and not 0 <= head < attn.shape[1]:
-            raise ValueError(f"There is no head {head}: these weights have heads 0 to {attn.shape[1] - 1}.")
-        attn = attn if layer is None else attn[layer]
-        return attn if head is None else attn.select(-3, head)
+        if head is not None:
+            attn = attn[:, counted(head, attn.shape[1], "head", "these weights have heads")]
+        return attn if layer is None else attn[counted(layer, attn.shape[0], "layer", "these weights have layers")]
 
     def scores(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0

@@ -11,39 +11,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.text.display import display
-from attnviz.text.tokens import Token
-from attnviz.text.words import word_groups
+from attnviz.tracing.labels import ColLabel, RowLabel, col_labels, groups, of_part, row_labels
+from attnviz.tracing.merging import keyless, mean_of_visible, merged
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
+__all__ = ["ColLabel", "RowLabel", "Shown", "Specials", "mean_of_visible", "shown"]
+
 Specials = Literal["show", "hide", "renormalise"]
-Groups = tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class RowLabel:
-    """A row's tokens, as display strings: what goes in, and for decoder kinds what comes out.
-
-    `tokens` are the positions of the query tokens that the row was merged from.
-    """
-
-    input: str | None
-    output: str | None
-    tokens: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        """`input → output`, or the one token that there is."""
-        return " → ".join(part for part in (self.input, self.output) if part is not None)
-
-
-@dataclass(frozen=True)
-class ColLabel:
-    """A column's token or word, as a display string, and the positions of its key tokens."""
-
-    text: str
-    tokens: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,14 +94,13 @@ def shown(
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
     outputs = trace.output_tokens(kind, item=item)
     hide = specials != "show"
-    row_groups = _groups(queries if outputs is None else outputs, words=words, hide=hide)
-    col_groups = _groups(keys, words=words, hide=hide)
+    row_groups = groups(queries if outputs is None else outputs, words=words, hide=hide)
+    col_groups = groups(keys, words=words, hide=hide)
     if parts is not None:
-        row_groups = tuple(group for group in row_groups if queries[group[0]].part == parts[0])
-        col_groups = tuple(group for group in col_groups if keys[group[0]].part == parts[1])
+        row_groups, col_groups = of_part(row_groups, queries, parts[0]), of_part(col_groups, keys, parts[1])
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[:2])
-    attn, mask = _merged(attn, full, (row_groups, col_groups))
+    attn, mask = merged(attn, full, (row_groups, col_groups))
     if specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
@@ -134,20 +108,12 @@ def shown(
         kind=kind,
         attn=attn,
         mask=mask,
-        rows=_row_labels(row_groups, queries, outputs, words=words),
-        cols=tuple(ColLabel(_text(keys, group), group) for group in col_groups),
+        rows=row_labels(row_groups, queries, outputs, words=words),
+        cols=col_labels(col_groups, keys),
         renormalised=specials == "renormalise",
-        keyless=_keyless(full, row_groups) if hide or parts is not None else None,
+        keyless=keyless(full, row_groups) if hide or parts is not None else None,
         left_out=_left_out(specials, parts, sum(map(len, col_groups)) < len(keys)),
     )
-
-
-def mean_of_visible(
-    attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*#any rows cols"], dims: tuple[int, ...]
-) -> Float[Tensor, "..."]:
-    """The mean over `dims`, in which rows without any visible key do not count (they hold only zeros)."""
-    sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
-    return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
 
 
 def _chosen_range(name: str, choice: int | str, size: int) -> slice:
@@ -156,11 +122,6 @@ def _chosen_range(name: str, choice: int | str, size: int) -> slice:
     if isinstance(choice, bool) or not isinstance(choice, int) or not 0 <= choice < size:
         raise ValueError(f"{name} is 0 to {size - 1} or 'mean', not {choice!r}.")
     return slice(choice, choice + 1)
-
-
-def _groups(tokens: Sequence[Token], *, words: bool, hide: bool) -> Groups:
-    groups = word_groups(tokens) if words else tuple((at,) for at in range(len(tokens)))
-    return tuple(group for group in groups if not (hide and tokens[group[0]].is_special))
 
 
 def _masks(trace: Trace, kind: Kind, item: int, size: Sequence[int]) -> Tensor:
@@ -172,46 +133,6 @@ def _masks(trace: Trace, kind: Kind, item: int, size: Sequence[int]) -> Tensor:
     if all(torch.equal(mask, first) for row in sites for mask in row):
         return first[None, None]
     return torch.stack([torch.stack(row) for row in sites])
-
-
-def _merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:
-    row_groups, col_groups = groups
-    if len(row_groups) == attn.shape[-2] and len(col_groups) == attn.shape[-1]:
-        return attn, mask
-    rows, cols = _membership(row_groups, attn.shape[-2]), _membership(col_groups, attn.shape[-1])
-    # Pieces that see no key hold zeros and do not count in the mean.
-    sees = mask.any(dim=-1, keepdim=True).float()
-    pieces = (rows @ sees).clamp(min=1)
-    merged = rows @ (attn @ cols.T) / pieces
-    return merged, (rows @ mask.float() @ cols.T) > 0
-
-
-def _keyless(mask: Tensor, row_groups: Groups) -> Tensor:
-    """`(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
-    rows = _membership(row_groups, mask.shape[-2])
-    return (mask.any(dim=-1).float() @ rows.T) == 0
-
-
-def _membership(groups: Groups, length: int) -> Tensor:
-    member = torch.zeros(len(groups), length)
-    for at, group in enumerate(groups):
-        member[at, list(group)] = 1.0
-    return member
-
-
-def _row_labels(
-    groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool
-) -> tuple[RowLabel, ...]:
-    if outputs is None:
-        return tuple(RowLabel(_text(queries, group), None, group) for group in groups)
-    inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))
-    word_of = {at: group for group in inputs for at in group}
-    # A merged row begins where the word before it ends: its input is that whole word.
-    return tuple(RowLabel(_text(queries, word_of[group[0]]), _text(outputs, group), group) for group in groups)
-
-
-def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
-    return display("".join(tokens[at].text for at in group))
 
 
 def _left_out(specials: Specials, parts: tuple[int, int] | None, any_hidden: bool) -> str:

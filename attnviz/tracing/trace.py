@@ -5,65 +5,26 @@ asked for, in float32, before dropout.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.tokens import Token
+from attnviz.tracing.asked import checked, counted, present
+from attnviz.tracing.calls import bytes_kept, of_item, tensors, visible
 from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.run_info import RunInfo
+from attnviz.tracing.sentence import CUT, Sentence, Side
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack
 
-Side = Literal["src", "tgt"]
+__all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace"]
+
 KINDS: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
-CUT = "(cut)"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
-
-    `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
-    """
-
-    src: tuple[Token, ...] = ()
-    tgt: tuple[Token, ...] = ()
-    src_text: str = ""
-    tgt_text: str = ""
-    cut: bool = False
-    first_row: int = 0
-
-    @property
-    def tgt_in(self) -> tuple[Token, ...]:
-        """What goes into the decoder, a token a row."""
-        return self.tgt if self.cut else self.tgt[:-1]
-
-    @property
-    def tgt_out(self) -> tuple[Token, ...]:
-        """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
-        end = len(self.tgt_text)
-        return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """Where a trace comes from: the weights' id, language, device and dtype, and what was said about the input.
-
-    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it.
-    """
-
-    model_id: str = ""
-    to: str = ""
-    device: str = "cpu"
-    dtype: str = "float32"
-    forward_seconds: float = 0.0
-    decoding_seconds: float = 0.0
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,8 +47,8 @@ class Trace:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that there are, encoder first."""
-        present = {site.kind for site in self.calls}
-        return tuple(kind for kind in KINDS if kind in present)
+        recorded = {site.kind for site in self.calls}
+        return tuple(kind for kind in KINDS if kind in recorded)
 
     @property
     def n_layers(self) -> int:
@@ -125,7 +86,7 @@ class Trace:
 
     def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
         """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`."""
-        return getattr(self.sentences[item], _checked(side, "side", ("src", "tgt")))
+        return getattr(self.sentences[item], checked(side, "side", ("src", "tgt")))
 
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the query axis (what goes in at each row)."""
@@ -159,11 +120,7 @@ class Trace:
 
     def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
         """True where a query may attend to a key."""
-        call = self.call(kind, layer)
-        shape = (call.query.shape[0], call.query.shape[1], call.query.shape[2], call.key.shape[2])
-        if call.mask is None:
-            return torch.ones(shape[2:], dtype=torch.bool)
-        return call.mask.expand(shape)[self._item(item), self._head(kind, head)].cpu()
+        return visible(self.call(kind, layer))[self._item(item), self._head(kind, head)].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
@@ -172,11 +129,11 @@ class Trace:
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
         """What the queries of a site were projected from."""
-        return _present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
+        return present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
 
     def site_memory(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "k_len d_model"]:
         """What the keys and values of a site were projected from."""
-        return _present(self.call(kind, layer).memory, "memory")[self._item(item)].float().cpu()
+        return present(self.call(kind, layer).memory, "memory")[self._item(item)].float().cpu()
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
         """Hidden states after a layer; layer -1 is the embedding."""
@@ -187,11 +144,8 @@ class Trace:
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
-        site = Site(self._kind(kind), layer)
-        if site not in self.calls:
-            last = self.shape(site.kind)[0] - 1
-            raise ValueError(f"There is no layer {layer}: this model has {kind} layers 0 to {last}.")
-        return self.calls[site]
+        layer = counted(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
+        return self.calls[Site(kind, layer)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head's map in 8 bits, 0 to 255, at most `side` cells a side: made on the device that ran.
@@ -203,8 +157,7 @@ class Trace:
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
-        storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in self._tensors()}
-        return sum(storages.values())
+        return bytes_kept(self._tensors())
 
     def save(self, path: str | Path, *, maps: bool = True) -> None:
         """Write an npz file; its keys are listed in `attnviz.tracing.storage`."""
@@ -228,28 +181,11 @@ class Trace:
 
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """The call of one item, and of one head if asked; both axes stay, with size 1."""
-        call, item = self.call(kind, layer), self._item(item)
-        heads = slice(None) if head is None else slice(self._head(kind, head), head + 1)
-
-        def cut(tensor: Tensor | None) -> Tensor | None:
-            if tensor is None:
-                return None
-            tensor = tensor[item : item + 1] if tensor.shape[0] > 1 else tensor
-            return tensor[:, heads] if tensor.shape[1] > 1 else tensor
-
-        return replace(
-            call,
-            query=call.query[item : item + 1, heads],
-            key=call.key[item : item + 1, heads],
-            value=call.value[item : item + 1, heads],
-            mask=cut(call.mask),
-            bias=cut(call.bias),
-        )
+        return of_item(self.call(kind, layer), self._item(item), None if head is None else self._head(kind, head))
 
     def _tensors(self):
         for call in self.calls.values():
-            parts = (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory)
-            yield from (part for part in parts if part is not None)
+            yield from tensors(call)
         yield from (*self.contexts.values(), *self.layers.values())
         yield from (part for part in (self.memory, self.logits) if part is not None)
 
@@ -257,7 +193,7 @@ class Trace:
         return range(sum(site.kind == self._kind(kind) for site in self.calls))
 
     def _kind(self, kind: str) -> Kind:
-        return _checked(kind, "kind", self.kinds)
+        return checked(kind, "kind", self.kinds)
 
     def _item(self, item: int) -> int:
         if not 0 <= item < len(self.sentences):
@@ -265,18 +201,4 @@ class Trace:
         return item
 
     def _head(self, kind: Kind, head: int) -> int:
-        if not 0 <= head < (heads := self.shape(kind)[1]):
-            raise ValueError(f"There is no head {head}: this model has {kind} heads 0 to {heads - 1}.")
-        return head
-
-
-def _checked(value, name: str, allowed: tuple):
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
-    return value
-
-
-def _present(tensor: Tensor | None, name: str) -> Tensor:
-    if tensor is None:
-        raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
-    return tensor
+        return counted(head, self.shape(kind)[1], "head", f"this model has {kind} heads")

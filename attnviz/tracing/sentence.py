@@ -1,0 +1,35 @@
+"""What a trace's maps are labelled with: the two sentences of one item of a batch, and their tokens."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.text.tokens import Token
+
+Side = Literal["src", "tgt"]
+CUT = "(cut)"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
+
+    `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
+    """
+
+    src: tuple[Token, ...] = ()
+    tgt: tuple[Token, ...] = ()
+    src_text: str = ""
+    tgt_text: str = ""
+    cut: bool = False
+    first_row: int = 0
+
+    @property
+    def tgt_in(self) -> tuple[Token, ...]:
+        """What goes into the decoder, a token a row."""
+        return self.tgt if self.cut else self.tgt[:-1]
+
+    @property
+    def tgt_out(self) -> tuple[Token, ...]:
+        """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
+        end = len(self.tgt_text)
+        return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
