@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.huggingface.network import Batch, Network, Watch
+from attnviz.models.huggingface.refusal import ModelError
 from attnviz.models.huggingface.text import CheckpointText, Encoded
 from attnviz.models.stepwise import Step
 from attnviz.tracing.interventions import Chain
@@ -40,15 +41,19 @@ class Rules:
             found = getattr(settings, name, None)
             return getattr(config, name, None) if found is None else found
 
-        ends, banned = said("eos_token_id"), [word[0] for word in said("bad_words_ids") or () if len(word) == 1]
-        forced = said("forced_bos_token_id")
+        vocab_size, two = config.get_text_config().vocab_size, config.is_encoder_decoder
+        begins = said("decoder_start_token_id"), *_ids(said("forced_bos_token_id"), "forced_bos_token_id")
+        start, *forced = [0 if id_ is None else id_ for id_ in begins] if two else [None]
+        if beyond := [id_ for id_ in (start, *forced) if id_ is not None and id_ not in range(vocab_size)]:
+            raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
+        words = said("bad_words_ids") or ()
+        banned = [word[0] for word in words if len(word) == 1] if isinstance(words, list | tuple) else ()
+        never = _ids([*banned, *_ids(said("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
         return cls(
-            start=(0 if (start := said("decoder_start_token_id")) is None else start)
-            if config.is_encoder_decoder
-            else None,
-            forced=() if forced is None or not config.is_encoder_decoder else (forced,),
-            ends=frozenset(ends if isinstance(ends, list | tuple) else () if ends is None else (ends,)),
-            never=(*banned, *(said("suppress_tokens") or ())),
+            start=start,
+            forced=tuple(id_ for id_ in forced if id_ is not None),
+            ends=frozenset(_ids(said("eos_token_id"), "eos_token_id")),
+            never=tuple(id_ for id_ in never if id_ < vocab_size),
         )
 
     def forbid(self, logits: Tensor) -> Tensor:
@@ -161,3 +166,11 @@ def _first(encoded: Encoded, count: int) -> Encoded:
     """The first tokens of a text, and the text up to the last of them."""
     tokens = encoded.tokens[:count]
     return Encoded(tokens, encoded.text[: max(token.end for token in tokens)])
+
+
+def _ids(said: Any, name: str) -> tuple[int, ...]:
+    """None, one id or several of a checkpoint's settings. Raises ModelError for anything else."""
+    ids = () if said is None else tuple(said) if isinstance(said, list | tuple) else (said,)
+    if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
+        raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is no id of a token.")
+    return ids

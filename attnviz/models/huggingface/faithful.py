@@ -72,7 +72,7 @@ def check(network: Network, expected: Eager, sample: Batch, target: Batch | None
         kind: Kind = name or network.places[0].site.kind  # type: ignore[assignment]
         _check_kind(recorder, kind, weights, sample.mask.bool() if kind == "encoder_self" else rows)
     allowed = TOLERANCE * max(1.0, float(expected.output[rows].abs().max()))
-    _refuse_beyond(output[rows], expected.output[rows], allowed, "its output")
+    _refuse_beyond(output[rows], expected.output[rows], allowed, "its outputs")
 
 
 def output_of(out: Any) -> Tensor:
@@ -105,6 +105,8 @@ def _check_kind(recorder: Recorder, kind: Kind, expected: tuple[Tensor, ...], ro
 
 
 def _refuse_beyond(found: Tensor, expected: Tensor, allowed: float, what: str) -> None:
+    if not bool(expected.isfinite().all()):
+        raise ModelError(f"The model computes no numbers (NaN or infinity), seen in {what}: its weights are damaged.")
     difference = float((found.float() - expected.float()).abs().max())
     if not difference <= allowed:  # NaN is refused too
         raise ModelError(

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model", "source.spm")
-_SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
-_KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
+_MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
 _PICKLES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack"}
 
 Progress = Callable[[float, str], None]
@@ -40,7 +38,9 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
     name = str(model)
     if path.exists() or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
         raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
-    return _downloaded(name, limit, progress)
+    from attnviz.models.huggingface.hub import downloaded  # the hub's client is imported with it
+
+    return downloaded(name, limit, progress)
 
 
 def check_folder(folder: Path) -> None:
@@ -49,9 +49,12 @@ def check_folder(folder: Path) -> None:
     if not (folder / CONFIG).is_file():
         raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
-        raise ModelError(_no_weights(name, [path.name for path in folder.iterdir()]))
+        raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
     if not any((folder / file).is_file() for file in TOKENIZERS):
         raise ModelError(f"There is no tokenizer in {name!r}: its folder needs a tokenizer.json.")
+    for file, most in _MEGABYTES.items():
+        if (folder / file).is_file() and (size := (folder / file).stat().st_size) > most * 1e6:
+            raise ModelError(f"{file} in {name!r} takes {size / 1e6:,.0f} MB; up to {most} MB are read.")
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -59,12 +62,15 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     if (folder / WEIGHTS).is_file():
         return (folder / WEIGHTS,)
     try:
-        names = set(read_json(folder / INDEX)["weight_map"].values())
+        index = read_json(folder / INDEX)
+        names = set(index["weight_map"].values())
         paths = [folder / name for name in sorted(names)]
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{INDEX} in {folder.name!r} names no files.") from error
     if wrong := [path.name for path in paths if path.parent != folder or not path.is_file()]:
         raise ModelError(f"{INDEX} in {folder.name!r} names {wrong[0]!r}, which is not there.")
+    if not isinstance(index.get("metadata"), dict):
+        raise ModelError(f"{INDEX} in {folder.name!r} has no metadata, which transformers asks for.")
     return tuple(paths)
 
 
@@ -110,70 +116,8 @@ def weights_id(files: tuple[Path, ...]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _downloaded(name: str, limit: int, progress: Progress) -> Path:
-    """A snapshot of a hub repository, after its files' names and sizes were looked at."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
-
-    progress(0.0, f"Asking the hub for {name}")
-    try:
-        info = HfApi().model_info(name, files_metadata=True)
-        sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
-        _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
-        numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
-        check_size(max(numbers, sum(sizes[file] for file in sizes if file.endswith(".safetensors")) // 4), 4, limit)
-        return _fetched(name, info.sha, sizes, progress)
-    except HFValidationError as error:
-        raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
-    except GatedRepoError as error:
-        raise ModelError(
-            f"{name!r} on the hub is only for those who were let in: download it, give the folder."
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise ModelError(f"There is no folder {name!r} here, and no public model of that name on the hub.") from error
-    except ModelError:
-        raise
-    except Exception as error:  # whatever the network does: the copy of an earlier download is as good
-        return _kept(name, error)
-
-
-def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
-    """Download file after file, so that it can be said how far it is; the folder that they lie in."""
-    from huggingface_hub import hf_hub_download
-
-    total, done, path = max(1, sum(sizes.values())), 0, Path()
-    for file, size in sorted(sizes.items(), key=lambda entry: entry[1]):
-        progress(0.3 * done / total, f"Downloading {file} ({size / 1e6:,.1f} MB)")
-        path, done = Path(hf_hub_download(name, file, revision=revision)), done + size
-    return path.parent
-
-
-def _wanted(sizes: dict[str, int]) -> dict[str, int]:
-    """The files of a repository that are read: one set of weights, and what config and tokenizer need."""
-    texts = {file: size for file, size in sizes.items() if "/" not in file and Path(file).suffix in _KEPT_TEXT}
-    if WEIGHTS in sizes:
-        return texts | {WEIGHTS: sizes[WEIGHTS]}
-    return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}
-
-
-def _kept(name: str, error: Exception) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, local_files_only=True))
-    except Exception:  # many kinds, one meaning: it is not here
-        raise ModelError(
-            f"There is no folder {name!r} here, and the hub could not be asked for it ({type(error).__name__}): "
-            "check the network, or give a local folder."
-        ) from error
-
-
-def _check_listing(name: str, sizes: dict[str, int], files: list[str]) -> None:
-    if WEIGHTS not in sizes and INDEX not in sizes:
-        raise ModelError(_no_weights(name, files))
-
-
-def _no_weights(name: str, files: list[str]) -> str:
+def no_weights(name: str, files: list[str]) -> str:
+    """The sentence for a checkpoint without weights that can be read."""
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
     if pickles:
         return (

@@ -8,8 +8,10 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from transformers.models.auto import modeling_auto
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from attnviz.models.huggingface import attention, faithful, files
+from attnviz.models.huggingface import attention, faithful, files, fit
+from attnviz.models.huggingface.decoding import Rules
 from attnviz.models.huggingface.files import Progress
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import Batch, uses_segments
@@ -52,7 +54,7 @@ def load(
         text = _text(folder, config)
         tell(0.4, "Reading the weights")
         head = _head(config)
-        network = _weights(folder, config, head)
+        network = _weights(folder, config, head, weights)
         tell(0.8, "Comparing with transformers' own attention")
         made = _faithful(network, text, head)
     made.network.to(device, dtype)
@@ -65,16 +67,21 @@ def _config(folder: Path, tensors: int) -> Any:
     content = files.read_json(folder / files.CONFIG)
     if "quantization_config" in content:
         raise ModelError("The model's weights are quantised, which attnviz does not read: give the full weights.")
+    kind = content.get("model_type")
+    if not isinstance(kind, str):
+        raise ModelError(f"{files.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers.")
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
-        asks = (
-            "asks to run code of its own" if "auto_map" in content else "is of a kind that transformers does not know"
-        )
-        raise ModelError(
-            f"The model in {folder.name!r} {asks} ({content.get('model_type', 'no model_type')})."
-        ) from error
-    layers = max((n for key in _LAYERS if isinstance(n := getattr(config, key, 0), int)), default=0)
+        if kind in CONFIG_MAPPING:
+            raise ModelError(f"{files.CONFIG} in {folder.name!r} is no config of {kind} ({_reason(error)}).") from error
+        unknown = "is of a kind that transformers does not know"
+        asks = "asks to run code of its own" if "auto_map" in content else unknown
+        raise ModelError(f"The model in {folder.name!r} {asks} ({kind}).") from error
+    said = [n for key in _LAYERS if isinstance(n := getattr(config, key, None), int)]
+    layers = max(said, default=1)
+    if layers < 1:
+        raise ModelError(f"{files.CONFIG} in {folder.name!r} asks for {layers} layers: there is nothing to show.")
     if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
         raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
     return config
@@ -87,7 +94,7 @@ def _text(folder: Path, config: Any) -> CheckpointText:
         )
     except Exception as error:
         raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
-    return CheckpointText(tokenizer, max_tokens=_positions(config))
+    return CheckpointText(tokenizer, max_tokens=_positions(config), known=config.get_text_config().vocab_size)
 
 
 def _positions(config: Any) -> int:
@@ -113,20 +120,29 @@ def _head(config: Any) -> _Head:
     raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
 
 
-def _weights(folder: Path, config: Any, head: _Head) -> Any:
+def _weights(folder: Path, config: Any, head: _Head, weights: tuple[Path, ...]) -> Any:
     try:
         model, info = head.auto.from_pretrained(
             folder, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
             trust_remote_code=False, local_files_only=True, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"The weights in {folder.name!r} do not fit their config ({reason}).") from error
+        how = _misfit(weights, config, head) or _reason(error)
+        raise ModelError(f"The weights in {folder.name!r} do not fit their config ({how}).") from error
     missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
     if missing or info["mismatched_keys"]:
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
         raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
+    if name := fit.left_over(set(info["unexpected_keys"])):
+        raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
     return model.requires_grad_(False).eval()
+
+
+def _misfit(weights: tuple[Path, ...], config: Any, head: _Head) -> str | None:
+    try:
+        return fit.misfit(weights, config, head.auto)
+    except Exception:  # a model that cannot even be built has said so in its own words
+        return None
 
 
 def _faithful(model: Any, text: CheckpointText, head: _Head) -> HuggingFaceModel:
@@ -136,12 +152,12 @@ def _faithful(model: Any, text: CheckpointText, head: _Head) -> HuggingFaceModel
         expected = faithful.eager(model, sample, target)
         network = faithful.ours(model, sample, target)
         faithful.check(network, expected, sample, target)
+        rules = Rules.of(model)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"The model cannot be run on a sentence ({reason}).") from error
-    return HuggingFaceModel(network, text, writes=head.writes)
+        raise ModelError(f"The model cannot be run on a sentence ({_reason(error)}).") from error
+    return HuggingFaceModel(network, text, rules, writes=head.writes)
 
 
 def _samples(config: Any, text: CheckpointText) -> tuple[Batch, Batch | None]:
@@ -155,3 +171,9 @@ def _samples(config: Any, text: CheckpointText) -> tuple[Batch, Batch | None]:
         return sample, None
     start = config.decoder_start_token_id or 0
     return sample, Batch.of([(start, *long.ids[:3]), (start, *short.ids[:2])], text.pad_id)
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what an error says, in brackets behind our own sentence."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:200].rstrip(".") if lines else type(error).__name__

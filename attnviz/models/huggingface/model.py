@@ -34,12 +34,11 @@ class HuggingFaceModel:
     languages: tuple[str, ...] = ()
 
     def __init__(
-        self, network: Network, text: CheckpointText, *, writes: bool, name: str = "", model_id: str = ""
+        self, network: Network, text: CheckpointText, rules: Rules, *, writes: bool, name: str = "", model_id: str = ""
     ) -> None:
         self.network, self.text, self.name, self.model_id = network, text, name, model_id
         self.writes = writes and network.family != "encoder"
-        self._rules = Rules.of(network.model)
-        self._scribe = Scribe(network, text, self._rules)
+        self._rules, self._scribe = rules, Scribe(network, text, rules)
 
     @property
     def family(self) -> Family:

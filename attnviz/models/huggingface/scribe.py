@@ -103,7 +103,9 @@ class Scribe:
 
     def limit(self, src: Encoded, wanted: int | None) -> int:
         """Tokens that a target may have: room for any language, but an end to a model that repeats itself."""
-        room = min(MAX_TOKENS, self.text.max_tokens, 2 * len(src.tokens) + 20)
+        # A target that was cut is fed to its last token: what it begins with needs places too.
+        places = max(1, self.text.max_tokens - len(self.begun().tokens))
+        room = min(MAX_TOKENS, places, 2 * len(src.tokens) + 20)
         return room if wanted is None else max(1, min(wanted, room))
 
     def room(self, prompt: Encoded, wanted: int) -> int:

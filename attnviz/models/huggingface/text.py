@@ -44,9 +44,9 @@ class Encoded:
 
 
 class CheckpointText:
-    """A checkpoint's tokenizer. `max_tokens` is what the model has positions for."""
+    """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows."""
 
-    def __init__(self, tokenizer: Any, *, max_tokens: int) -> None:
+    def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError("The model's tokenizer gives no character offsets: its folder needs a tokenizer.json.")
         self._tokenizer, self._backend = tokenizer, tokenizer.backend_tokenizer
@@ -55,7 +55,7 @@ class CheckpointText:
         kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)}
         self.special_ids = frozenset(tokenizer.all_special_ids) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-        self.vocab_size = len(tokenizer)
+        self.vocab_size, self.known = len(tokenizer), known
         self._backend.no_truncation()
         self._backend.no_padding()
         # Where padding is another token put to use, padded positions still have a name of their own.
@@ -67,8 +67,8 @@ class CheckpointText:
         """Whether a pair's second sentence is marked for the model's segment embeddings. Raises ModelError where the
         tokenizer is not what its backend alone says.
         """
-        alone, pair = self._tokenizer(_PROBE[0])["input_ids"], self.encode(*_PROBE)
-        if self._tokenizer.model_max_length >= len(alone) <= self.max_tokens and self.encode(_PROBE[0]).ids != tuple(
+        alone, pair = self._tokenizer(_PROBE[0])["input_ids"], self._encoded(*_PROBE)
+        if self._tokenizer.model_max_length >= len(alone) <= self.max_tokens and self._encoded(_PROBE[0]).ids != tuple(
             alone
         ):
             raise ModelError("The model's tokenizer does more than its tokenizer.json says: attnviz cannot follow it.")
@@ -79,13 +79,22 @@ class CheckpointText:
 
     def probe(self) -> tuple[Encoded, Encoded]:
         """Two sentences of different lengths, for comparing models."""
-        return self.encode(_PROBE[0]), self.encode(_PROBE[1])
+        return self._encoded(_PROBE[0]), self._encoded(_PROBE[1])
 
     def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> Encoded:
         """A sentence, or a pair of them, to tokens; a pair's second sentence is part 1.
 
-        Raises TextError when there is no room for the special tokens.
+        Raises TextError when there is no room for the special tokens, and for a token that the model does not know.
         """
+        encoded = self._encoded(text, pair, limit)
+        if strange := next((token for token in encoded.tokens if token.id >= self.known), None):
+            raise TextError(
+                f"The tokenizer reads “{strange.text}” as id {strange.id:,}, but the model knows only {self.known:,} "
+                "tokens: leave it out of the sentence."
+            )
+        return encoded
+
+    def _encoded(self, text: str, pair: str | None = None, limit: int = MOST_TOKENS) -> Encoded:
         limit = min(limit, self.max_tokens)
         room = limit - self._backend.num_special_tokens_to_add(pair is not None)
         if room < 1:

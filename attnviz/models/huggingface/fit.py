@@ -1,0 +1,40 @@
+"""Whether the tensors of a checkpoint are those that its config asks for: which one is not, and how it differs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+
+_OF_A_LAYER = re.compile(r"\.\d+\..*(attn|attention)", re.IGNORECASE)
+Shape = tuple[int, ...]
+
+
+def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
+    """What is wrong with the first tensor of another shape than its config asks for, in words; None: all fit.
+
+    The model is built without memory for its numbers, so that a config may ask for any size.
+    """
+    with torch.device("meta"):
+        wanted = {name: tuple(tensor.shape) for name, tensor in auto.from_config(config).state_dict().items()}
+    for name, shape in sorted(_shapes(weights).items()):
+        # A checkpoint without a head names its tensors without the prefix that the whole model has.
+        asked = next((wanted[full] for full in wanted if full == name or full.endswith(f".{name}")), shape)
+        asked = next((wanted[short] for short in wanted if name.endswith(f".{short}")), asked)
+        if asked != shape:
+            return f"{name!r} has shape {shape}, but config.json asks for {asked}"
+    return None
+
+
+def left_over(unexpected: set[str]) -> str | None:
+    """The name of an attention layer's tensor that its config has no place for: without it, it is another model."""
+    return next((name for name in sorted(unexpected) if name.endswith("weight") and _OF_A_LAYER.search(name)), None)
+
+
+def _shapes(weights: tuple[Path, ...]) -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {}
+    for path in weights:
+        with safe_open(path, framework="pt") as file:
+            shapes |= {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    return shapes

@@ -1,0 +1,66 @@
+"""The hub, which no test asks: what it lists is looked at before anything is fetched."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from attnviz.models.huggingface import load
+from tests.models.huggingface.refused import CPU, refused
+
+
+def hub(monkeypatch, *, listing=None, numbers=None, error=None):
+    def model_info(self, name, **_):
+        if error is not None:
+            raise error
+        files = [SimpleNamespace(rfilename=file, size=size) for file, size in listing.items()]
+        return SimpleNamespace(siblings=files, sha="c0ffee", safetensors=SimpleNamespace(total=numbers))
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
+
+
+def test_no_network(monkeypatch):
+    hub(monkeypatch, error=ConnectionError("no route"))
+    said = refused("somebody/some-model")
+    assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be asked for it")
+    assert "check the network" in said
+
+
+def test_the_hub_switched_off():
+    assert "the hub could not be asked for it (OfflineModeIsEnabled)" in refused("somebody/some-model")
+
+
+def test_a_hub_id_that_cannot_be_one():
+    assert "neither a folder nor a hub id" in refused("what is this?")
+
+
+@pytest.mark.parametrize(
+    ("listing", "numbers", "says"),
+    [
+        ({"config.json": 1, "pytorch_model.bin": 5}, None, "which can run code and is not read"),
+        ({"config.json": 1, "model.safetensors": 9 * 10**9}, None, "take 9 GB in float32; up to 8 GB are loaded here"),
+        # five gigabytes of bfloat16 are ten of float32, in which every model is compared
+        ({"model.safetensors": 5 * 10**9}, 25 * 10**8, "take 10 GB in float32; up to 8 GB are loaded here"),
+    ],
+)
+def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
+    hub(monkeypatch, listing=listing, numbers=numbers)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("something was downloaded"))
+    assert says in refused("somebody/some-model")
+
+
+def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
+    folder, asked, told = checkpoint("bert"), [], []
+    listing = {path.name: path.stat().st_size for path in folder.iterdir()}
+    hub(monkeypatch, listing=listing | {"consolidated.safetensors": 10**11, "modeling.py": 7, "onnx/model.json": 7})
+
+    def download(name, file, revision):
+        assert (name, revision) == ("somebody/some-model", "c0ffee")
+        asked.append(file)
+        return str(folder / file)
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    model = load("somebody/some-model", **CPU, progress=lambda *what: told.append(what))
+    assert sorted(asked) == sorted(listing)
+    assert model.name == "somebody/some-model"
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
+    assert any(what.startswith("Downloading model.safetensors (") for _, what in told)
