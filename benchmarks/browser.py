@@ -74,7 +74,7 @@ def _sentences(page: Page, sentences: list[str]) -> Iterator[Row]:
     times = []
     for sentence in sentences:
         source.fill(sentence)
-        page.evaluate("attnvizWatch.fromEnter()")
+        page.evaluate("attnvizWatch.fromKey('Enter')")
         source.press("Enter")
         times.append(page.evaluate("attnvizWatch.result"))
     # The first ones warm the server's and the browser's compilers up.

@@ -1,6 +1,11 @@
-"""What an edited mask costs on the server: the numbers of one site again, and the whole model run again under it."""
+"""What an edited mask costs: one site's numbers and the model's re-run on the server, and what a visitor waits for."""
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page
 
 from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Choice, Filled, filled, one_head, weigh
@@ -8,15 +13,29 @@ from attnviz.analysis.mask_effect import effect
 from attnviz.analysis.mask_recipe import Recipe
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
+from benchmarks.browser import chromium_here, open_page
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
 from benchmarks.timing import interleaved, median
+from tests.browser.server import dashboard
 
 RUNS = {16: 15, 256: 5}
+EDITS, WARM_UP = 9, 3
+PARTS = (
+    ("a cell painted and redrawn", "atOnce", 150),
+    ("the same with torch's numbers", "picture", 150),
+    ("the same with the model run again", "everything", 400),
+)
 SITE, HEAD = Site("decoder_self", 1), 3
 
 
 def rows() -> Iterator[Row]:
+    """The server's share first, then the same in a browser of 1440x900."""
+    yield from _server()
+    yield from _browser()
+
+
+def _server() -> Iterator[Row]:
     """A causal mask, -inf, at one head; the target is the model's own. Streamlit and the browser are not included."""
     model = translator()
     for length, runs in RUNS.items():
@@ -35,3 +54,31 @@ def rows() -> Iterator[Row]:
         seconds = interleaved({"edit": edit, "again": again}, runs=runs, warm_up=1)
         yield Row(f"mask edit at one site, {length} tokens in", 1e3 * median(seconds["edit"]), "ms", 150)
         yield Row(f"re-run with the mask in force, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
+
+
+def _browser() -> Iterator[Row]:
+    """The Space key hides a cell of the encoder's map, then another: from the key to the frame that shows it."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        dashboard(Path(folder) / "log") as address,
+        chromium_here() as browser,
+    ):
+        for length in RUNS:
+            query = {"src": text_of(length), "to": "fr", "kind": "encoder_self", "layer": 1, "head": 3}
+            page = open_page(browser, f"{address}/masks?{urlencode(query)}")
+            times = [_painting(page) for _ in range(WARM_UP + EDITS)][WARM_UP:]
+            page.context.close()
+            for name, part, aim in PARTS:
+                yield Row(f"{name}, {length} tokens in, p50", median(time[part] for time in times), "ms", aim)
+
+
+def _painting(page: Page) -> dict[str, float]:
+    """Walk to the next cell of the diagonal and hide it; the pause is a person's."""
+    canvas = page.locator(".lab canvas")
+    canvas.focus()
+    canvas.press("ArrowDown")
+    canvas.press("ArrowRight")
+    page.wait_for_timeout(300)
+    page.evaluate("attnvizWatch.fromKey(' ')")
+    canvas.press("Space")
+    return page.evaluate("attnvizWatch.result")

@@ -19,17 +19,20 @@ window.attnvizWatch = {
     return app?.getAttribute("data-test-script-state") === "notRunning";
   },
 
-  // Milliseconds from the next Enter to the first frame in which another picture stands, and to the end of its run.
-  fromEnter() {
+  // Milliseconds from the next press of a key to the next frame (what the component does at once), to the first frame in
+  // which another picture stands, and to the end of its run.
+  fromKey(key) {
     const before = this.painted();
-    let picture = null;
+    let atOnce = null,
+      picture = null;
     this.result = new Promise((resolve) => {
       const start = (event) => {
-        if (event.key !== "Enter") return;
+        if (event.key !== key) return;
         removeEventListener("keydown", start, true);
         const frame = (now) => {
+          atOnce ??= performance.now() - event.timeStamp; // a frame's own time may be that of the key
           if (picture === null && this.painted() !== before) picture = now - event.timeStamp;
-          if (picture !== null && this.idle()) resolve({ picture, everything: now - event.timeStamp });
+          if (picture !== null && this.idle()) resolve({ atOnce, picture, everything: now - event.timeStamp });
           else requestAnimationFrame(frame);
         };
         requestAnimationFrame(frame);

@@ -22,7 +22,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     """
     look = colour.theme(theme)
     kinds = list(dict.fromkeys(table["kind"]))
-    grids = [_grids(table[table["kind"] == kind]) for kind in kinds]
+    grids = [_grids(table.loc[table["kind"] == kind]) for kind in kinds]
     layers = [len(grid) for grid, _ in grids]
     figure = _below_each_other(kinds, layers)
     for row, (grid, largest) in enumerate(grids, start=1):

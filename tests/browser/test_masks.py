@@ -7,10 +7,11 @@ from playwright.sync_api import Locator, Page, expect
 
 LINK = "/masks?src=I+love+you.&to=fr&tgt=Je+vous+adore+tous+les+jours.&layer=1&head=3"
 CORNER = """(root) => {
-  const { layout, parts } = root.attnviz, box = layout.boxes.find(({ name }) => name === "masked");
-  const at = parts.map.getBoundingClientRect();
-  return { x: at.x + box.x, y: at.y + box.y, ...layout.cell };
+  const { layout, parts } = root.attnviz, box = layout.boxes.find(({ name }) => name === "MAP");
+  const at = parts.map.getBoundingClientRect(), { rows, keys } = layout.zoom, { w, h } = layout.cell;
+  return { x: at.x + box.x - keys[0] * w, y: at.y + box.y - rows[0] * h, w, h, top: at.y + box.y };
 }"""
+HIDDEN = "(root) => [...root.attnviz.cells.keys()].filter((i) => !root.attnviz.cells[i])"
 
 
 def lab(page: Page) -> Locator:
@@ -30,9 +31,9 @@ def opened(page: Page, settled, link: str = LINK) -> Page:
 def at_rest(page: Page) -> None:
     """Wait until what stands above the maps has found its place, and they theirs."""
     for _ in range(20):
-        before = lab(page).evaluate(CORNER)
+        before = corner(page)
         page.wait_for_timeout(700)
-        if lab(page).evaluate(CORNER) == before:
+        if corner(page) == before:
             return
 
 
@@ -40,24 +41,38 @@ def sums(page: Page) -> Locator:
     return lab(page).get_by_role("list", name="Row sums").locator("li")
 
 
-def middle(page: Page, row: int, col: int) -> tuple[float, float]:
-    """Where a cell of the masked scores is on the screen."""
-    box = lab(page).evaluate(CORNER)
+def corner(page: Page, name: str = "masked") -> dict[str, float]:
+    """Where the cell (0, 0) of a map is on the screen, or would be; its size; where the map's upper edge is."""
+    return lab(page).evaluate(CORNER.replace("MAP", name))
+
+
+def middle(page: Page, row: int, col: int, name: str = "masked") -> tuple[float, float]:
+    """Where a cell of a map is on the screen."""
+    box = corner(page, name)
     return box["x"] + (col + 0.5) * box["w"], box["y"] + (row + 0.5) * box["h"]
 
 
-def drag(page: Page, start: tuple[int, int], end: tuple[int, int]) -> None:
-    page.mouse.move(*middle(page, *start))
+def drag(page: Page, start: tuple[int, int], end: tuple[int, int], name: str = "masked") -> None:
+    page.mouse.move(*middle(page, *start, name))
     page.mouse.down()
-    page.mouse.move(*middle(page, *end), steps=4)
+    page.mouse.move(*middle(page, *end, name), steps=4)
     page.mouse.up()
 
 
-def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settled) -> None:
+def hidden(page: Page) -> list[tuple[int, int]]:
+    """The painted cells, as (row, column)."""
+    keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
+    return [divmod(cell, keys) for cell in lab(page).evaluate(HIDDEN)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_painted_mask_is_applied_and_the_row_sums_follow(visitor, settled, theme: str) -> None:
+    page = visitor(color_scheme=theme).new_page()
     opened(page, settled, LINK + "&fill=zero+after&row=3")
     before = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
     drag(page, (3, 0), (3, 2))
     expect(page).to_have_url(re.compile("paint="))
+    assert hidden(page) == [(3, 0), (3, 1), (3, 2)]
     expect(sums(page).nth(3)).not_to_have_text(re.compile(rf": {before[3]:.4f}$"))
     after = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
     assert after[3] < before[3]
@@ -93,19 +108,76 @@ def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settled)
 
 def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settled) -> None:
     opened(page, settled)
+    keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     lab(page).locator("canvas").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Space")
+
+    def after(*pressed: str) -> list[tuple[int, int]]:
+        for key in pressed:
+            page.keyboard.press(key)
+        return hidden(page)
+
+    assert after("ArrowDown", "Space") == [(1, 0)]
     expect(page).to_have_url(re.compile("paint="))
-    cells = "(root) => [...root.attnviz.cells].filter((cell) => !cell).length"
-    assert lab(page).evaluate(cells) == 1
-    page.keyboard.press("r")
-    length = lab(page).evaluate("(root) => root.attnviz.payload.k")
-    assert lab(page).evaluate(cells) == length
-    page.keyboard.press("c")
-    assert lab(page).evaluate(cells) == 2 * length - 1
+    assert after("Shift+ArrowRight", "Shift+ArrowDown") == [(1, 0), (1, 1), (2, 1)]
+    assert after("x") == []
+    assert after("r") == [(2, col) for col in range(keys)]
+    assert after("r", "c") == [(row, 1) for row in range(keys)]
+    assert len(after("i")) == keys * (keys - 1)
+    after("x", "Enter")
+    expect(lab(page).get_by_role("heading", name=re.compile("^Row 2:"))).to_be_visible()
+    assert after("b") == [(row, col) for row in range(keys) for col in range(row + 1, keys)], "causal, as paint"
+    expect(page).to_have_url(re.compile("masks=none"))
+
+
+def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settled) -> None:
+    opened(page, settled)
+    keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
+    column = [(row, 4) for row in range(keys)]
+    for modifiers, place, taken in (
+        (["Shift"], middle(page, 2, 1), [(2, col) for col in range(keys)]),
+        (["Shift", "Alt"], middle(page, 2, 4), column),
+        ([], (middle(page, 0, 4)[0], corner(page)["top"] - 5), column),
+    ):
+        for expected in (taken, []):
+            for key in modifiers:
+                page.keyboard.down(key)
+            page.mouse.click(*place)
+            for key in modifiers:
+                page.keyboard.up(key)
+            assert hidden(page) == expected
+
+
+def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, visitor, settled) -> None:
+    words = ["the", "old", "man", "who", "lives", "in", "this", "small", "house", "has", "a", "big", "red", "dog"] * 18
+    opened(page, settled, f"/masks?src={'+'.join(words[:250])}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
+    assert lab(page).evaluate("(root) => root.attnviz.payload.k") > 240
+    drag(page, (100, 100), (200, 200))
+    assert len(hidden(page)) >= 100
+    assert float(lab(page).get_attribute("data-attnviz-edit-ms") or "inf") < 150
     page.keyboard.press("x")
-    assert lab(page).evaluate(cells) == 0
+    drag(page, (40, 40), (63, 59), "scores")
+    expect(page).to_have_url(re.compile(r"zoom=\d+\.\d+\.\d+\.\d+"))
+    box = corner(page)
+    assert min(box["w"], box["h"]) > 5
+    page.mouse.click(*middle(page, 50, 45))
+    assert hidden(page) == [(50, 45)]
+    expect(page).to_have_url(re.compile("paint="))
+    settled(page)
+    other = opened(visitor().new_page(), settled, page.url)
+    assert hidden(other) == [(50, 45)]
+    assert lab(other).evaluate("(root) => root.attnviz.zoom") == lab(page).evaluate("(root) => root.attnviz.zoom")
+    lab(page).locator("canvas").focus()
+    page.keyboard.press("0")
+    expect(page).not_to_have_url(re.compile("zoom="))
+    assert corner(page)["w"] < 1
+
+
+def test_the_whole_map_is_there_as_a_table(page: Page, settled) -> None:
+    opened(page, settled)
+    page.get_by_role("button", name="Table").click()
+    grid = page.get_by_role("grid").first
+    for column in ("row_in", "may_attend", "masked_score", "weight"):
+        expect(grid.get_by_role("columnheader", name=column)).to_have_count(1)
 
 
 def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settled) -> None:
