@@ -14,7 +14,7 @@ chosen = decoding_controls.stepping(is_own=is_own)
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:
     chosen |= decoding_controls.breaking(is_own=is_own)
-numbers, right = lower.columns([27, 73], gap="medium")
+numbers, right = lower.columns([34, 66], gap="medium")
 with below.container(horizontal=True, vertical_alignment="center"):
     chosen |= decoding_controls.more()
     way_to_heads = st.container(width="content")

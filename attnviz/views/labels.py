@@ -63,10 +63,10 @@ def map_title(kind: str, layer: int | str, head: int | str) -> str:
     return f"{KINDS[kind].name}, {head_name(layer, head)}: {KINDS[kind].question}"
 
 
-def ticks(labels: list[str]) -> dict[str, list]:
-    """Plotly's tickvals and ticktext for integer positions, thinned to at most `MAX_TICKS` labels.
+def ticks(labels: list[str], *, most: int = MAX_TICKS) -> dict[str, list]:
+    """Plotly's tickvals and ticktext for integer positions, thinned to at most `most` labels.
 
     Positions, not the labels themselves, are the axis: equal tokens would fall on one place.
     """
-    places = list(range(0, len(labels), -(-len(labels) // MAX_TICKS) or 1))
+    places = list(range(0, len(labels), -(-len(labels) // most) or 1))
     return {"tickvals": places, "ticktext": [escaped(shortened(labels[at])) for at in places]}

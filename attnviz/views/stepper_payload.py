@@ -74,8 +74,11 @@ def stepper_payload(
 
 
 def parts_ways(made: Stepped, teacher: Sequence[Token]) -> int | None:
-    """The first step whose choice is not the teacher's token; None where all agree."""
-    pairs = zip(made.chosen, teacher, strict=False)
+    """The first step after which another token goes in than the teacher's; None where there is none.
+
+    Of a prompt, or a teacher's prefix, the next token goes in whatever the model has chosen.
+    """
+    pairs = zip((*made.fed[1:], made.chosen[-1]), teacher, strict=False)
     return next((step for step, (own, given) in enumerate(pairs) if own.id != given.id), None)
 
 
@@ -107,8 +110,10 @@ def _kind(kind: Kind, made: Stepped, blobs: Blobs, only: dict[str, Any] | None) 
 
 
 def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
-    """The map in view, or its mean, `(rows, cols)`."""
+    """The map in view, or its mean, `(rows, cols)`; zeros where the kind has no such layer or head: it is not drawn."""
     layer, head = view["layer"], view["head"]
+    if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):
+        return maps.new_zeros(maps.shape[2:])
     maps = maps if layer == "mean" else maps[layer : layer + 1]
     maps = maps if head == "mean" else maps[:, head : head + 1]
     return maps.mean(dim=(0, 1))
@@ -132,7 +137,7 @@ def _step(made: Stepped, inference: Inference, index: int) -> dict[str, Any]:
 
 
 def _fitted(view: Mapping[str, Any], made: Stepped) -> dict[str, Any]:
-    layers, heads = next(iter(made.attn.values())).shape[:2]
+    layers, heads = (max(maps.shape[axis] for maps in made.attn.values()) for axis in (0, 1))
     step = view.get("step")
     last = len(made.chosen) - 1
     return {

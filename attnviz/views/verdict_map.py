@@ -13,6 +13,7 @@ from attnviz.views.labels import FONT, escaped, ticks
 
 LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
 ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
+MOST_TICKS = 28  # below both panels together: slanted labels side by side, in half a page
 TALL = 6  # how many rows of a head a row has that stands alone (outputs, logits), so that its name finds room
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
 _PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
@@ -60,7 +61,8 @@ def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, the
     for column, panel in enumerate(panels, start=1):
         figure.add_trace(_cells(panel, look, scale=column == len(panels)), row=1, col=column)
         figure.add_trace(_crosses(panel), row=1, col=column)
-        _label_axes(figure, column, panel)
+        share = panel.deltas.shape[1] / sum(each.deltas.shape[1] for each in panels)
+        _label_axes(figure, column, panel, most=max(4, round(MOST_TICKS * share)))
     rows = max(panel.edges[-1] for panel in panels)
     _lay_out(figure, look, min(max(int(rows * ROW) + 90, LEAST_HEIGHT), MOST_HEIGHT), top=20 if len(stacks) > 1 else 6)
     return figure
@@ -123,8 +125,8 @@ def _crosses(panel: _Panel) -> go.Scatter:
     )
 
 
-def _label_axes(figure: go.Figure, column: int, panel: _Panel) -> None:
-    """A label for each block of heads, in its middle; positions as tokens."""
+def _label_axes(figure: go.Figure, column: int, panel: _Panel, *, most: int) -> None:
+    """A label for each block of heads, in its middle; positions as tokens, at most so many."""
     blocks = [_block(line) for line in panel.lines]
     starts = [at for at, block in enumerate(blocks) if at == 0 or block != blocks[at - 1]]
     ends = [*starts[1:], len(blocks)]
@@ -135,7 +137,7 @@ def _label_axes(figure: go.Figure, column: int, panel: _Panel) -> None:
         "autorange": "reversed",
     }
     figure.update_yaxes(rows | shared, row=1, col=column)
-    figure.update_xaxes(ticks(list(panel.labels)) | shared | {"tickangle": -40}, row=1, col=column)
+    figure.update_xaxes(ticks(list(panel.labels), most=most) | shared | {"tickangle": -40}, row=1, col=column)
 
 
 def _block(line: Mapping[str, object]) -> str:

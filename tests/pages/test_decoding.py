@@ -59,11 +59,14 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
 @pytest.mark.parametrize(
     ("switch", "words"),
     [
-        ({"causal": "none"}, "Without the causal mask every row of the pass also looks at the tokens after it"),
+        (
+            {"causal": "none"},
+            "Without the causal mask every row of the pass also looks at tokens that no step has seen",
+        ),
         ({"causal": "ahead"}, "one token too many"),
         ({"dropout": "true"}, "Dropout 0.1 zeroes other numbers in every run"),
-        ({"dtype": "float16"}, "the steps run in float16"),
-        ({"dtype": "bfloat16"}, "the steps run in bfloat16"),
+        ({"dtype": "float16"}, "The steps run in float16"),
+        ({"dtype": "bfloat16"}, "The steps run in bfloat16"),
         ({"restart": "true"}, "as if it stood at position 0"),
     ],
 )

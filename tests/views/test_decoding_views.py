@@ -1,5 +1,7 @@
 """The Decoding page's views: the map of differences, the chart of costs, the Stepper's payload; read, not looked at."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,6 +78,13 @@ def test_each_stack_has_a_panel_of_its_own(table: pd.DataFrame) -> None:
     ]
 
 
+def test_many_positions_are_named_by_turns_so_that_no_name_covers_another() -> None:
+    long = pd.DataFrame(line(0, "output", -1, float("nan"), [1e-7] * 100))
+    figure = verdict_map(long, {"decoder": [f"t{at}" for at in range(100)]})
+    assert list(figure.layout.xaxis.ticktext) == [f"t{at}" for at in range(0, 100, 4)]
+    assert len(np.asarray(figure.data[0].customdata)[0]) == 100, "hovering names each of them"
+
+
 def test_the_cost_chart_shows_milliseconds_beside_multiply_adds() -> None:
     costs = pd.DataFrame(
         [
@@ -147,6 +156,12 @@ def test_where_the_model_leaves_its_teacher_is_named_once(made: Stepped) -> None
     assert parts_ways(made, [token(10)]) is None
 
 
+def test_what_is_fed_whatever_the_model_chose_does_not_leave_the_teacher(made: Stepped) -> None:
+    """A prompt's tokens, for example: the first three steps choose something else, and yet the prompt goes on."""
+    prompted = replace(made, chosen=(token(17), token(18), token(19), token(13), token(2)))
+    assert parts_ways(prompted, [token(id_) for id_ in (10, 11, 12, 15, 2)]) == 3
+
+
 @pytest.mark.parametrize(
     ("asked", "shown"),
     [
@@ -158,6 +173,16 @@ def test_where_the_model_leaves_its_teacher_is_named_once(made: Stepped) -> None
 )
 def test_a_view_that_does_not_fit_falls_back(made: Stepped, asked: dict, shown: dict) -> None:
     assert told(made, view=asked)[0]["view"] == shown
+
+
+def test_a_stack_may_have_fewer_layers_than_the_other(made: Stepped) -> None:
+    """The layer can be chosen all the same; the smaller stack's map is then zeros, and the browser says why."""
+    uneven = replace(made, attn={**made.attn, "encoder_self": made.attn["encoder_self"][:1]})
+    header, blob = told(uneven, view={"layer": 1, "head": 3}, budget=100)
+    assert header["view"]["layer"] == 1
+    maps = {kind["kind"]: floats(blob, kind["offset"], kind["shape"][2:]) for kind in header["kinds"]}
+    assert not maps["encoder_self"].any()
+    assert maps["cross"] == pytest.approx(made.attn["cross"][1, 3].numpy())
 
 
 def test_the_same_numbers_have_the_same_name_whatever_is_in_view(made: Stepped) -> None:

@@ -45,7 +45,7 @@ function drawCells(app, pen, { kind, x, y, w, h }) {
 // Why a map is not drawn: this stack has no such layer or head, or it is still on its way.
 function absence({ layer, head }, kind) {
   if (hasSite(kind, layer, head)) return ["asking for", "this head …"];
-  return [`No ${siteName(layer, head)} here:`, `L0 to L${kind.layers - 1},`, `H0 to H${kind.heads - 1}.`];
+  return [`No ${siteName(layer, head)}:`, `L0 to L${kind.layers - 1},`, `H0 to H${kind.heads - 1}.`];
 }
 
 function cutOf(map, nCols, [rows, cols]) {
