@@ -1,7 +1,6 @@
 """The built-in translator: sentences in, traces and translations out. One instance serves every visitor."""
 
 import copy
-import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from torch import Tensor
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Plan, Step, steps
+from attnviz.models.writing import decoding_limit, translations, written
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
@@ -20,10 +20,14 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
-from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, decode, likeliest
+from attnviz.transformer.checkpoint import weights_id
+from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, likeliest
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.layers import Run
 from attnviz.transformer.probe import Kind, Probe
 from attnviz.transformer.transformer import Transformer
+
+__all__ = ["Translator", "weights_id"]
 
 
 class Translator:
@@ -85,7 +89,7 @@ class Translator:
         decoded = time.perf_counter()
         tgt_in = torch.tensor([[token.id for token in sentence.tgt_in]], device=self.device)
         logits = self.model.logits(self.model.decode(tgt_in, memory, None, Run(recorder)))
-        self._finish()
+        wait_for(self.device)
         info = RunInfo(
             model_id=self.model_id,
             to=to,
@@ -142,8 +146,8 @@ class Translator:
     def translate(self, text: str | Sequence[str], *, to: str, batch: int = 32) -> str | list[str]:
         """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank."""
         if isinstance(text, str):
-            return self._translate([text], to, batch)[0]
-        return self._translate(text, to, batch)
+            return translations(self, [text], to=to, batch=batch)[0]
+        return translations(self, text, to=to, batch=batch)
 
     def stepwise(
         self,
@@ -165,7 +169,7 @@ class Translator:
 
     def decoding_limit(self, text: str) -> int:
         """Tokens that a translation of `text` may have."""
-        return _decoding_limit(len(self.codec.encode_source(text).ids))
+        return decoding_limit(len(self.codec.encode_source(text).ids))
 
     def in_dtype(self, dtype: torch.dtype) -> "Translator":
         """A copy that computes in `dtype`; this one stays as it is."""
@@ -179,32 +183,11 @@ class Translator:
         if tgt_text is not None and tgt_text.strip():
             given = self.codec.encode_target(tgt_text, to)
             return Sentence(src.tokens, given.tokens, text, tgt_text), about("Target", given.notes)
-        limit = min(max_tokens, _decoding_limit(len(src.ids)))
-        ids = (self.codec.bos_id(to), *self._write(memory, None, to, [limit])[0])
+        limit = min(max_tokens, decoding_limit(len(src.ids)))
+        ids = (self.codec.bos_id(to), *written(self, memory, None, to=to, limits=[limit])[0])
         cut = ids[-1] != self.codec.eos_id
         notes = (f"The translation was cut after {limit} tokens without reaching an end.",) if cut else ()
         return Sentence(src.tokens, self.codec.tokens(ids), text, self.codec.text(ids), cut), notes
-
-    @torch.inference_mode()
-    def _translate(self, sentences: Sequence[str], to: str, batch: int) -> list[str]:
-        self.codec.bos_id(to)
-        out = [""] * len(sentences)
-        encoded = {index: self.codec.encode_source(text).ids for index, text in enumerate(sentences) if text.strip()}
-        order = sorted(encoded, key=lambda index: len(encoded[index]))
-        for start in range(0, len(order), batch):
-            rows = order[start : start + batch]
-            src = self._padded([encoded[row] for row in rows])
-            src_mask = self.model.src_mask(src)
-            memory = self.model.encode(src, src_mask)
-            limits = [_decoding_limit(len(encoded[row])) for row in rows]
-            for row, ids in zip(rows, self._write(memory, src_mask, to, limits), strict=True):
-                out[row] = self.codec.text(ids)
-        return out
-
-    def _write(self, memory: Tensor, src_mask: Tensor | None, to: str, limits: list[int]) -> list[list[int]]:
-        stepper = Stepper(self.model, memory, src_mask, capacity=max(limits))
-        first = torch.full((len(memory),), self.codec.bos_id(to), device=self.device)
-        return decode(stepper, first, self.vocabulary, max_tokens=limits)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -217,23 +200,3 @@ class Translator:
 
     def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
         return torch.tensor([[token.id for token in row] for row in rows], device=self.device)
-
-    def _padded(self, rows: list[tuple[int, ...]]) -> Tensor:
-        tensors = [torch.tensor(row) for row in rows]
-        padded = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=self.codec.pad_id)
-        return padded.to(self.device)
-
-    def _finish(self) -> None:
-        """Wait for the device, so that a measured time is the time it took."""
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-
-
-def weights_id(folder: Path) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do."""
-    return hashlib.sha256((folder / checkpoint.WEIGHTS).read_bytes()).hexdigest()[:12]
-
-
-def _decoding_limit(src_length: int) -> int:
-    """Tokens that a translation may have: room for any language, but an end to a model that repeats itself."""
-    return min(MAX_TOKENS, 2 * src_length + 20)

@@ -1,5 +1,6 @@
 """A model on disk: `config.json` and `model.safetensors`. Every shape is checked before anything is allocated."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,8 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
     for name, shape in expected.items():
         if found[name] != shape:
             raise CheckpointError(f"{name!r} has shape {found[name]} in {WEIGHTS}; the config asks for {shape}.")
+
+
+def weights_id(folder: Path) -> str:
+    """Twelve hexadecimal digits that change whenever the weights do."""
+    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:12]

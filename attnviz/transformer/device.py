@@ -53,6 +53,12 @@ def available_devices() -> tuple[str, ...]:
     return (*cuda, *(["mps"] if _has_mps() else []), "cpu")
 
 
+def wait_for(device: torch.device) -> None:
+    """Return when the device has done all that was asked of it, so that a measured time is the time it took."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 def _exists(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()

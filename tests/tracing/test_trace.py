@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from attnviz.models.tiny import tiny_translator
+from attnviz.models.writing import padded
 from attnviz.text.tokens import Token
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
@@ -171,7 +172,7 @@ def test_any_other_file_is_refused(tmp_path):
 def test_a_batch_keeps_items_apart(model):
     texts = ("I love you", "A big red dog jumped")
     encoded = [model.codec.encode_source(text) for text in texts]
-    src = model._padded([e.ids for e in encoded])
+    src = padded([e.ids for e in encoded], model.codec.pad_id)
     recorder = Recorder()
     memory = model.model.encode(src, model.model.src_mask(src), Run(recorder))
     tokens = [(*e.tokens, *(Token("<pad>", 0, 0, 0, True),) * (src.shape[1] - len(e.ids))) for e in encoded]

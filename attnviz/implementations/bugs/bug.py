@@ -1,0 +1,62 @@
+"""What a bug in the cabinet is: a wrong step in the place of a right one, its sources, and the test that catches it."""
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from attnviz.implementations.bugs import steps
+from attnviz.implementations.bugs.case import Case
+from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
+from attnviz.implementations.bugs.steps import RIGHT, SteppedAttention, Steps
+from attnviz.implementations.weights import Attention
+
+Catch = Callable[[Attention, Case], bool]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug. `step` names the step that goes wrong and `wrong` is what stands in its place; `step` is "" for the
+    bug that needs two threads. `unnoticed` says why a shape check or a quick look misses it, or where it shows.
+    `own` gives sizes of its own, where the model's would hide it.
+    """
+
+    title: str
+    declared: Literal["raises", "silent"]
+    step: str
+    wrong: Callable
+    what: str
+    unnoticed: str
+    catch: Catch
+    own: Callable[[], Case] | None = None
+
+    @property
+    def steps(self) -> Steps:
+        """Right steps, and the wrong one in its place."""
+        return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
+
+    def attention(self, case: Case) -> Attention:
+        """The attention that has this bug, on a case's weights."""
+        return SteppedAttention(case.weights, self.steps, case.dropout) if self.step else kept_map(case.weights)
+
+    @property
+    def sources(self) -> tuple[str, str]:
+        """The wrong code and the right code."""
+        if not self.step:
+            return _dedented(KeptMap.forward), _dedented(SteppedAttention.__call__)
+        return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
+
+    @property
+    def test(self) -> str:
+        """The source of the test that catches it."""
+        return inspect.getsource(self.catch)
+
+
+def _dedented(method: Callable) -> str:
+    return textwrap.dedent(inspect.getsource(method))
+
+
+def right(case: Case) -> Attention:
+    """The attention without a bug, on a case's weights."""
+    return SteppedAttention(case.weights, RIGHT, case.dropout)

@@ -1,0 +1,51 @@
+"""What a translator writes, greedily: for one sentence that was read, or for many in batches of like lengths."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from attnviz.text.limits import MAX_TOKENS
+from attnviz.transformer.decoding import Stepper, decode
+
+if TYPE_CHECKING:
+    from attnviz.models.translator import Translator
+
+
+@torch.inference_mode()
+def translations(model: "Translator", sentences: Sequence[str], *, to: str, batch: int) -> list[str]:
+    """A translation for each sentence, in their order; blank stays blank. Raises TextError for an unknown language."""
+    model.codec.bos_id(to)
+    out = [""] * len(sentences)
+    encoded = {index: model.codec.encode_source(text).ids for index, text in enumerate(sentences) if text.strip()}
+    order = sorted(encoded, key=lambda index: len(encoded[index]))
+    for start in range(0, len(order), batch):
+        rows = order[start : start + batch]
+        src = padded([encoded[row] for row in rows], model.codec.pad_id).to(model.device)
+        src_mask = model.model.src_mask(src)
+        memory = model.model.encode(src, src_mask)
+        limits = [decoding_limit(len(encoded[row])) for row in rows]
+        for row, ids in zip(rows, written(model, memory, src_mask, to=to, limits=limits), strict=True):
+            out[row] = model.codec.text(ids)
+    return out
+
+
+def written(
+    model: "Translator", memory: Tensor, src_mask: Tensor | None, *, to: str, limits: list[int]
+) -> list[list[int]]:
+    """The likeliest ids for each row of `memory`, at most as many as its limit, `<eos>` included where one came."""
+    stepper = Stepper(model.model, memory, src_mask, capacity=max(limits))
+    first = torch.full((len(memory),), model.codec.bos_id(to), device=model.device)
+    return decode(stepper, first, model.vocabulary, max_tokens=limits)
+
+
+def decoding_limit(src_length: int) -> int:
+    """Tokens that a translation may have: room for any language, but an end to a model that repeats itself."""
+    return min(MAX_TOKENS, 2 * src_length + 20)
+
+
+def padded(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    """Rows of ids as one `(batch, length)`, shorter ones filled up with `pad_id`."""
+    tensors = [torch.tensor(row) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=pad_id)
