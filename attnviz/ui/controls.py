@@ -2,19 +2,45 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
-from attnviz.text.limits import about, capped
+from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import kept, model_choice, session
 from attnviz.ui.session import Request
 
 MAX_NEW = 64  # tokens after a prompt
-_SIDES = {"src": "Source", "tgt": "Target"}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
+_MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A sentence in the bar: the label above it, what a note calls it, and how many characters it takes."""
+
+    key: str
+    label: str
+    name: str
+    most: int = _MOST_TYPED
+
+
+_TRANSLATED = (
+    _Field("src", "Source sentence", "Source", MAX_CHARACTERS),
+    _Field("tgt", "Target (empty: the model translates)", "Target", MAX_CHARACTERS),
+)
+_WRITTEN = (
+    _Field("src", "Source text", "Source"),
+    _Field("tgt", "Target (empty: the model writes it)", "Target"),
+)
+_PAIR = (
+    _Field("src", "Sentence", "Sentence"),
+    _Field("tgt", "Second sentence (may stay empty)", "Second sentence"),
+)
+_PROMPT = _Field("src", "Prompt", "Prompt")
 
 
 @st.cache_data
@@ -51,21 +77,21 @@ def _inputs(entry: Entry) -> Request:
 def _source_and_target(entry: Entry) -> Request:
     columns = st.columns([37, 11, 37], vertical_alignment="bottom", gap="small")
     with columns[0]:
-        src = _sentence("src", "Source sentence", examples()[2], on_change=_source_changed)
+        src = _sentence(_TRANSLATED[0])
     with columns[1]:
         to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
     with columns[2]:
-        tgt = _sentence("tgt", "Target (empty: the model translates)", "", on_change=_target_typed)
+        tgt = _sentence(_TRANSLATED[1])
     return Request(entry, src, to, tgt)
 
 
-def _two_texts(labels: tuple[str, str]) -> Callable[[Entry], Request]:
+def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
     def draw(entry: Entry) -> Request:
         left, right = st.columns(2, vertical_alignment="bottom", gap="small")
         with left:
-            src = _sentence("src", labels[0], examples()[2], on_change=_source_changed)
+            src = _sentence(fields[0])
         with right:
-            tgt = _sentence("tgt", labels[1], "", on_change=_target_typed)
+            tgt = _sentence(fields[1])
         return Request(entry, src, tgt=tgt)
 
     return draw
@@ -74,7 +100,7 @@ def _two_texts(labels: tuple[str, str]) -> Callable[[Entry], Request]:
 def _prompt(entry: Entry) -> Request:
     left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
     with left:
-        src = _sentence("src", "Prompt", examples()[2], on_change=_source_changed)
+        src = _sentence(_PROMPT)
     with right:
         new = st.number_input(
             "Tokens to write", 0, MAX_NEW, value=8, key="new", help="0: only the prompt is read", **kept.KEPT
@@ -84,8 +110,8 @@ def _prompt(entry: Entry) -> Request:
 
 _ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
     ("src", "to", "tgt"): _source_and_target,
-    ("src", "tgt"): _two_texts(("Source text", "Target (empty: the model writes it)")),
-    ("text", "pair"): _two_texts(("Sentence", "Second sentence (may stay empty)")),
+    ("src", "tgt"): _two_texts(_WRITTEN),
+    ("text", "pair"): _two_texts(_PAIR),
     ("text",): _prompt,
 }
 
@@ -105,29 +131,31 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
     return st.selectbox(label, options, key=shown, format_func=titles.__getitem__, on_change=adopt)
 
 
-def _sentence(key: str, label: str, default: str, *, on_change) -> str:
-    typed = kept.text(key, label, value=default, on_change=on_change)
-    for note in st.session_state.pop(f"{key}-note", ()):
+def _sentence(field: _Field) -> str:
+    default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
+    typed = kept.text(field.key, field.label, value=default, on_change=changed, args=(field,))
+    for note in st.session_state.pop(f"{field.key}-note", ()):
         st.session_state.setdefault("notes", []).append(note)
     return typed
 
 
-def _keep_to_limit(key: str) -> None:
-    capped_text, note = capped(st.session_state.get(key) or "")
+def _keep_to_limit(field: _Field) -> None:
+    capped_text, note = capped(st.session_state.get(field.key) or "", field.most)
     if note:
-        st.session_state[key] = capped_text
-        st.session_state[f"{key}-note"] = about(_SIDES[key], (note,))
+        st.session_state[field.key] = capped_text
+        st.session_state[f"{field.key}-note"] = about(field.name, (note,))
 
 
-def _source_changed() -> None:
+def _source_changed(field: _Field | None = None) -> None:
     """A target that the model wrote for another sentence goes; one that a person typed stays."""
-    _keep_to_limit("src")
+    if field is not None:
+        _keep_to_limit(field)
     if not st.session_state.get("tgt-typed"):
         st.session_state["tgt"] = ""
 
 
-def _target_typed() -> None:
-    _keep_to_limit("tgt")
+def _target_typed(field: _Field) -> None:
+    _keep_to_limit(field)
     st.session_state["tgt-typed"] = bool((st.session_state.get("tgt") or "").strip())
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.views.binary import unpacked
 from tests.models.huggingface import checkpoints
+from tests.models.huggingface.tokenizers_made import begun_pieces
 
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
 SAYS_WHY_NOT = {
@@ -40,6 +42,33 @@ def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str,
         assert why in errors[0].replace("\\", "")
     else:
         assert not errors
+
+
+@pytest.mark.parametrize("name", checkpoints.ALL)
+def test_every_architecture_is_drawn(open_page, folder, name: str) -> None:
+    app = open_page("heads", model=folder(name), src="I love you.", new="2")
+    assert not app.exception
+    assert not app.error
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    told = unpacked(component.proto.bytes)[0]
+    kinds = {"ENCODERS": ["encoder_self"], "DECODERS": ["decoder_self"]}
+    wanted = next((kinds[group] for group in kinds if name in getattr(checkpoints, group)), None)
+    assert [kind["kind"] for kind in told["kinds"]] == (wanted or ["encoder_self", "decoder_self", "cross"])
+
+
+def test_a_checkpoint_that_is_refused_says_why_on_the_page(open_page, tmp_path) -> None:
+    sizes = {"hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2,
+             "head_dim": 14, "intermediate_size": 32, "max_position_embeddings": 61}  # fmt: skip
+    recipe = checkpoints.Recipe("Gemma2ForCausalLM", "Gemma2Config", sizes, begun_pieces)
+    capped = checkpoints.save(tmp_path / "gemma2", recipe)
+    cut = checkpoints.save(tmp_path / "cut", checkpoints.ALL["bert"])
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:5000])
+    for folder, why in ((capped, "takes 'softcap', which attnviz does not reproduce"), (cut, "or is cut short")):
+        app = open_page("heads", model=str(folder), src="I love you.")
+        assert not app.exception
+        (error,) = app.error
+        assert why in error.value.replace("\\", "")
+        assert str(tmp_path) not in error.value
 
 
 def test_the_bar_asks_for_what_a_model_takes(open_page, folder) -> None:
@@ -109,3 +138,15 @@ def test_a_decoder_taller_and_narrower_than_its_encoder_is_shown_to_its_last_hea
         assert [
             info for info in beyond.info if "link asks" in info.value
         ]  # one of both does not exist in this kind: a sentence says so
+
+
+@pytest.mark.parametrize(("name", "says"), [("bert", "Second sentence: only"), ("gpt2", "Prompt: only")])
+def test_a_text_too_long_is_cut_as_it_is_typed_and_named(open_page, folder, name: str, says: str) -> None:
+    app = open_page("heads", model=folder(name), src="I love you.")
+    key = "tgt" if name == "bert" else "src"
+    app.text_input(key=key).set_value("love " * 9_000).run()
+    assert not app.exception
+    assert len(app.text_input(key=key).value) == 8_192
+    said = [info.value.replace("\\", "") for info in app.info]
+    assert any(note.startswith(says) and "8,192 of 45,000 characters were read" in note for note in said)
+    assert any(note.startswith(says) and "tokens were kept" in note for note in said)
