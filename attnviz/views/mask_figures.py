@@ -62,7 +62,7 @@ def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
 def _moved_height(layers: Sequence[int]) -> int:
     """Pixels: 24 a layer, fewer for a deep model."""
     total = max(sum(layers), 1)
-    return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(60, round(min(24, 420 / total + 6) * total))
+    return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(60, round(max(8, min(24, 420 / total)) * total))
 
 
 def leak_figure(

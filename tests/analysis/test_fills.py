@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.fill_findings import comparison, findings, row_under, rows_of
+from attnviz.analysis.fill_findings import cells_table, comparison, findings, row_under, rows_of
 from attnviz.analysis.fills import DTYPES, FILLS, Choice, Filled, filled, weigh
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
@@ -150,6 +150,22 @@ def test_the_comparison_has_every_fill_in_every_dtype(call: AttentionCall, mask:
     exact = {(fill, dtype): weight for fill, dtype, weight in table[["fill", "dtype", "masked weight"]].to_numpy()}
     assert exact["-inf", "float32"] == 0
     assert exact["zero before", "float32"] > 0.1
+
+
+def test_every_cell_of_the_map_has_a_line(call: AttentionCall, mask: torch.Tensor) -> None:
+    one = _first(filled(call, mask, Choice("number", number=-4.0)))
+    assert one.attn is not None
+    table = cells_table(one, [("a", "b"), ("b", None), ("c", "d"), ("d", "e")], ["v", "w", "x", "y", "z"])
+    assert len(table) == 20
+    line = table.iloc[1 * 5 + 2]
+    assert line[["row", "row_in", "row_out", "key_position", "key"]].tolist() == [1, "b", "", 2, "x"]
+    assert (bool(line["may_attend"]), line["masked_score"]) == (False, -4.0)
+    assert line["weight"] == pytest.approx(float(one.attn[1, 2]))
+
+
+def test_where_torch_refused_the_cells_have_no_weights(call: AttentionCall, mask: torch.Tensor) -> None:
+    refused = _first(filled(call, mask, Choice("-1e9", "float16")))
+    assert "weight" not in cells_table(refused, [("a", None)] * 4, ["k"] * 5)
 
 
 def test_one_row_under_a_choice_is_that_row_of_the_map(call: AttentionCall, mask: torch.Tensor) -> None:

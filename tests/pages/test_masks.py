@@ -62,6 +62,20 @@ def test_a_painted_mask_comes_through_the_link(open_page) -> None:
     assert "NaN" in " ".join(header["findings"])
 
 
+def test_a_part_of_the_maps_comes_through_the_link(open_page) -> None:
+    header, _ = laboratory(open_page("masks", src="I love you", to="fr", zoom="0.2.1.3"))
+    assert header["zoom"] == [0, 2, 1, 3]
+
+
+def test_all_fills_of_the_dtype_in_force_come_first(open_page) -> None:
+    text = shown(open_page("masks", src="I love you", to="fr", room="fills", dtype="bfloat16", row="0"))
+    table = text[text.index("<table class='fills'>") :]
+    places = [table.index(f">{dtype}</th>") for dtype in ("bfloat16", "float32", "float16")]
+    assert places == sorted(places)
+    assert table.count("scope='row'") == 27
+    assert "without overflow" in table
+
+
 def test_padding_brings_a_second_sentence_whose_pads_are_keys_and_rows(open_page) -> None:
     app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", kind="cross", masks="none")
     app.session_state["second"], app.session_state["item"] = "I love you", "1"
@@ -119,6 +133,8 @@ def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
         ("dtype", "int8", "float32"),
         ("scope", "all", "head"),
         ("paint", "AAAA", "cannot be read"),
+        ("zoom", "4.2.0.1", "first and last row"),
+        ("zoom", "0.far", "first and last row"),
     ],
 )
 def test_a_link_that_asks_for_what_is_not_there_is_answered_in_a_sentence(open_page, name, value, told) -> None:

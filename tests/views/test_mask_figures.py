@@ -21,6 +21,32 @@ def test_every_kind_has_its_grid_of_layers_and_heads() -> None:
     assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 1)
 
 
+def test_a_map_that_became_nan_is_grey_and_not_blank() -> None:
+    rows = [
+        {"kind": "cross", "layer": 0, "head": head, "moved": moved, "largest": moved}
+        for head, moved in enumerate([0.0, np.nan, 0.5])
+    ]
+    moved, nan = moved_figure(pd.DataFrame(rows)).data
+    np.testing.assert_array_equal(moved.z, np.array([[0, np.nan, 0.5]], dtype=np.float32))
+    np.testing.assert_array_equal(nan.z, np.array([[np.nan, 1, np.nan]], dtype=np.float32))
+
+
+@pytest.mark.parametrize("layers", [[3, 3, 3], [12], [2, 4], [24, 24, 24]])
+def test_every_layer_has_its_share_of_the_height(layers: list[int]) -> None:
+    kinds = ("encoder_self", "decoder_self", "cross")
+    rows = [
+        {"kind": kind, "layer": layer, "head": head, "moved": 0.1, "largest": 0.1}
+        for kind, count in zip(kinds, layers, strict=False)
+        for layer in range(count)
+        for head in range(2)
+    ]
+    layout = moved_figure(pd.DataFrame(rows)).layout
+    names = ["yaxis", "yaxis2", "yaxis3"][: len(layers)]
+    shares = [layout[name].domain[1] - layout[name].domain[0] for name in names]
+    assert shares == pytest.approx([shares[0] * count / layers[0] for count in layers])
+    assert layout.height < 800
+
+
 def test_what_did_not_change_by_a_bit_is_blank_and_says_so() -> None:
     change = np.array([[0.0, 0.0, 2.0], [0.0, 0.01, 1.0]])
     figure = leak_figure([("with", change), ("without", change + 1)], ["<b>", "b", "c"], 2)
