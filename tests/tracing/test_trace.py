@@ -1,33 +1,13 @@
-"""A trace says what ran: maps against the definition, labels, limits, its file, and eight threads at once."""
+"""A trace says what ran: its maps against the definition, its labels, and what it does not have."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.models.tiny import tiny_translator
-from attnviz.models.writing import padded
-from attnviz.text.tokens import Token
-from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.thumbnails import thumbnail
-from attnviz.tracing.trace import CUT, Sentence, Trace
-from attnviz.transformer.layers import Run
-from attnviz.transformer.probe import Site
-
-LAYERS, HEADS, D_K = 3, 5, 14
-SRC, TGT = "A big red dog jumped over a small pond.", "un chien rouge a sauté"
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_translator(seed=3, n_heads=HEADS, n_layers=LAYERS, d_k=D_K)
-
-
-@pytest.fixture(scope="module")
-def trace(model):
-    return model.trace(SRC, to="fr", tgt_text=TGT)
+from attnviz.tracing.trace import CUT
+from tests.tracing.conftest import D_K, HEADS, LAYERS
 
 
 def test_maps_have_the_shape_of_their_tokens(trace):
@@ -108,23 +88,6 @@ def test_a_cut_decoding_says_so_in_its_last_row(model):
     assert "cut after 4 tokens" in trace.info.notes[0]
 
 
-@pytest.mark.parametrize("shape", [(24, 40), (24, 41), (23, 40), (23, 41), (8, 16), (5, 8)])
-def test_thumbnails_pool_over_the_windows_of_adaptive_max_pooling(shape):
-    attn = torch.rand(3, *shape)
-    size = tuple(min(8, length) for length in shape)
-    pooled = F.adaptive_max_pool2d(attn, size)
-    assert torch.equal(thumbnail(attn, 8), pooled.mul(255).round().to(torch.uint8))
-
-
-def test_thumbnails_keep_peaks_and_shrink_to_their_side(trace):
-    attn, small = trace.attn("encoder_self"), trace.thumbnails("encoder_self", side=4)
-    assert small.shape == (LAYERS, HEADS, 4, 4)
-    assert small.dtype is torch.uint8
-    expected = F.adaptive_max_pool2d(attn, (4, 4)).mul(255).round().to(torch.uint8)
-    assert torch.equal(small, expected)
-    assert torch.equal(trace.thumbnails("cross"), trace.attn("cross").mul(255).round().to(torch.uint8))
-
-
 def test_memory_grows_with_the_length_and_not_with_its_square(model):
     short, long = (model.trace("dog " * n, to="fr", tgt_text="un " * n).nbytes() for n in (50, 200))
     assert long < 5.5 * short
@@ -143,65 +106,3 @@ def test_memory_grows_with_the_length_and_not_with_its_square(model):
 def test_what_is_not_there_is_refused_in_a_sentence(trace, call, says):
     with pytest.raises(ValueError, match=says):
         call(trace)
-
-
-def test_a_file_brings_back_the_same_trace(trace, tmp_path):
-    trace.save(tmp_path / "love.npz")
-    again = Trace.load(tmp_path / "love.npz")
-    assert (again.sentences, again.info, again.kinds) == (trace.sentences, trace.info, trace.kinds)
-    for kind in trace.kinds:
-        torch.testing.assert_close(again.attn(kind), trace.attn(kind), rtol=0, atol=1e-6)  # other strides, other kernel
-        torch.testing.assert_close(again.scores(kind), trace.scores(kind), rtol=1e-6, atol=1e-6)
-        assert torch.equal(again.mask(kind), trace.mask(kind))
-    assert torch.equal(again.logits, trace.logits)
-    assert torch.equal(again.layer_output("decoder", LAYERS - 1), trace.layer_output("decoder", LAYERS - 1))
-
-
-def test_a_file_keeps_strange_tokens(model, tmp_path):
-    strange = model.trace("a\x00 \u202e \ud800 <b> 🐕\n", to="zh", tgt_text="\u200b我")
-    strange.save(tmp_path / "t.npz", maps=False)
-    assert Trace.load(tmp_path / "t.npz").sentences == strange.sentences
-
-
-def test_any_other_file_is_refused(tmp_path):
-    (tmp_path / "x.npz").write_bytes(b"not a trace")
-    with pytest.raises(ValueError, match=r"x\.npz is not a trace saved by attnviz"):
-        Trace.load(tmp_path / "x.npz")
-
-
-def test_a_batch_keeps_items_apart(model):
-    texts = ("I love you", "A big red dog jumped")
-    encoded = [model.codec.encode_source(text) for text in texts]
-    src = padded([e.ids for e in encoded], model.codec.pad_id)
-    recorder = Recorder()
-    memory = model.model.encode(src, model.model.src_mask(src), Run(recorder))
-    tokens = [(*e.tokens, *(Token("<pad>", 0, 0, 0, True),) * (src.shape[1] - len(e.ids))) for e in encoded]
-    batch = Trace.of(recorder, [Sentence(src=row) for row in tokens], memory=memory)
-    for item, text in enumerate(texts):
-        alone, n = model.trace(text, to="fr", tgt_text="un"), len(encoded[item].ids)
-        torch.testing.assert_close(
-            batch.attn("encoder_self", item=item)[..., :n, :n], alone.attn("encoder_self"), rtol=1e-5, atol=1e-6
-        )
-        assert (batch.attn("encoder_self", item=item)[..., n:] == 0).all()
-        assert not batch.mask("encoder_self", item=item)[:, n:].any()
-
-
-def test_eight_threads_on_one_model_get_what_each_gets_alone(model):
-    texts = [" ".join(["dog", "love", "red", "pond"][i % 4] for i in range(n, 2 * n + 3)) for n in range(8)]
-    alone = [model.trace(text, to="zh", tgt_text="我爱你" * (1 + n % 3)) for n, text in enumerate(texts)]
-
-    def run(n: int) -> list[Trace]:
-        return [model.trace(texts[n], to="zh", tgt_text="我爱你" * (1 + n % 3)) for _ in range(20)]
-
-    with ThreadPoolExecutor(8) as pool:
-        for expected, traces in zip(alone, pool.map(run, range(8)), strict=True):
-            for trace in traces:
-                assert trace.sentences == expected.sentences
-                for kind in trace.kinds:
-                    assert torch.equal(trace.attn(kind), expected.attn(kind))
-
-
-def test_the_module_keeps_nothing_of_a_run(model, trace):
-    assert not any(hasattr(module, "attn") for module in model.model.modules())
-    assert not model.model.training
-    assert Site("cross", 0) in trace.calls

@@ -6,47 +6,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from jaxtyping import TypeCheckError
-from torch import nn
 
-from attnviz.transformer import masks
-from attnviz.transformer.attention import (
-    MultiHeadAttention,
-    attend,
-    call_attn,
-    call_scores,
-    context,
-    masked_softmax,
-    no_keys,
-    scores,
-)
+from attnviz.transformer.attention import attend, call_attn, call_scores, context, masked_softmax, no_keys, scores
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.probe import AttentionCall, Site
-
-BATCH, HEADS, Q_LEN, K_LEN, D_K, D_V = 2, 3, 5, 7, 11, 13
-SITE = Site("cross", 0)
-CLOSE = {"rtol": 0.0, "atol": 1e-5}
-
-
-def _padding() -> torch.Tensor:
-    return masks.padding(torch.tensor([[4, 4, 4, 4, 4, 4, 4], [4, 4, 4, 0, 0, 0, 0]]), pad_id=0)
-
-
-def _mask(name: str) -> torch.Tensor | None:
-    """Four-axis masks: True = may attend."""
-    causal = masks.causal(Q_LEN, K_LEN)
-    named = {"none": None, "padding": _padding(), "causal": causal, "both": _padding() & causal}
-    return masks.for_heads(named[name])
-
-
-MASKS = pytest.mark.parametrize("mask_name", ["none", "padding", "causal", "both"])
-
-
-def _call(mask: torch.Tensor | None = None, bias: torch.Tensor | None = None) -> AttentionCall:
-    generator = torch.Generator().manual_seed(3)
-    query = torch.randn(BATCH, HEADS, Q_LEN, D_K, generator=generator)
-    key = torch.randn(BATCH, HEADS, K_LEN, D_K, generator=generator)
-    value = torch.randn(BATCH, HEADS, K_LEN, D_V, generator=generator)
-    return AttentionCall(query, key, value, scale=1 / math.sqrt(D_K), mask=mask, bias=bias)
+from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS, Q_LEN, SITE, call_of, mask_of
 
 
 def _reference_attn(call: AttentionCall) -> torch.Tensor:
@@ -66,7 +30,7 @@ def test_scores_and_softmax_by_hand():
 
 @MASKS
 def test_both_paths_equal_the_fused_function(capture, mask_name):
-    call = _call(_mask(mask_name))
+    call = call_of(mask_of(mask_name))
     expected = F.scaled_dot_product_attention(call.query, call.key, call.value, attn_mask=call.mask)
     torch.testing.assert_close(attend(call), expected, **CLOSE)
     probe = capture({SITE: lambda attn: attn})
@@ -76,7 +40,7 @@ def test_both_paths_equal_the_fused_function(capture, mask_name):
 
 @MASKS
 def test_weights_equal_those_of_the_fused_function(mask_name):
-    call = _call(_mask(mask_name))
+    call = call_of(mask_of(mask_name))
     attn = call_attn(call)
     assert attn.shape == (BATCH, HEADS, Q_LEN, K_LEN)
     torch.testing.assert_close(attn, _reference_attn(call), **CLOSE)
@@ -88,7 +52,7 @@ def test_weights_equal_those_of_the_fused_function(mask_name):
 @MASKS
 def test_bias_is_added_to_the_scores_before_the_mask(capture, mask_name):
     bias = torch.randn(1, HEADS, Q_LEN, K_LEN, generator=torch.Generator().manual_seed(9))
-    call = _call(_mask(mask_name), bias)
+    call = call_of(mask_of(mask_name), bias)
     raw = call.query @ call.key.transpose(-2, -1) / math.sqrt(D_K) + bias
     torch.testing.assert_close(call_scores(call), raw, **CLOSE)
     masked = raw if call.mask is None else raw.masked_fill(~call.mask, -math.inf)
@@ -102,7 +66,7 @@ def test_bias_is_added_to_the_scores_before_the_mask(capture, mask_name):
 def test_rows_without_keys_give_zeros_on_both_paths_and_are_reported(capture, with_bias, needs_grad):
     mask = torch.ones(BATCH, 1, Q_LEN, K_LEN, dtype=torch.bool)
     mask[1, 0, 2:4] = False
-    call = _call(mask, torch.ones(1, 1, Q_LEN, K_LEN) if with_bias else None)
+    call = call_of(mask, torch.ones(1, 1, Q_LEN, K_LEN) if with_bias else None)
     call.query.requires_grad_(needs_grad)
     fused, explicit = attend(call), attend(call, SITE, probe=capture({SITE: lambda attn: attn}))
     for out in (fused, explicit):
@@ -124,8 +88,44 @@ def test_row_without_keys_leaves_gradients_finite():
     assert raw.grad[2].eq(0).all()
 
 
+def _scattered(*shape: int) -> torch.Tensor:
+    """A mask without any order, one of its rows without keys."""
+    mask = torch.rand(*shape, generator=torch.Generator().manual_seed(11)) < 0.5
+    mask[..., 1, :] = False
+    return mask
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)])
+def test_weights_made_in_place_are_those_of_the_masked_softmax(shape):
+    call = call_of(_scattered(*shape, Q_LEN, K_LEN))
+    expected = masked_softmax(scores(call.query, call.key, call.scale), call.mask)
+    assert expected[..., 1, :].eq(0).all()
+    assert torch.equal(call_attn(call), expected)
+    assert torch.equal(call_scores(call), scores(call.query, call.key, call.scale)), "what was recorded stays as it was"
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_a_single_query_and_a_single_key(capture, sees):
+    query, value = torch.randn(1, HEADS, 1, D_K), torch.randn(1, HEADS, 1, D_V)
+    call = AttentionCall(query, query, value, scale=1.0, mask=torch.tensor([[[[sees]]]]))
+    assert torch.equal(call_attn(call), torch.full((1, HEADS, 1, 1), float(sees)))
+    for out in (attend(call), attend(call, SITE, probe=capture({SITE: lambda attn: attn}))):
+        torch.testing.assert_close(out, value * sees, **CLOSE)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_rows_without_keys_give_zeros_in_half_precision_too(capture, dtype):
+    call = call_of(_scattered(BATCH, 1, Q_LEN, K_LEN))
+    half = AttentionCall(call.query.to(dtype), call.key.to(dtype), call.value.to(dtype), call.scale, call.mask)
+    for out in (attend(half), attend(half, SITE, probe=capture({SITE: lambda attn: attn}))):
+        assert out.dtype is dtype
+        assert out[..., 1, :].eq(0).all()
+        torch.testing.assert_close(out.float(), attend(call), rtol=0.0, atol=5e-2)
+    assert call_attn(half)[..., 1, :].eq(0).all()
+
+
 def test_no_probe_sees_dropout_in_the_weights(capture):
-    probe, call = capture(), _call()
+    probe, call = capture(), call_of()
     dropped = attend(call, SITE, probe=probe, dropout=Dropout(0.5, torch.Generator().manual_seed(1)))
     assert not torch.allclose(dropped, attend(call))
     torch.testing.assert_close(probe.attn(SITE).sum(-1), torch.ones(BATCH, HEADS, Q_LEN), **CLOSE)
@@ -133,75 +133,15 @@ def test_no_probe_sees_dropout_in_the_weights(capture):
 
 def test_an_edit_of_the_weights_changes_the_output_of_its_site_only(capture):
     first_key = capture({SITE: lambda attn: F.one_hot(torch.zeros(attn.shape[:-1]).long(), K_LEN).float()})
-    call = _call()
+    call = call_of()
     out = attend(call, SITE, probe=first_key)
     torch.testing.assert_close(out, call.value[:, :, :1].expand(-1, -1, Q_LEN, -1))
     torch.testing.assert_close(attend(call, Site("cross", 1), probe=first_key), attend(call), **CLOSE)
 
 
-def _copied(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
-    ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads, theirs.head_dim)
-    weights, biases = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
-    with torch.no_grad():
-        for linear, weight, bias in zip((ours.W_q, ours.W_k, ours.W_v), weights, biases, strict=True):
-            linear.weight.copy_(weight)
-            linear.bias.copy_(bias)
-        ours.W_o.load_state_dict(theirs.out_proj.state_dict())
-    return ours
-
-
-@MASKS
-def test_module_equals_multihead_attention_of_pytorch(capture, mask_name):
-    theirs = nn.MultiheadAttention(HEADS * D_K, HEADS, batch_first=True)
-    for parameter in theirs.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    input_, memory = torch.randn(BATCH, Q_LEN, HEADS * D_K), torch.randn(BATCH, K_LEN, HEADS * D_K)
-    expected, expected_attn = theirs(
-        input_,
-        memory,
-        memory,
-        key_padding_mask=~_padding().squeeze(1) if mask_name in {"padding", "both"} else None,
-        attn_mask=~masks.causal(Q_LEN, K_LEN)[0] if mask_name in {"causal", "both"} else None,
-        need_weights=True,
-        average_attn_weights=False,
-    )
-    probe, mask = capture(), _mask(mask_name)
-    out = _copied(theirs)(input_, memory, None if mask is None else mask.squeeze(1), site=SITE, probe=probe)
-    torch.testing.assert_close(out, expected, **CLOSE)
-    torch.testing.assert_close(probe.attn(SITE), expected_attn, **CLOSE)
-    assert probe.calls[SITE].input_ is input_
-    assert probe.calls[SITE].memory is memory
-
-
-def test_self_attention_equals_multihead_attention_of_pytorch(capture):
-    theirs = nn.MultiheadAttention(HEADS * D_K, HEADS, batch_first=True)
-    x, probe = torch.randn(BATCH, K_LEN, HEADS * D_K), capture()
-    mask = masks.causal(K_LEN)
-    expected, attn = theirs(x, x, x, attn_mask=~mask[0], average_attn_weights=False)
-    torch.testing.assert_close(_copied(theirs)(x, x, mask, site=SITE, probe=probe), expected, **CLOSE)
-    torch.testing.assert_close(probe.attn(SITE), attn, **CLOSE)
-
-
-def test_heads_own_neighbouring_rows_of_the_projections():
-    module = MultiHeadAttention(d_model=34, n_heads=HEADS, d_k=D_K)
-    x = torch.randn(BATCH, Q_LEN, 34)
-    query = module.split_heads(module.W_q(x))
-    assert query.shape == (BATCH, HEADS, Q_LEN, D_K)
-    for head in range(HEADS):
-        rows = slice(head * D_K, (head + 1) * D_K)
-        alone = F.linear(x, module.W_q.weight[rows], module.W_q.bias[rows])
-        torch.testing.assert_close(query[:, head], alone, **CLOSE)
-    torch.testing.assert_close(module.merge_heads(query), module.W_q(x))
-
-
-def test_parameters_do_not_depend_on_the_number_of_heads():
-    counts = {sum(p.numel() for p in MultiHeadAttention(30, heads, 30 // heads).parameters()) for heads in (1, 3, 5)}
-    assert counts == {4 * (30 * 30 + 30)}
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_weights_of_a_half_precision_call_are_float32(dtype):
-    call = _call(_mask("causal"))
+    call = call_of(mask_of("causal"))
     half = AttentionCall(call.query.to(dtype), call.key.to(dtype), call.value.to(dtype), call.scale, call.mask)
     attn = call_attn(half)
     assert attn.dtype is torch.float32
@@ -228,7 +168,7 @@ def test_shapes_are_checked_in_tests():
 def test_other_devices_agree_with_the_cpu_and_give_zeros_without_keys(device):
     mask = torch.ones(BATCH, 1, Q_LEN, K_LEN, dtype=torch.bool)
     mask[1, 0, 2] = False
-    call = _call(mask)
+    call = call_of(mask)
     there = AttentionCall(
         *(t.to(device) for t in (call.query, call.key, call.value)), scale=call.scale, mask=mask.to(device)
     )
