@@ -1,0 +1,23 @@
+"""The frame that every page stands in: nothing that it says is cut off on a laptop."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext
+
+CUT = """() => [...document.querySelectorAll(
+    ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
+  .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
+def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], settled: Callable, size) -> None:
+    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+    for path in ("/?to=zh", "/decoding?to=fr"):
+        page.goto(path)
+        settled(page)
+        assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
+        assert page.evaluate(CUT) == []
+        field = page.get_by_label("Source sentence").bounding_box()
+        assert field is not None
+        assert field["width"] > 250, "the titles leave the sentence its room"
