@@ -1,13 +1,14 @@
-"""Loaded models, kept while they are in use: a bounded shelf that many threads may reach into."""
+"""Loaded models and their traces, kept while they are in use: a bounded shelf that many threads may reach into."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
 Progress = Callable[[float, str], None]
 Kept = TypeVar("Kept")
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass
@@ -16,23 +17,29 @@ class _Place(Generic[Kept]):
 
     lock: Lock = field(default_factory=Lock)
     model: Kept | None = None
+    size: float = 0
 
 
-class Shelf(Generic[Kept]):
-    """At most `most` models; the one that was asked for longest ago makes room.
+class Shelf(Generic[Name, Kept]):
+    """At most `most` models, or things whose `size` adds up to that; what was asked for longest ago makes room.
+
+    The newest stays, however large it is.
 
     `read(name, progress)` loads one. Two visitors who ask for the same name load it once, and neither waits for a
     model of another name. Room is made after loading, so that a name that cannot be loaded costs nobody a model.
     """
 
-    def __init__(self, read: Callable[[str, Progress | None], Kept], *, most: int = 2) -> None:
+    def __init__(
+        self, read: Callable[[Name, Progress | None], Kept], *, most: float = 2,
+        size: Callable[[Kept], float] = lambda kept: 1,
+    ) -> None:  # fmt: skip
         if most < 1:
             raise ValueError(f"A shelf holds at least one model, not {most}.")
-        self._read, self._most = read, most
-        self._places: OrderedDict[str, _Place[Kept]] = OrderedDict()
+        self._read, self._most, self._size = read, most, size
+        self._places: OrderedDict[Name, _Place[Kept]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, name: str, progress: Progress | None = None) -> Kept:
+    def get(self, name: Name, progress: Progress | None = None) -> Kept:
         """The model of that name, loaded if it is not here; whoever loads it is told of the progress.
 
         Raises what `read` raises; the name is then tried again the next time.
@@ -42,18 +49,19 @@ class Shelf(Generic[Kept]):
         with place.lock:
             if place.model is None:
                 place.model = self._loaded(name, place, progress)
+                place.size = self._size(place.model)
             model = place.model
         with self._lock:
             self._keep(name, place)
         return model
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[Name, ...]:
         """What is loaded, the longest unused first."""
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
-    def _loaded(self, name: str, place: _Place[Kept], progress: Progress | None) -> Kept:
+    def _loaded(self, name: Name, place: _Place[Kept], progress: Progress | None) -> Kept:
         try:
             return self._read(name, progress)
         except BaseException:
@@ -62,9 +70,12 @@ class Shelf(Generic[Kept]):
                     del self._places[name]
             raise
 
-    def _keep(self, name: str, place: _Place[Kept]) -> None:
+    def _keep(self, name: Name, place: _Place[Kept]) -> None:
         self._places[name] = place  # it may have made room for others while this thread waited
         self._places.move_to_end(name)
         loaded = [other for other, kept in self._places.items() if kept.model is not None]
-        for other in loaded[: max(0, len(loaded) - self._most)]:
-            del self._places[other]
+        total = sum(self._places[other].size for other in loaded)
+        for other in loaded[:-1]:
+            if total <= self._most:
+                return
+            total -= self._places.pop(other).size

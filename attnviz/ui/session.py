@@ -75,7 +75,7 @@ def _read(name: str, progress: Progress | None) -> "Model":
 
 
 # Not a cache of Streamlit's, which would keep the visitor's progress bar together with the model.
-_others: "Shelf[Model]" = Shelf(_read, most=2)
+_others: "Shelf[str, Model]" = Shelf(_read, most=2)
 
 
 def _prepare() -> None:
@@ -96,12 +96,19 @@ def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0)
     return ways[loaded.inputs](loaded.trace)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _trace(name: str, weights: str, src: str, to: str, tgt: str, new: int) -> "Trace":
+def _traced(asked: tuple[str, str, str, str, str, int], progress: Progress | None) -> "Trace":
+    name, _, src, to, tgt, new = asked
     return run(model(name), src, to=to, tgt=tgt, new=new)
+
+
+# By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.
+_TRACES = 1.5e9  # bytes
+_traces: "Shelf[tuple[str, str, str, str, str, int], Trace]" = Shelf(
+    _traced, most=_TRACES, size=lambda trace: trace.nbytes()
+)
 
 
 def trace(request: Request) -> "Trace":
     """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
     weights = model(request.entry.name).model_id
-    return _trace(request.entry.name, weights, request.src, request.to, request.tgt, request.new)
+    return _traces.get((request.entry.name, weights, request.src, request.to, request.tgt, request.new))

@@ -85,3 +85,15 @@ def test_whoever_loads_is_told_of_the_progress():
     for _ in range(2):
         shelf.get("a", lambda share, what: told.append((share, what)))
     assert told == [(1.0, "a")]
+
+
+def test_things_of_different_sizes_share_the_room_and_the_newest_always_stays():
+    shelf = Shelf(lambda name, progress: name, most=10, size=len)
+    for name in ("aaaa", "bbb", "cc"):
+        shelf.get(name)
+    shelf.get("aaaa")
+    assert shelf.names == ("bbb", "cc", "aaaa")
+    shelf.get("dddd")  # 13: the longest unused goes
+    assert shelf.names == ("cc", "aaaa", "dddd")
+    shelf.get("e" * 99)
+    assert shelf.names == ("e" * 99,)
