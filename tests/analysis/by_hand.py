@@ -42,3 +42,17 @@ def trace_of(
     maps = maps.reshape(*(1,) * (4 - maps.ndim), *maps.shape)
     calls = {Site(kind, layer): _call(one[None], mask) for layer, one in enumerate(maps)}
     return Trace(calls, {}, {}, (Sentence(src=src, tgt=tgt, cut=cut),))
+
+
+POND = tokens("▁po", "nd", ".", EOS)
+ENCODER = [
+    [0.1, 0.2, 0.3, 0.4],
+    [0.5, 0.1, 0.1, 0.3],
+    [0.0, 0.25, 0.25, 0.5],
+    [0.2, 0.2, 0.2, 0.4],
+]
+
+
+def close(actual: torch.Tensor, expected: list) -> bool:
+    """Whether a map is the one that was worked out by hand."""
+    return torch.allclose(actual, torch.tensor(expected), atol=1e-6)
