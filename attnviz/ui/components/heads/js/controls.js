@@ -3,7 +3,7 @@
 function paintControls(app) {
   const { view, parts, payload } = app;
   paintTabs(app);
-  const metrics = payload.header.metrics.names.map(([name]) => [name, metricName(app, name)]);
+  const metrics = payload.header.metrics.names.map(([name]) => [name, name.replaceAll("_", " ")]);
   fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
   fillSelect(

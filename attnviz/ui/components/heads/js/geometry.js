@@ -2,6 +2,7 @@
 
 const LABEL = 12,
   LARGEST_CELL = 46,
+  READABLE = 14,
   AXIS = 18;
 // Labels of columns lie flat where every one fits, and else at the gentlest of these at which lines keep apart.
 const ANGLES = [40, 62, 90].map((degrees) => (-degrees * Math.PI) / 180);
@@ -40,11 +41,13 @@ function fitted(tile, box, { nRows, nCols, left, names, angle }) {
 // Maps side by side have the title of their keys once, at the bottom, and that of their queries once, on the left.
 const hasKeyAxis = ({ heading, atBottom }) => !heading || atBottom;
 
+// About square, but where there are many more keys than queries, or the other way: there a line of text tells how high
+// or wide a cell may be, for a map of cells as low as they are narrow would be a line itself.
 function cellSize(space, { nRows, nCols, most }) {
   let w = Math.min(most, Math.max(0.5, space.w / nCols));
   let h = Math.min(most, Math.max(0.5, space.h / nRows));
-  w = Math.min(w, h * 1.6);
-  h = Math.min(h, w * 1.25);
+  w = Math.min(w, Math.max(h * 1.6, READABLE));
+  h = Math.min(h, Math.max(w * 1.25, READABLE));
   const whole = (side) => (side >= 6 ? Math.floor(side) : Math.floor(side * 8) / 8 || 0.5);
   return { w: whole(w), h: whole(h) };
 }
