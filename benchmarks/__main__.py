@@ -8,7 +8,18 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: idle threads that spin would be measured too
 
-NAMES = ("recording", "decoding", "masks", "payload", "translation", "browser", "startup", "peers", "whole_model")
+NAMES = (
+    "recording",
+    "decoding",
+    "masks",
+    "payload",
+    "translation",
+    "browser",
+    "startup",
+    "peers",
+    "whole_model",
+    "long_text",
+)
 OUT = Path("out") / "bench.json"
 
 

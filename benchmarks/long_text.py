@@ -1,0 +1,88 @@
+"""1,024 tokens of a 12 x 12 model in a browser: how long each tab takes to open, and to answer a hand after that."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page
+
+from benchmarks.browser import chromium_here, new_page
+from benchmarks.peers import save_gpt2_small
+from benchmarks.report import Row
+from tests.browser.server import dashboard
+
+TOKENS = 1024
+TABS = {"heads": "Heads", "links": "Links", "model": "Whole model"}
+FRAMES, SOON = 200, 100  # milliseconds: longer needs a sign that something happens; a hover must not need one
+ACT = """([name, act]) => {
+  const root = attnvizWatch.root(), started = performance.now();
+  const all = (found) => [...root.querySelectorAll(found)];
+  const acts = {
+    head: () => all(".square")[act + 1].click(),
+    every: () => all("button").find((node) => node.textContent === "All").click(),
+    token: () => all(".queries .link-token")[100 + act].dispatchEvent(
+      new PointerEvent("pointerover", { bubbles: true })),
+    fit: () => all("button").find((node) => node.dataset.value === (act % 2 ? "read" : "fit")).click(),
+    lines: () => all("button").find((node) => node.dataset.value === (act % 2 ? "map" : "lines")).click(),
+  };
+  acts[name]();
+  root.getBoundingClientRect();
+  return performance.now() - started;
+}"""
+
+
+def rows() -> Iterator[Row]:
+    """One server; the first tab that opens runs the model too, which is said by itself."""
+    text = ("the old man who lives in this small house has a big red dog " * TOKENS)[:TOKENS]  # a byte a token
+    with tempfile.TemporaryDirectory() as folder:
+        save_gpt2_small(model := Path(folder) / "gpt2-small")
+        with dashboard(Path(folder) / "log") as address, chromium_here() as browser:
+            page = new_page(browser)
+            page.set_default_timeout(180_000)
+            start = f"{address}/heads?{urlencode({'model': str(model), 'new': '0'})}"
+            page.goto(f"{start}&src=I+love+you.")  # the model is loaded
+            page.evaluate("attnvizWatch.firstPicture()")
+            for tab in ("model", "links", "heads"):
+                page.goto(f"{start}&{urlencode({'src': text, 'tab': tab})}")
+                opened = page.evaluate("attnvizWatch.firstPicture()") / 1e3
+                more = ", the model's pass included" if tab == "model" else ""
+                yield Row(f"{TABS[tab]}, {TOKENS} tokens: opened{more}", opened, "s")
+                page.wait_for_function("attnvizWatch.idle()")
+                yield from _acts(page, tab)
+            yield Row(f"{TOKENS} tokens: the model's pass alone", _forward(page), "s")
+
+
+def _acts(page: Page, tab: str) -> Iterator[Row]:
+    at = f"{TABS[tab]}, {TOKENS} tokens"
+    if tab == "heads":
+        for name, keys in (("another head", ("ArrowRight", "ArrowLeft") * 4), ("zoom", ("+", "-") * 4)):
+            yield Row(f"{at}: {name}", median(_pressed(page, key) for key in keys), "ms", FRAMES)
+    elif tab == "links":
+        yield Row(f"{at}: another head's lines", _median(page, "head"), "ms", FRAMES)
+        yield Row(f"{at}: the lines of 144 heads", _median(page, "every", 1), "ms", FRAMES)
+        yield Row(f"{at}: a token's lines", _median(page, "token"), "ms", SOON)
+        yield Row(f"{at}: all tokens on the screen, and back", _median(page, "fit"), "ms", FRAMES)
+    else:
+        yield Row(f"{at}: 144 maps as lines, and back", _median(page, "lines"), "ms", FRAMES)
+
+
+def _pressed(page: Page, key: str) -> float:
+    page.wait_for_timeout(60)
+    return page.evaluate("key => attnvizWatch.press(key)", key)
+
+
+def _median(page: Page, name: str, times: int = 6) -> float:
+    """Milliseconds until the component has drawn what was asked for; pauses are a person's."""
+    taken = []
+    for act in range(times):
+        page.wait_for_timeout(60)
+        taken.append(page.evaluate(ACT, [name, act]))
+    return median(taken)
+
+
+def _forward(page: Page) -> float:
+    """Seconds of the model's pass, as the status bar says."""
+    said = page.locator(".status-bar").inner_text()
+    return float(said.partition("forward")[2].split()[0].replace(",", "")) / 1e3

@@ -1,0 +1,21 @@
+"""What tests of the Heads page's other tabs share: a link, how it is opened, and what is in view then."""
+
+import json
+
+from playwright.sync_api import Page, expect
+
+LINK = "/heads?src=I+love+you.&to=fr&tgt=Je+t%27aime.&kind=cross&layer=1&head=3"
+
+
+def opened(page: Page, settled, link: str):
+    """The picture of the tab that a link opens."""
+    page.goto(link)
+    settled(page)
+    picture = page.locator("[data-attnviz-painted]")
+    expect(picture).to_be_visible()
+    return picture
+
+
+def in_view(picture) -> dict:
+    """What the component says is chosen."""
+    return json.loads(picture.get_attribute("data-attnviz-view"))
