@@ -20,6 +20,7 @@ _TENSORS = (
     "from_torch",
     "layers",
     "masks",
+    "one_row",
     "transformer",
 )
 _CHECKED = [*(f"attnviz.transformer.{name}" for name in _TENSORS), "attnviz.tracing", "attnviz.analysis"]

@@ -102,10 +102,8 @@ def _prompt(entry: Entry) -> Request:
     with left:
         src = _sentence(_PROMPT)
     with right:
-        new = st.number_input(
-            "Tokens to write", 0, MAX_NEW, value=8, key="new", help="0: only the prompt is read", **kept.KEPT
-        )
-    return Request(entry, src, new=int(new or 0))
+        new = kept.number("new", "Tokens to write", low=0, high=MAX_NEW, value=8, help="0: only the prompt is read")
+    return Request(entry, src, new=new)
 
 
 _ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
@@ -132,8 +130,21 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 
 def _sentence(field: _Field) -> str:
+    """A sentence to type. The address keeps it by a field that nobody sees: what is set from here is a step for Back,
+    where a bound field that is typed into writes over the step before.
+    """
     default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
-    typed = kept.text(field.key, field.label, value=default, on_change=changed, args=(field,))
+    with st.container(key=f"link-{field.key}"):
+        typed = kept.text(field.key, field.key, value=default, on_change=changed, args=(field,))
+    shown = f"{field.key}-shown"
+
+    def adopt() -> None:
+        st.session_state[field.key] = st.session_state[shown]
+        changed(field)
+
+    if st.session_state.get(shown) != typed:  # set again without need, it would undo what is just being typed
+        st.session_state[shown] = typed
+    st.text_input(field.label, key=shown, on_change=adopt)
     for note in st.session_state.pop(f"{field.key}-note", ()):
         st.session_state.setdefault("notes", []).append(note)
     return typed
@@ -151,7 +162,7 @@ def _source_changed(field: _Field | None = None) -> None:
     if field is not None:
         _keep_to_limit(field)
     if not st.session_state.get("tgt-typed"):
-        st.session_state["tgt"] = ""
+        kept.clear("tgt")
 
 
 def _target_typed(field: _Field) -> None:
@@ -161,4 +172,5 @@ def _target_typed(field: _Field) -> None:
 
 def _use_example() -> None:
     st.session_state["src"] = st.session_state["example"]
-    st.session_state["tgt"], st.session_state["tgt-typed"] = "", False
+    st.session_state["tgt-typed"] = False
+    kept.clear("tgt")

@@ -134,10 +134,11 @@ def _label_axes(figure: go.Figure, column: int, panel: _Panel, *, most: int) -> 
     rows = {
         "tickvals": [(panel.edges[start] + panel.edges[end]) / 2 for start, end in zip(starts, ends, strict=True)],
         "ticktext": [blocks[start] for start in starts],
-        "autorange": "reversed",
+        "range": [panel.edges[-1], 0],  # from the top down, also where nothing differs and nothing is drawn
     }
+    columns = [-0.5, panel.deltas.shape[1] - 0.5]
     figure.update_yaxes(rows | shared, row=1, col=column)
-    figure.update_xaxes(ticks(list(panel.labels), most=most) | shared | {"tickangle": -40}, row=1, col=column)
+    figure.update_xaxes(ticks(list(panel.labels), most=most) | shared | {"tickangle": -40, "range": columns}, row=1, col=column)
 
 
 def _block(line: Mapping[str, object]) -> str:

@@ -1,0 +1,19 @@
+"""One sentence stepped through in each way, and the one pass over the same target."""
+
+from attnviz.models.stepped import Stepped, stepped
+from attnviz.models.stepwise import Plan, steps, teacher_forced
+from attnviz.models.translator import Translator
+from attnviz.tracing.trace import Trace
+
+TEXT, TARGET = "A big red dog jumped over a small pond.", "un chien rouge a sauté"
+
+
+def plan_of(model: Translator, way: str, **options) -> Plan:
+    teacher = model.codec.encode_target(TARGET, "fr").ids if way == "teacher" else None
+    return Plan("fr", teacher, cached=way != "recomputed", **{"max_tokens": 14, **options})
+
+
+def run(model: Translator, way: str, **options) -> tuple[Stepped, Trace]:
+    plan = plan_of(model, way, **options)
+    made = stepped(steps(model, TEXT, plan))
+    return made, teacher_forced(model, TEXT, made.ids, to="fr", breakage=plan.breakage)
