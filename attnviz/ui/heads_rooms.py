@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.tracing.bare_weights import BareWeights
-from attnviz.tracing.one_layer import layer_by_layer
+from attnviz.tracing.one_layer import layer_by_layer, one_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import heads_data, heads_maps, heads_tabs, heads_view, made_once
@@ -44,6 +44,7 @@ def _maps(trace: "Trace", tabs: Tabbed, kind) -> Shown:
 
 def _links(trace: "Trace", tabs: Tabbed) -> None:
     from attnviz.ui.components.links import links
+    from attnviz.views import fine_lines
     from attnviz.views.links_payload import links_payload
 
     kind = tabs.view.kind
@@ -58,7 +59,15 @@ def _links(trace: "Trace", tabs: Tabbed) -> None:
     made = made_once.payload(
         trace, ("links", *_how(tabs)), view, make=lambda: links_payload(layers, trace.kinds, view={})
     )
+    if fine_lines.wanted(made, tabs.lines):
+        made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
     links(made, on_change=_take_links)
+
+
+def _map(trace: "Trace", tabs: Tabbed, at: tuple[int, int]):
+    """One head's weights, `(rows, cols)`."""
+    layer, head = at
+    return _maps(one_layer(trace, tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
 
 
 def _how(tabs: Tabbed) -> tuple:

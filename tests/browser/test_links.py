@@ -77,3 +77,23 @@ def test_numbers_and_pictures_can_be_taken_along(page: Page, settled, trace, tmp
     for row in rows:
         assert np.float32(row["weight"]) == np.float32(attn[0, int(row["key_position"])])
         assert row["key"] == trace.key_tokens("cross")[int(row["key_position"])].text
+
+
+def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, settled, tmp_path: Path) -> None:
+    opened(page, settled, f"{LINK}&tab=links&lines=0.0")
+    length = 400
+    attn = np.full((2, 6, length, length), 1 / length, np.float32)  # too faint for all heads to share a budget
+    np.savez(tmp_path / "even.npz", attn=attn, tokens=np.array([f"w{at}" for at in range(length)]))
+    page.get_by_role("button", name="Your own tensors").click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "even.npz")
+    picture = page.locator("[data-attnviz-painted]")
+    expect(picture.locator(".keys .link-token")).to_have_count(length)
+    page.keyboard.press("Escape")
+    for head in ("0.0", "1.4"):
+        if head != "0.0":
+            picture.get_by_role("button", name="None").click()
+            picture.locator(f"[data-head='{head}']").click()
+        expect(picture.locator("footer").last).to_contain_text("fainter ones are left out")
+        picture.locator(".queries .link-token").nth(3).hover()
+        assert len(picture.evaluate(DRAWN)) == length
+        page.mouse.move(5, 5)

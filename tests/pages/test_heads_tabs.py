@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.views.binary import unpacked
+from attnviz.views.links_payload import FAINTEST, links_payload
 
 LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "3"}
 
@@ -36,6 +37,14 @@ def test_links_open_with_the_heads_and_the_token_of_the_address(open_page) -> No
     assert view["heads"] == [[0, 1], [1, 2]]
     assert (view["token"], view["scale"], view["rows"]) == ("k2", "max", "fit")
     assert header(open_page("heads", **LINK, tab="links", lines="none"))["view"]["heads"] == []
+
+
+def test_chosen_heads_of_a_text_with_too_many_lines_are_sent_whole(open_page, monkeypatch) -> None:
+    monkeypatch.setitem(links_payload.__kwdefaults__, "budget", 20)
+    told = header(open_page("heads", **LINK | {"src": "You love me"}, tab="links", lines="0.1~1.2"))
+    assert told["threshold"] > FAINTEST
+    assert told["fine"]["heads"] == [[0, 1], [1, 2]]
+    assert told["fine"]["threshold"] == FAINTEST
 
 
 def test_a_mean_means_all_its_heads(open_page) -> None:

@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from attnviz.models.tiny import tiny_translator
+from attnviz.tracing.from_tensors import from_tensors
 from attnviz.tracing.shown import shown
 from attnviz.transformer.probe import Site
+from attnviz.views import fine_lines
 from attnviz.views.binary import unpacked
 from attnviz.views.links_payload import FAINTEST, links_payload, strongest
 from attnviz.views.neuron_payload import neuron_payload
@@ -66,6 +68,43 @@ def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:
     kept = np.where(attn >= lines.threshold, attn, 0).sum(axis=(2, 3)) / attn.sum(axis=(2, 3))
     assert np.allclose(lines.shares, kept, atol=1e-6)
     assert 0.3 < lines.shares.min() < lines.shares.max() < 1
+
+
+def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
+    attn = torch.randn(2, 3, 50, 50, generator=torch.Generator().manual_seed(0)).mul(2).softmax(-1)
+    trace = from_tensors(attn, [f"w{at}" for at in range(50)])
+    coarse = links_payload([shown(trace, "encoder_self")], trace.kinds, view={}, budget=500)
+    heads = [(1, 2), (0, 1)]
+    assert fine_lines.wanted(coarse, heads)
+    payload = fine_lines.refined(coarse, heads, (attn[at].numpy() for at in heads))
+    header, blobs = unpacked(payload)
+    fine = header["fine"]
+    assert (fine["heads"], fine["threshold"]) == ([[1, 2], [0, 1]], FAINTEST)
+    starts = np.frombuffer(blobs, "<u4", 2 * 50 + 1, fine["starts"])
+    cols = np.frombuffer(blobs, "<u2", fine["count"], fine["line_cols"])
+    weights = np.frombuffer(blobs, "<f4", fine["count"], fine["line_weights"])
+    for place, at in enumerate(heads):
+        dense = np.zeros((50, 50), np.float32)
+        for row in range(50):
+            first, last = starts[place * 50 + row : place * 50 + row + 2]
+            dense[row, cols[first:last]] = weights[first:last]
+        assert np.array_equal(dense, np.where(attn[at] >= FAINTEST, attn[at], 0))
+        assert fine["shares"][place] == pytest.approx(dense.sum() / float(attn[at].sum()), abs=1e-4)
+    before = unpacked(coarse)[0]
+    assert header["base"] == before["base"] != header["id"]
+    assert (
+        array(payload, "line_weights", "<f4", header["count"]).tolist()
+        == array(coarse, "line_weights", "<f4", before["count"]).tolist()
+    )
+
+
+def test_finer_lines_are_made_only_where_some_are_left_out_and_heads_are_few(trace) -> None:
+    whole = links_payload([shown(trace, "cross")], trace.kinds, view={})
+    cut = links_payload([shown(trace, "cross")], trace.kinds, view={}, budget=20)
+    assert not fine_lines.wanted(whole, [(0, 0)])
+    assert fine_lines.wanted(cut, [(0, 0)])
+    assert not fine_lines.wanted(cut, [])
+    assert not fine_lines.wanted(cut, [(0, head) for head in range(5)])
 
 
 def test_twelve_by_twelve_heads_of_256_tokens_stay_small() -> None:

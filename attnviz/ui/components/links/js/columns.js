@@ -9,26 +9,36 @@ function paintColumns(app) {
   const high = app.parts.body.clientHeight - 8;
   const fitted = high / Math.max(rows, cols, 1);
   app.rowHeight = app.view.rows === "fit" ? Math.min(TALLEST, fitted) : Math.max(READABLE, Math.min(TALLEST, fitted));
-  const key = [header.base, app.rowHeight].join("|");
-  if (app.columnsKey === key) return;
-  app.columnsKey = key;
-  app.tokens = {
-    q: header.rows.map((row, i) => tokenNode(app, "q", i, row)),
-    k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])),
-  };
-  app.parts.queries.replaceChildren(...app.tokens.q);
-  app.parts.keys.replaceChildren(...app.tokens.k);
-  app.parts.inner.style.height = `${Math.ceil(app.rowHeight * Math.max(rows, cols))}px`;
+  if (app.columnsBase !== header.base) {
+    app.columnsBase = header.base;
+    app.columnsHeight = null;
+    app.tokens = {
+      q: header.rows.map((row, i) => tokenNode(app, "q", i, row)),
+      k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])),
+    };
+    app.parts.queries.replaceChildren(...app.tokens.q);
+    app.parts.keys.replaceChildren(...app.tokens.k);
+    app.marked = [];
+  }
+  if (app.columnsHeight !== app.rowHeight) placeTokens(app, Math.max(rows, cols));
+}
+
+// Tokens stay the elements that they are when rows become higher or lower: a long text has thousands.
+function placeTokens(app, rows) {
+  app.columnsHeight = app.rowHeight;
+  const every = Math.max(1, Math.ceil(11 / app.rowHeight));
+  for (const nodes of Object.values(app.tokens))
+    nodes.forEach((node, place) => {
+      node.style.top = `${place * app.rowHeight}px`;
+      node.classList.toggle("thin", place % every > 0);
+    });
+  app.parts.inner.style.height = `${Math.ceil(app.rowHeight * rows)}px`;
   app.parts.body.style.setProperty("--row", `${app.rowHeight}px`);
-  app.marked = [];
 }
 
 function tokenNode(app, side, place, [input, output]) {
-  const every = Math.max(1, Math.ceil(11 / app.rowHeight));
   const node = element("div", { class: "link-token", role: "option", tabindex: place ? "-1" : "0", dir: "auto" });
-  if (place % every) node.classList.add("thin");
   node.dataset.token = `${side}${place}`;
-  node.style.top = `${place * app.rowHeight}px`;
   // Input, arrow and output are three pieces, so that a right-to-left token cannot turn them round.
   const pieces = output === null ? [element("bdi", { text: input })] : stepPieces(input, output);
   node.append(element("span", { class: "link-text" }, ...pieces));

@@ -77,10 +77,11 @@ function paintNote(app) {
   if (!view.heads.length) notes.splice(0, 1, "No head is chosen: click a square");
   if (shown.leftOut)
     notes.push(`${count(shown.leftOut)} fainter ones are left out (weight below ${exactText(shown.least)})`);
-  const share = Math.min(1, ...view.heads.map(([layer, head]) => header.shares[layer][head]));
+  const drawn = view.heads.map((head) => linesOf(app, head));
+  const share = Math.min(1, ...drawn.map((lines) => lines.share));
   if (share < 0.995 && view.heads.length)
     notes.push(
-      `weights below ${exactText(header.threshold)} are not drawn: ` +
+      `weights below ${exactText(Math.max(...drawn.map((lines) => lines.threshold)))} are not drawn: ` +
         `lines carry at least ${(100 * share).toFixed(1)} % of each head's weight`,
     );
   if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);

@@ -10,17 +10,29 @@ const HUES = {
   dark: ["#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"],
 };
 
+// The lines that all heads share a budget for, and of a long text's chosen heads finer ones, where these are there.
 function readLines(app) {
   const { header, array } = app.payload;
-  if (app.lines?.base === header.base) return;
+  if (app.lines?.id === header.id) return;
   const [layers, heads, rows] = header.shape;
-  const { count } = header;
-  app.lines = {
-    base: header.base,
-    starts: array(Uint32Array, header.starts, layers * heads * rows + 1),
-    cols: array(Uint16Array, header.line_cols, count),
-    weights: array(Float32Array, header.line_weights, count),
-  };
+  const read = (from, count) => ({
+    starts: array(Uint32Array, from.starts, count * rows + 1),
+    cols: array(Uint16Array, from.line_cols, from.count),
+    weights: array(Float32Array, from.line_weights, from.count),
+  });
+  const fine = header.fine && { ...header.fine, ...read(header.fine, header.fine.heads.length) };
+  app.lines = { id: header.id, whole: read(header, layers * heads), fine };
+}
+
+// Where a head's lines are: the arrays, its first row in them, the least weight and the share that its lines carry.
+function linesOf(app, [layer, head]) {
+  const { header } = app.payload;
+  const { whole, fine } = app.lines;
+  const [, heads, rows] = header.shape;
+  const at = fine ? fine.heads.findIndex(([l, h]) => l === layer && h === head) : -1;
+  if (at >= 0) return { ...fine, start: at * rows, share: fine.shares[at], threshold: fine.threshold };
+  const start = (layer * heads + head) * rows;
+  return { ...whole, start, share: header.shares[layer][head], threshold: header.threshold };
 }
 
 function settle(app) {
@@ -44,12 +56,11 @@ const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
 
 // Calls `take(row, col, weight, place)` for every line of the chosen heads, or only those of one token.
 function eachLine(app, token, take) {
-  const { starts, cols, weights } = app.lines;
-  const [, heads, rows] = app.payload.header.shape;
+  const rows = app.payload.header.shape[2];
   const [side, only] = tokenOf(token);
   const [first, last] = side === "q" ? [only, only + 1] : [0, rows];
-  app.view.heads.forEach(([layer, head], place) => {
-    const start = (layer * heads + head) * rows;
+  app.view.heads.forEach((head, place) => {
+    const { starts, cols, weights, start } = linesOf(app, head);
     for (let row = first; row < last; row++)
       for (let at = starts[start + row]; at < starts[start + row + 1]; at++)
         if (side !== "k" || cols[at] === only) take(row, cols[at], weights[at], place);

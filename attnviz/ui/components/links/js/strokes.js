@@ -33,7 +33,7 @@ function paintStrokes(app) {
   context.globalAlpha = 1;
 }
 
-const allKey = (app) => JSON.stringify([app.payload.header.base, app.view.heads, app.view.scale]);
+const allKey = (app) => JSON.stringify([app.payload.header.id, app.view.heads, app.view.scale]);
 
 // Calls the pen once for each head and shade. Lines that lie wholly above or below what is seen are left alone.
 function strokeLines(app, { lines, top }, { width, from, to }, thickness, pen) {
