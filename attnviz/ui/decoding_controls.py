@@ -47,6 +47,8 @@ def stepping(*, is_own: bool = True) -> dict[str, Any]:
     bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
     chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
     without = () if is_own else ("beam",)
+    if st.session_state.get("choose") in without:
+        frame.say("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
     chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
         chosen[name] = _number(name, label, bar, help=_HELPS.get(name))

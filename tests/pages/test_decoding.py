@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.views.binary import unpacked
+from tests.models.huggingface import checkpoints
 
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
@@ -78,6 +79,15 @@ def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, w
     assert words in verdict(app)
 
 
+def test_of_several_switches_each_says_why_and_the_rest_is_folded(open_page) -> None:
+    app = open_page("decoding", **PAIR, dropout="true", causal="none", restart="true", dtype="bfloat16")
+    (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
+    seen = re.findall("<summary>(.*?)</summary>", block)
+    assert len(seen) == 4
+    for words in ("causal mask", "Dropout 0.1", "bfloat16", "position 0"):
+        assert any(words in sentence for sentence in seen)
+
+
 def test_a_switch_is_this_visitors_alone(open_page) -> None:
     open_page("decoding", **PAIR, dropout="true", causal="none")
     assert "Equal, as it must be" in verdict(open_page("decoding", **PAIR))
@@ -99,6 +109,14 @@ def test_a_beam_shows_its_hypotheses(open_page) -> None:
     steps = header(open_page("decoding", src="dog", to="fr", choose="beam", beam="3"))["steps"]
     assert all(step["beam"] for step in steps)
     assert any(kept for _, _, _, _, kept in steps[-1]["beam"])
+
+
+def test_a_checkpoint_keeps_no_beam_and_says_so(open_page, tmp_path) -> None:
+    model = str(checkpoints.save(tmp_path / "gpt2", checkpoints.ALL["gpt2"]))
+    app = open_page("decoding", src="I love you.", model=model, choose="beam")
+    assert not app.exception
+    assert "here each step takes the likeliest token" in said(app)
+    assert not any(step["beam"] for step in header(app)["steps"])
 
 
 def test_smoothing_is_explained_where_it_is_on(open_page) -> None:
