@@ -71,7 +71,8 @@ def _adopt() -> None:
 
 def _forget_target() -> None:
     """A target belongs to the model that wrote it, and may be no second sentence for the next one."""
-    st.session_state["tgt"], st.session_state["tgt-typed"] = "", False
+    st.session_state["tgt-typed"] = False
+    kept.clear("tgt")
 
 
 @st.dialog("Open a model", icon=":material/folder_open:")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Page, expect
 
 CUT = """() => [...document.querySelectorAll(
     ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
@@ -21,3 +21,21 @@ def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], se
         field = page.get_by_label("Source sentence").bounding_box()
         assert field is not None
         assert field["width"] > 250, "the titles leave the sentence its room"
+
+
+def test_back_brings_back_the_sentences_before(page: Page, settled: Callable) -> None:
+    page.goto("/heads?to=fr&src=I+love+you.&tgt=Je+t%27aime.")
+    settled(page)
+    source, target = page.get_by_label("Source sentence"), page.get_by_label("Target")
+    for typed in ("We love you.", "They love you."):
+        before = page.url
+        source.fill(typed)
+        source.press("Enter")
+        page.wait_for_url(lambda address, before=before: address != before)
+        settled(page)
+    for typed, given in (("We love you.", ""), ("I love you.", "Je t'aime.")):
+        page.go_back()
+        expect(source).to_have_value(typed)
+        expect(target).to_have_value(given)
+        expect(page.locator(".strip")).to_contain_text(typed.split()[0])
+        settled(page)
