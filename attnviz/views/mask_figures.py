@@ -29,7 +29,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
         figure.add_trace(_moved(grid, largest), row=row, col=1)
         if np.isnan(grid).any():
             figure.add_trace(_nan_cells(grid, look), row=row, col=1)
-    bar = _bar("share of a row, 0 to 1")
+    bar = _bar("share of a row")
     bar["title"]["side"] = "right"
     figure.update_coloraxes(cmin=0, cmax=1, colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     heads = max((grid.shape[1] for grid, _ in grids), default=1)
@@ -62,7 +62,7 @@ def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
 def _moved_height(layers: Sequence[int]) -> int:
     """Pixels: 24 a layer, fewer for a deep model."""
     total = max(sum(layers), 1)
-    return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(60, round(max(8, min(24, 420 / total)) * total))
+    return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(90, round(max(8, min(24, 420 / total)) * total))
 
 
 def leak_figure(

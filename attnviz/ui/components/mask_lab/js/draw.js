@@ -14,22 +14,11 @@ function drawMaps(app) {
   app.layout = layoutOf(app, ruler, app.width, app.room);
   app.panels = panelsOf(app);
   const { width, height } = app.layout;
-  const pen = canvasPen(cleared(app.parts.map, width, height), app.theme);
+  const pen = canvasPen(sharpContext(app.parts.map, [width, height]), app.theme);
   drawLab(app, pen);
   drawMarks(app, pen);
   showZoom(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
-}
-
-function cleared(canvas, width, height) {
-  const ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
 }
 
 function drawLab(app, pen) {
@@ -47,20 +36,13 @@ function drawTitle(app, pen, box, panel) {
   const at = box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8;
   const x = box.name === "sums" ? box.x + 4 : box.x;
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
-  pen.text(fitting(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46)), x, at + 16, { size: 11, colour: app.theme.muted });
-}
-
-function fitting(pen, text, width, { size = 11, weight = 400 } = {}) {
-  if (pen.widthOf(text, size, weight) <= width) return text;
-  let kept = [...text];
-  while (kept.length > 1 && pen.widthOf(`${kept.join("")}…`, size, weight) > width) kept = kept.slice(0, -1);
-  return `${kept.join("")}…`;
+  pen.text(shortened(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
 }
 
 function drawMap(app, pen, box, panel) {
   if (!panel.data) {
     pen.box(box.x, box.y, box.w, box.h, { stroke: app.theme.line });
-    pen.text(fitting(pen, "torch refused", box.w - 8), box.x + 6, box.y + Math.min(14, box.h / 2), { size: 11, colour: app.theme.muted });
+    pen.text(shortened(pen, "torch refused", box.w - 8, { size: 11 }), box.x + 6, box.y + Math.min(14, box.h / 2), { size: 11, colour: app.theme.muted });
     return;
   }
   pen.image(labImage(app, panel, box), box.x, box.y, box.w, box.h);
@@ -86,7 +68,7 @@ function hiddenBoxes(app, box) {
 // Every so many positions of a window get their name or number, so that the texts do not meet.
 function everyNth([from, to], size, least) {
   const nth = Math.max(1, Math.ceil(least / size));
-  return span(to - from).filter((i) => i % nth === 0).map((i) => from + i);
+  return range(to - from).filter((i) => i % nth === 0).map((i) => from + i);
 }
 
 function drawRowNames(app, pen, box) {
@@ -96,7 +78,7 @@ function drawRowNames(app, pen, box) {
   if (app.row !== null && within(app.row, rows)) named.add(app.row);
   for (const row of named) {
     const strong = row === app.row, weight = strong ? 600 : 400;
-    const text = fitting(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
+    const text = shortened(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
     pen.text(text, box.x - 6, topOf(app, box, row + 0.5), { size, align: "right", weight, colour: strong ? app.theme.accent : app.theme.ink });
   }
 }
@@ -104,7 +86,7 @@ function drawRowNames(app, pen, box) {
 function drawColNames(app, pen, box) {
   const { zoom, cell, heads } = app.layout;
   for (const col of everyNth(zoom.keys, cell.w, 12.5))
-    pen.text(fitting(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10), leftOf(app, box, col + 0.5), box.y - 7, { size: 11, angle: SLOPE });
+    pen.text(shortened(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10, { size: 11 }), leftOf(app, box, col + 0.5), box.y - 7, { size: 11, angle: SLOPE });
 }
 
 function drawSums(app, pen, box) {

@@ -24,7 +24,7 @@ function labKey(app, event) {
     r: () => togglePart(app, rowCells(app, row)),
     c: () => togglePart(app, colCells(app, col)),
     Enter: () => pinRow(app, row),
-    x: () => paintCells(app, span(app.cells.length), 1),
+    x: () => paintCells(app, range(app.cells.length), 1),
     i: () => invertPaint(app),
     b: () => bake(app),
     "+": () => zoomBy(app, ZOOM_STEP),

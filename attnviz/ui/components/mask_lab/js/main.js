@@ -77,6 +77,6 @@ function measure(app) {
 
 function legendText(app) {
   const { scores, context } = app.panels;
-  const range = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${range(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${range(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
+  const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
+  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
 }

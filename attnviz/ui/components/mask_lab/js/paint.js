@@ -60,8 +60,8 @@ function paintCells(app, indices, value) {
   announce(app, hidden ? "Hidden by a rule: paint only hides more, for masks combine with &. “To paint” makes it paintable." : null);
 }
 
-const rowCells = ({ payload: { k } }, row) => span(k).map((col) => row * k + col);
-const colCells = ({ payload: { q, k } }, col) => span(q).map((row) => row * k + col);
+const rowCells = ({ payload: { k } }, row) => range(k).map((col) => row * k + col);
+const colCells = ({ payload: { q, k } }, col) => range(q).map((row) => row * k + col);
 
 // A whole row or column: hidden, unless all of it is hidden already.
 function togglePart(app, indices) {
@@ -69,12 +69,12 @@ function togglePart(app, indices) {
 }
 
 function invertPaint(app) {
-  const hidden = span(app.cells.length).filter((i) => app.cells[i]);
-  const shown = span(app.cells.length).filter((i) => !app.cells[i]);
+  const hidden = range(app.cells.length).filter((i) => app.cells[i]);
+  const shown = range(app.cells.length).filter((i) => !app.cells[i]);
   for (const i of shown) app.cells[i] = 1;
   for (const i of hidden) app.cells[i] = 0;
   app.edited = true;
-  redraw(app, span(app.payload.q));
+  redraw(app, range(app.payload.q));
   report(app);
 }
 

@@ -15,7 +15,7 @@ function panelsOf(app) {
 
 function sumsOf({ payload: { attn, q, k } }) {
   if (!attn) return [];
-  return span(q).map((row) => attn.subarray(row * k, (row + 1) * k).reduce((sum, weight) => sum + weight, 0));
+  return range(q).map((row) => attn.subarray(row * k, (row + 1) * k).reduce((sum, weight) => sum + weight, 0));
 }
 
 // Cells of a map as an image: NaN is grey, an infinite score has the panel's own colour (its hatching says the rest).

@@ -13,8 +13,6 @@ function decodeLab(bytes) {
   };
 }
 
-const span = (length) => Array.from({ length }, (_, i) => i);
-
 function largestFinite(...maps) {
   let most = 0;
   for (const map of maps) for (const value of map ?? []) if (Number.isFinite(value) && Math.abs(value) > most) most = Math.abs(value);

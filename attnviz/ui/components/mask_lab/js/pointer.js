@@ -64,7 +64,7 @@ function moved(app, event) {
 // A quick drag skips cells: all of them on the straight line are painted.
 function between(from, to, k) {
   const steps = Math.max(Math.abs(to.row - from.row), Math.abs(to.col - from.col), 1);
-  return span(steps + 1).map((step) => Math.round(from.row + ((to.row - from.row) * step) / steps) * k + Math.round(from.col + ((to.col - from.col) * step) / steps));
+  return range(steps + 1).map((step) => Math.round(from.row + ((to.row - from.row) * step) / steps) * k + Math.round(from.col + ((to.col - from.col) * step) / steps));
 }
 
 function released(app) {

@@ -10,7 +10,7 @@ function preview(app, rows) {
 
 function previewRow(app, row, fill) {
   const { k, scores, masked, attn, header } = app.payload;
-  const from = row * k, seen = span(k).map((col) => Boolean(mayAttend(app, from + col)));
+  const from = row * k, seen = range(k).map((col) => Boolean(mayAttend(app, from + col)));
   const put = seen.map((sees, col) => (sees || fill === null ? scores[from + col] : fill));
   const most = Math.max(...put);
   let weights = shares(put.map((score) => Math.exp(score - most)));

@@ -28,7 +28,7 @@ function labTools(app, parts) {
     tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)));
   parts.whole = tool("Whole map", "The whole map (0)", () => setZoom(app, wholeMap(app)));
   return element("div", { class: "tools" }, parts.zoom, parts.whole,
-    tool("Clear paint", "Show every painted cell again (x)", () => paintCells(app, span(app.cells.length), 1)),
+    tool("Clear paint", "Show every painted cell again (x)", () => paintCells(app, range(app.cells.length), 1)),
     tool("Invert", "Hide what is shown and show what is hidden by paint (i)", invertPaint),
     tool("To paint", "Turn the rules into paint, so that every cell can be painted (b)", bake),
     exportMenu(app, EXPORTS), tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
