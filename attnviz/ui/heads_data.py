@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.analysis.tables import weights_table
-from attnviz.ui.link import View
+from attnviz.ui.heads_link import View
 
 
 def below(trace, maps, view: View) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.ui import frame
 from attnviz.ui.choices import Reader, segments
-from attnviz.ui.link import View
+from attnviz.ui.heads_link import View
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace

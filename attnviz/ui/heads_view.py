@@ -6,7 +6,7 @@ from streamlit.runtime.state import get_session_state
 from attnviz.analysis.metrics import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.ui import frame
-from attnviz.ui.link import FIELDS, Bounds, View, view_of
+from attnviz.ui.heads_link import FIELDS, Bounds, View, view_of
 
 COMPONENT = "heads"
 STARTS = ("kind", "layer", "head")  # a model says where it starts: left out, they do not mean the defaults

@@ -8,7 +8,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.tracing.shown import shown
-from attnviz.ui.link import View
+from attnviz.ui.heads_link import View
 from attnviz.views.heatmaps import heatmap_of
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui.link import FIELDS, Bounds, View, link_problems, shared_query, view_of
+from attnviz.ui.heads_link import FIELDS, Bounds, View, view_of
+from attnviz.ui.link import link_problems, shared_query
 
 BOUNDS = Bounds(("encoder_self", "decoder_self", "cross"), n_layers=3, n_heads=5, metrics=("entropy", "diagonality"))
 START = View(layer=1, head=2)
