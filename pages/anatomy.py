@@ -14,6 +14,7 @@ PARTS = {
 
 request = frame.page("Anatomy")
 st.html(frame.STYLES / "workshop.css")
+st.html(frame.STYLES / "anatomy.css")
 trace = frame.run(lambda: session.trace(request))
 view = anatomy_link.current(trace)
 site_bench.site(trace, view)
