@@ -93,7 +93,10 @@ def _tensor(kind: str, given: Any) -> Tensor:
 
 
 def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
-    mask = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    try:
+        mask = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The mask of {kind} is not an array of bool: {error}.") from None
     if kind not in weights or mask.dtype != torch.bool or mask.shape != weights[kind].shape[-2:]:
         wanted = tuple(weights[kind].shape[-2:]) if kind in weights else "no weights of that kind"
         raise ValueError(f"The mask of {kind} is bool {wanted}, True = may attend; given is {tuple(mask.shape)}.")

@@ -17,7 +17,6 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 """
 
 import json
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,10 +26,13 @@ import torch
 from torch import Tensor
 
 from attnviz.text.tokens import Token
+from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY
 from attnviz.tracing.trace import KINDS, RunInfo, Sentence, Trace
 from attnviz.transformer.probe import AttentionCall, Site
 
 FORMAT_VERSION = 1
+# An array that is missing (KeyError), or meta that is JSON, but of something else.
+_NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
           "memory": "memory"}  # fmt: skip
 
@@ -58,10 +60,11 @@ def save(trace: Trace, path: Path, *, maps: bool) -> None:
 def load(path: Path) -> Trace:
     """Read a trace. Raises ValueError with one sentence for a file that is not one."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # NumPy leaves a file open that it cannot read: it is opened here.
+        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files if not key.startswith(("attn.", "scores.", "tokens."))}
             return _trace(arrays)
-    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+    except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE) as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({error}).") from error
 
 
@@ -94,6 +97,8 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 def _call(tensors: dict[str, Tensor], site: Site) -> AttentionCall:
     parts = {field: tensors.get(f"{key}.{site.kind}.{site.layer}") for key, field in _PARTS.items()}
+    if missing := [field for field in ("query", "key", "value") if parts[field] is None]:
+        raise ValueError(f"it has no {missing[0]} of {site.kind}, layer {site.layer}")
     return AttentionCall(**parts, scale=float(tensors[f"scale.{site.kind}.{site.layer}"]))  # type: ignore[arg-type]
 
 

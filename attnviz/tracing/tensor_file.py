@@ -15,7 +15,6 @@ numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings
 
 import io
 import json
-import math
 import zipfile
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY, plain_array
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.from_tensors import from_tensors
 from attnviz.tracing.trace import KINDS
@@ -77,7 +77,7 @@ def _npz(content: bytes) -> dict[str, Any]:
     """What a NumPy archive holds under the known keys, its sizes checked before anything is unpacked."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except zipfile.BadZipFile as error:
+    except DAMAGED as error:
         raise ValueError(f"it is no .npz archive ({error})") from None
     wanted = {key: f"{key}.npy" for key in (*ARRAYS, *TEXTS, "kind") if f"{key}.npy" in archive.namelist()}
     if sum(archive.getinfo(member).file_size for member in wanted.values()) > MAX_UNPACKED:
@@ -89,17 +89,9 @@ def _npz(content: bytes) -> dict[str, Any]:
 
 
 def _member(archive: zipfile.ZipFile, member: str, key: str) -> np.ndarray:
-    size = archive.getinfo(member).file_size
     try:
-        with archive.open(member) as file:
-            read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-            shape, _, dtype = read_header[np.lib.format.read_magic(file)](file)
-        # NumPy makes room for what the header says before it reads: a header may not promise more than there is.
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize > size:
-            raise ValueError("it holds Python objects, or less than it says")
-        with archive.open(member) as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        return plain_array(archive.read(member))
+    except (*DAMAGED, *NOT_AN_ARRAY) as error:
         raise ValueError(f"{key} is not a plain array ({error})") from None
 
 

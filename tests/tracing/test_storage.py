@@ -1,5 +1,6 @@
 """A trace in a file: the same again, with whatever was typed, and no other file taken for one."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -29,3 +30,48 @@ def test_any_other_file_is_refused(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"not a trace")
     with pytest.raises(ValueError, match=r"x\.npz is not a trace saved by attnviz"):
         Trace.load(tmp_path / "x.npz")
+
+
+OTHER_META = [
+    b"{}",
+    b"[]",
+    b"5",
+    b'{"sentences": 5, "info": {}}',
+    b'{"sentences": [5], "info": {"notes": []}}',
+    b"\xff",
+    b"[",
+]
+
+
+@pytest.mark.parametrize("meta", OTHER_META)
+def test_a_file_that_says_something_else_of_itself_is_refused(trace, tmp_path, meta):
+    with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
+        Trace.load(changed(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
+
+
+@pytest.mark.parametrize("key", ["format_version", "meta", "key.cross.0", "value.cross.0", "scale.cross.0"])
+def test_a_file_in_which_something_is_missing_is_refused(trace, tmp_path, key):
+    with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
+        Trace.load(changed(trace, tmp_path, **{key: None}))
+
+
+def changed(trace, folder, **arrays):
+    """The file of a trace with other arrays, or without those that are None."""
+    trace.save(folder / "t.npz", maps=False)
+    with np.load(folder / "t.npz") as file:
+        kept = {key: file[key] for key in file.files} | arrays
+    np.savez_compressed(folder / "t.npz", **{key: array for key, array in kept.items() if array is not None})
+    return folder / "t.npz"
+
+
+def test_a_damaged_file_is_refused(trace, tmp_path):
+    trace.save(tmp_path / "t.npz", maps=False)
+    content = (tmp_path / "t.npz").read_bytes()
+    places, refused = range(0, len(content), len(content) // 40), 0
+    for at in places:
+        (tmp_path / "t.npz").write_bytes(content[:at] + b"\xff\x00\xff" + content[at + 3 :])
+        try:
+            Trace.load(tmp_path / "t.npz")  # a date of an archive's member, for example, is nothing that a trace needs
+        except ValueError:
+            refused += 1
+    assert refused > 0.8 * len(places)

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,86 @@ BROKEN = {
     "too many heads": (npz(attn=np.ones((9000, 1, 1), np.float32), tokens=TOKENS[:1]), "own.npz", "9000 heads"),
     "text weights": (npz(attn=TOKENS, tokens=TOKENS), "own.npz", "array of numbers"),
 }
+
+
+def archive(compression: int = zipfile.ZIP_STORED, **members: bytes) -> bytes:
+    """An archive of .npy files whose contents are given byte by byte."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as made:
+        for key, content in members.items():
+            made.writestr(f"{key}.npy", content)
+    return file.getvalue()
+
+
+def npy(header: str = "", *, version: tuple[int, int] = (1, 0)) -> bytes:
+    """A .npy file with that header, or a plain one; whatever it says, 36 bytes follow."""
+    said = (header or "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }").encode() + b"\n"
+    return b"\x93NUMPY" + bytes(version) + len(said).to_bytes(2, "little") + said + bytes(36)
+
+
+def damaged(compression: int) -> bytes:
+    """An archive in which some bytes of the compressed weights are others."""
+    content = bytearray(archive(compression, attn=npy()))
+    content[46:52] = b"\xff" * 6
+    return bytes(content)
+
+
+def changed(*places: int, to: int) -> bytes:
+    """An archive in whose directory numbers of two bytes are others; `places` are counted from its start."""
+    content = bytearray(archive(attn=npy()))
+    for at in places:
+        start = content.index(b"PK\x01\x02") + at
+        content[start : start + 2] = to.to_bytes(2, "little")
+    return bytes(content)
+
+
+def sized(shape: str, descr: str = "<f4") -> bytes:
+    """An archive whose weights say that they have that shape and type."""
+    return archive(attn=npy(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"))
+
+
+DAMAGED = {
+    "deflate": damaged(zipfile.ZIP_DEFLATED),
+    "bzip2": damaged(zipfile.ZIP_BZIP2),
+    "xz": damaged(zipfile.ZIP_LZMA),
+    "other bytes": archive(attn=npy()).replace(bytes(36), bytes(35) + b"x"),
+    "cut short": archive(attn=npy())[:-30],
+    "unknown compression": changed(10, to=99),
+    "made by a later zip": changed(6, to=999),
+    "password": changed(8, to=1),
+    "longer than the file": changed(20, 24, to=60_000),
+    "empty member": archive(attn=b""),
+    "no header": archive(attn=npy("hello")),
+    "half a header": archive(attn=npy("{'descr': '<f4', 'shape': (1,")),
+    "open string": archive(attn=npy('"""')),
+    "indented": archive(attn=npy("1\n  2\n 3")),
+    "brackets": archive(attn=npy("(" * 400)),
+    "minus upon minus": archive(attn=npy("-" * 9000 + "1")),
+    "later format": archive(attn=npy(version=(9, 9))),
+    "a size that is true": sized("(True,)"),
+    "a size below nothing": sized("(-1,)"),
+    "more than there is": sized("(10,)"),
+    "much of no width": sized("(1000000000000,)", "<U0"),
+    "much of nothing": sized("(1000000000000,)", "V0"),
+    "records": npz(attn=np.zeros((3, 3), "V8"), tokens=TOKENS),
+    "dates": npz(attn=np.zeros((3, 3), "<M8[s]"), tokens=TOKENS),
+    "dates as a mask": npz(attn=ATTN.numpy(), tokens=TOKENS, mask=np.zeros((3, 3), "<M8[s]")),
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_archive_is_one_sentence_and_takes_neither_time_nor_memory(content) -> None:
+    with pytest.raises(ValueError, match=r"own\.npz cannot be read: |is not an array of") as refused:
+        read(content, "own.npz")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("at", range(0, 400, 7))
+def test_safetensors_with_a_wrong_byte_are_read_or_refused(at) -> None:
+    content = bytearray(save({"attn": ATTN}, {"tokens": json.dumps(WORDS)}))
+    content[at % len(content)] ^= 0xFF
+    with suppress(ValueError):  # a weight may change unnoticed, or the tokens' text
+        read(bytes(content), "own.safetensors")
 
 
 @pytest.mark.parametrize(("content", "name", "said"), BROKEN.values(), ids=BROKEN)
