@@ -28,7 +28,7 @@ def rows() -> Iterator[Row]:
         "plain": lambda: _run(_stepper(model, src, cached=True), tgt),
         "plain, recomputed": lambda: _run(_stepper(model, src, cached=False), tgt),
     }
-    seconds = interleaved(tasks, runs=5, warm_up=1)
+    seconds = interleaved(tasks, runs=11, warm_up=1)
     yield Row(f"cached stepping, recorded, {LENGTH} tokens", 1e3 * median(seconds["cached"]), "ms")
     faster = ratio(seconds["recomputed"], seconds["cached"])
     yield Row(f"cached against recomputed, recorded, {LENGTH} tokens: faster", faster, "x", 5, "at least")
