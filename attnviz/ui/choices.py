@@ -53,6 +53,22 @@ class Reader:
         self.say(name, "it is a finite number", default)
         return default
 
+    def zoom(self) -> tuple[int, int, int, int] | None:
+        """Part of a map: first row, row after the last, first key, key after the last, such as 0.8.2.10.
+
+        Whether the map is as long as that, the picture knows.
+        """
+        text = self.params.get("zoom", "")
+        if not text:
+            return None
+        parts = text.split(".")
+        if len(parts) == 4 and all(part.isdecimal() and len(part) < 6 for part in parts):
+            top, bottom, left, right = map(int, parts)
+            if top < bottom and left < right:
+                return top, bottom, left, right
+        self.say("zoom", "a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
+        return None
+
     def say(self, name: str, allowed: str, used: object, *, part: str = "") -> None:
         """Note that the text `name`, or a `part` of it, asks for what is not there."""
         text = (part or self.params.get(name, ""))[:40]

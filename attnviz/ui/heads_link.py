@@ -99,7 +99,7 @@ def view_of(params: Mapping[str, str], bounds: Bounds, start: View) -> tuple[Vie
         layer=_site(reader, "layer", layers, start.layer),
         head=_site(reader, "head", heads, start.head),
         row=_row(reader),
-        zoom=_zoom(reader),
+        zoom=reader.zoom(),
         sort=reader.one_of("sort", ("layout", *bounds.metrics), start.sort),
         tint=reader.one_of("tint", ("none", *bounds.metrics), start.tint),
         pins=_pins(reader, bounds),
@@ -127,19 +127,6 @@ def _row(reader: Reader) -> int | None:
         reader.say("row", "it is a position counted from 0", "no pinned row")
         return None
     return int(text)
-
-
-def _zoom(reader: Reader) -> tuple[int, int, int, int] | None:
-    text = reader.params.get("zoom", "")
-    if not text:
-        return None
-    parts = text.split(".")
-    if len(parts) == 4 and all(part.isdecimal() and len(part) < 6 for part in parts):
-        top, bottom, left, right = map(int, parts)
-        if top < bottom and left < right:
-            return top, bottom, left, right
-    reader.say("zoom", "a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
-    return None
 
 
 def _pins(reader: Reader, bounds: Bounds) -> tuple[tuple[str, int | str, int | str], ...]:

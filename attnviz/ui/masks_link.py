@@ -110,7 +110,7 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
         layer=read.whole("layer", layers, 0) or 0,
         head=read.whole("head", heads, 0) or 0,
         row=read.whole("row", 10_000),
-        zoom=_zoom(read),
+        zoom=read.zoom(),
         rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),
         paint=_paint(read),
         fill=read.one_of("fill", FILLS, "-inf"),
@@ -140,20 +140,6 @@ def _rules(read: Reader, default: tuple) -> tuple[tuple[str, tuple[int | float, 
     for part in (part for part in parts if isinstance(part, str)):
         read.say("masks", f"rules are {', '.join(RULES)}, with their numbers", "the mask without it", part=part)
     return tuple(dict(part for part in parts if not isinstance(part, str)).items())
-
-
-def _zoom(read: Reader) -> tuple[int, int, int, int] | None:
-    """Four numbers such as 0.8.2.10; whether the maps are as long as that, the picture knows."""
-    text = read.params.get("zoom", "")
-    if not text:
-        return None
-    parts = text.split(".")
-    if len(parts) == 4 and all(part.isdecimal() and len(part) < 6 for part in parts):
-        top, bottom, left, right = map(int, parts)
-        if top < bottom and left < right:
-            return top, bottom, left, right
-    read.say("zoom", "a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
-    return None
 
 
 def _paint(read: Reader) -> str:

@@ -13,6 +13,39 @@ from attnviz.views.heatmaps import heatmap_of
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
 
+_WAYS = (
+    (
+        "pages/heads.py",
+        "**Heads**: every map at a glance, and one of them large",
+        "Walk the heads with the arrow keys. Pin a row to see what one step looks at, to the last digit. Compare "
+        "heads, sort them by what they do, merge pieces into words, and take the numbers with you.",
+    ),
+    (
+        "pages/masks.py",
+        "**Masks**: hide what you like, and see what happens",
+        "Paint a mask on the scores, choose what stands in its cells and in which precision, and let the model run "
+        "again: what it would say, which maps move, what leaks from the future, and where NaN comes from.",
+    ),
+    (
+        "pages/decoding.py",
+        "**Decoding**: training all at once, inference step by step",
+        "Play a translation token by token beside the one pass that training makes, see that both compute the same "
+        "numbers, break that on purpose, and measure what a cache saves.",
+    ),
+    (
+        "pages/anatomy.py",
+        "**Anatomy**: one attention, line by line",
+        "Walk through every tensor with its axes, strides and bytes, leave a line out and read torch's own error, "
+        "and check what is said about heads, scaling and self-attention on the model's numbers.",
+    ),
+    (
+        "pages/implementations.py",
+        "**Implementations**: ways to write it, and to get it wrong",
+        "Lay two sources side by side, see that all agree to the last digits, measure what each costs, and open "
+        "the cabinet of bugs: what each does to a map, to the output and to the translation.",
+    ),
+)
+
 
 def story(trace) -> None:
     """What just happened to the sentence above, with its own numbers."""
@@ -47,31 +80,9 @@ def _what_happened(trace) -> str:
 def ways_in() -> None:
     """A link to each page with a line about what can be done there."""
     with st.container(border=True):
-        st.page_link("pages/heads.py", label="**Heads**: every map at a glance, and one of them large")
-        st.caption(
-            "Walk the heads with the arrow keys. Pin a row to see what one step looks at, to the last digit. Compare "
-            "heads, sort them by what they do, merge pieces into words, and take the numbers with you."
-        )
-        st.page_link("pages/masks.py", label="**Masks**: hide what you like, and see what happens")
-        st.caption(
-            "Paint a mask on the scores, choose what stands in its cells and in which precision, and let the model run "
-            "again: what it would say, which maps move, what leaks from the future, and where NaN comes from."
-        )
-        st.page_link("pages/decoding.py", label="**Decoding**: training all at once, inference step by step")
-        st.caption(
-            "Play a translation token by token beside the one pass that training makes, see that both compute the same "
-            "numbers, break that on purpose, and measure what a cache saves."
-        )
-        st.page_link("pages/anatomy.py", label="**Anatomy**: one attention, line by line")
-        st.caption(
-            "Walk through every tensor with its axes, strides and bytes, leave a line out and read torch's own error, "
-            "and check what is said about heads, scaling and self-attention on the model's numbers."
-        )
-        st.page_link("pages/implementations.py", label="**Implementations**: ways to write it, and to get it wrong")
-        st.caption(
-            "Lay two sources side by side, see that all agree to the last digits, measure what each costs, and open "
-            "the cabinet of bugs: what each does to a map, to the output and to the translation."
-        )
+        for page, label, says in _WAYS:
+            st.page_link(page, label=label)
+            st.caption(says)
 
 
 def live_example(trace, entry: Entry) -> None:
