@@ -150,3 +150,16 @@ def test_a_text_too_long_is_cut_as_it_is_typed_and_named(open_page, folder, name
     said = [info.value.replace("\\", "") for info in app.info]
     assert any(note.startswith(says) and "8,192 of 45,000 characters were read" in note for note in said)
     assert any(note.startswith(says) and "tokens were kept" in note for note in said)
+
+
+@pytest.mark.parametrize("name", ["albert", "llama", "t5"])
+@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
+def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str) -> None:
+    app = open_page("heads", model=folder(name), src="I love you.", tab=tab, layer="1", head="2")
+    assert not app.exception
+    assert not app.error
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    told = unpacked(component.proto.bytes)[0]
+    assert told["title"]
+    if tab == "neuron":
+        assert (told["layer"], told["head"]) == (1, 2)
