@@ -83,7 +83,7 @@ class _Layer:
     @property
     def shares(self) -> np.ndarray:
         heads, rows, cols = self.shape
-        sums = np.bincount(self.places // (rows * cols), weights=self.weights, minlength=heads)
+        sums = np.bincount(self.places // (rows * cols), weights=self.weights, minlength=heads).astype(np.float64)
         return np.divide(sums, self.totals, out=np.ones_like(sums), where=self.totals > 0)
 
 

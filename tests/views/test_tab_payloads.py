@@ -98,6 +98,12 @@ def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
     )
 
 
+def test_a_text_whose_lines_are_all_too_faint_for_the_budget_has_none() -> None:
+    lines = strongest([np.full((2, 40, 40), 1 / 40, np.float32)] * 3, budget=100)
+    assert len(lines.cols) == 0
+    assert lines.shares.tolist() == [[0.0, 0.0]] * 3
+
+
 def test_finer_lines_are_made_only_where_some_are_left_out_and_heads_are_few(trace) -> None:
     whole = links_payload([shown(trace, "cross")], trace.kinds, view={})
     cut = links_payload([shown(trace, "cross")], trace.kinds, view={}, budget=20)
