@@ -138,7 +138,9 @@ def _label_axes(figure: go.Figure, column: int, panel: _Panel, *, most: int) -> 
     }
     columns = [-0.5, panel.deltas.shape[1] - 0.5]
     figure.update_yaxes(rows | shared, row=1, col=column)
-    figure.update_xaxes(ticks(list(panel.labels), most=most) | shared | {"tickangle": -40, "range": columns}, row=1, col=column)
+    figure.update_xaxes(
+        ticks(list(panel.labels), most=most) | shared | {"tickangle": -40, "range": columns}, row=1, col=column
+    )
 
 
 def _block(line: Mapping[str, object]) -> str:
