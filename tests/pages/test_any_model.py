@@ -78,9 +78,10 @@ def test_the_bar_asks_for_what_a_model_takes(open_page, folder) -> None:
 
 
 def test_masks_run_a_checkpoint_again_and_say_what_it_writes(open_page, folder) -> None:
-    app = open_page("masks", model=folder("gpt2"), src="I love you.", room="says", masks="window:1", scope="kind")
+    app = open_page("masks", model=folder("gpt2"), src="I love you.", room="says", masks="window_1", scope="kind")
     assert not app.exception
     assert not app.error
+    assert not app.warning  # a rule that cannot be read is dropped with a word
     written = next(table.value for table in app.dataframe if "what it writes" in table.value)
     assert len(written) == 2
 
