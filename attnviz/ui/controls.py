@@ -119,7 +119,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
     options = list(titles)
     with st.container(key=f"link-{key}"):
         linked = kept.text(key, key)
-    shown = f"{key}-shown"
+    shown = kept.shown(key)
 
     def adopt() -> None:
         st.session_state[key] = st.session_state[shown]
@@ -136,7 +136,7 @@ def _sentence(field: _Field) -> str:
     default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
     with st.container(key=f"link-{field.key}"):
         typed = kept.text(field.key, field.key, value=default, on_change=changed, args=(field,))
-    shown = f"{field.key}-shown"
+    shown = kept.shown(field.key)
 
     def adopt() -> None:
         st.session_state[field.key] = st.session_state[shown]

@@ -25,6 +25,11 @@ def number(key: str, label: str, *, low: int, high: int, value: int, **options: 
     return int(chosen)
 
 
+def shown(key: str) -> str:
+    """The key of the field that a visitor sees and types into, where the one that the address follows is not seen."""
+    return f"{key}-shown"
+
+
 def hand_over(page: str) -> None:
     """Call before any `text` or `number` of a page: on the first run of another page, what stood in them is set again.
 
@@ -32,6 +37,8 @@ def hand_over(page: str) -> None:
     """
     changed = st.session_state.get("page", page) != page
     st.session_state["page"] = page
+    for key in st.session_state.get(_TEXTS, {}) if changed else ():
+        st.session_state.pop(shown(key), None)  # another page's field is another field, and empty until it is set
     lost = {
         key: typed
         for key, typed in st.session_state.get(_TEXTS, {}).items()

@@ -87,10 +87,10 @@ def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Calla
     settled(page)
     shown = json.loads(page.locator(".avz[data-attnviz-painted]").get_attribute("data-attnviz-view") or "{}")
     assert (shown["kind"], shown["layer"], shown["head"], shown["row"]) == ("cross", 1, 3, 1)
-    assert page.get_by_label("Source sentence").input_value() == "A big red dog jumped."
+    expect(page.get_by_label("Source sentence")).to_have_value("A big red dog jumped.")
     page.get_by_role("link", name="Decoding").click()
     page.locator(ROOT).wait_for(timeout=60_000)
-    assert page.get_by_label("Source sentence").input_value() == "A big red dog jumped."
+    expect(page.get_by_label("Source sentence")).to_have_value("A big red dog jumped.")
     assert parse_qs(urlsplit(page.url).query).get("to") == ["zh"]
 
 
