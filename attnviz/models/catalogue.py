@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from attnviz.models.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
-DEFAULT = "translator-en-fr-zh"
+DEFAULT = "translator-en-de-es-fr-zh"
 
 Progress = Callable[[float, str], None]
 
