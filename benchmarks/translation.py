@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def rows() -> Iterator[Row]:
-    """Into every language the benchmark names: the dev sets in the folder DATA, or the examples many times over where none is given."""
+    """Into French and Chinese: the dev sets in the folder DATA, or the examples many times over where none is given."""
     for to in ("fr", "zh"):
         name, sentences = _sentences(to)
         command = (sys.executable, "-m", "attnviz", "translate", "--to", to)
