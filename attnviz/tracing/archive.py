@@ -11,7 +11,7 @@ import numpy as np
 
 # What unpacking raises, each seen in tests: another checksum or a broken local header (BadZipFile), a member that is
 # longer than the file (EOFError), a stream that is no deflate, bzip2 or xz (zlib.error, OSError, LZMAError), a password
-# (RuntimeError) or a compression that Python does not know (NotImplementedError, which is a RuntimeError).
+# or a way of packing that Python does not know (both RuntimeError).
 DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, lzma.LZMAError, RuntimeError)
 # What NumPy raises at a header or a content that is none: its own (ValueError), and those of Python's tokenizer and
 # parser, which it lets look at odd headers; brackets within brackets end the parser's memory.

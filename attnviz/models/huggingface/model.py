@@ -8,7 +8,8 @@ import torch
 
 from attnviz.models.huggingface.asked import Taker, Texts
 from attnviz.models.huggingface.decoding import Rules, steps
-from attnviz.models.huggingface.network import Family, Network, Watch
+from attnviz.models.huggingface.described import Described
+from attnviz.models.huggingface.network import Network, Watch
 from attnviz.models.huggingface.scribe import Scribe
 from attnviz.models.huggingface.text import MOST_TOKENS, CheckpointText, Encoded
 from attnviz.models.model import Writer
@@ -19,13 +20,13 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer.decoding import Choose, likeliest
-from attnviz.transformer.probe import Kind, Probe
+from attnviz.transformer.probe import Probe
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
-class HuggingFaceModel:
+class HuggingFaceModel(Described):
     """A checkpoint that was found faithful, and its tokenizer. Every method is safe to call from many threads at once.
 
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
@@ -36,14 +37,10 @@ class HuggingFaceModel:
     def __init__(
         self, network: Network, text: CheckpointText, rules: Rules, *, writes: bool, name: str = "", model_id: str = ""
     ) -> None:
-        self.network, self.text, self.name, self.model_id = network, text, name, model_id
+        super().__init__(network)
+        self.text, self.name, self.model_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
         self._rules, self._scribe = rules, Scribe(network, text, rules)
-
-    @property
-    def family(self) -> Family:
-        """Encoder, decoder or both."""
-        return self.network.family
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -53,41 +50,6 @@ class HuggingFaceModel:
     @property
     def _taker(self) -> Taker:
         return Taker(self.name, self.family, self.writes)
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
-        return tuple(self.network.shapes)
-
-    @property
-    def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
-        return dict(self.network.shapes)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the kind that has most."""
-        return max(layers for layers, _ in self.network.shapes.values())
-
-    @property
-    def n_heads(self) -> int:
-        """Heads of the kind that has most."""
-        return max(heads for _, heads in self.network.shapes.values())
-
-    @property
-    def n_parameters(self) -> int:
-        """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.network.model.parameters())
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return self.network.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """In what it computes."""
-        return self.network.dtype
 
     @property
     def vocabulary(self) -> Rules:

@@ -12,7 +12,7 @@ from streamlit.components.v2 import component
 SHARED = Path(__file__).parent / "shared"
 TOOLS = ("cells", "elements", "theme", "pens", "svg_pen", "opened", "files")
 LIFE = ("announced", "place", "view", "mounted")  # what a component does from its first moment on
-LOOK = ("frame", "controls")
+LOOK = ("frame", "buttons", "controls")
 
 Part = tuple[Path, Sequence[str]]  # a component's folder, and the names of pieces in it
 

@@ -1,7 +1,7 @@
 """The mask laboratory's component: scores, masked scores, weights and context of one head, linked, and a mask to paint.
 
 The page hands it the bytes of `attnviz.views.mask_payload`, and hears of each edit. It has a look and a
-way to tell of edits of its own, and takes the shared tools.
+way to tell of edits of its own, and takes the shared tools, colours and buttons.
 """
 
 from collections.abc import Callable
@@ -44,4 +44,5 @@ def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], N
 @cache
 def _component() -> Callable[..., Any]:
     script = pieces.joined("js", (pieces.SHARED, (*pieces.TOOLS, "mounted")), (_HERE, SCRIPTS))
-    return component("attnviz_mask_lab", html=_HTML, css=pieces.joined("css", (_HERE, ("lab",))), js=script)
+    look = pieces.joined("css", (pieces.SHARED, ("buttons",)), (_HERE, ("lab",)))
+    return component("attnviz_mask_lab", html=_HTML, css=look, js=script)
