@@ -13,7 +13,7 @@ CUT = """() => [...document.querySelectorAll(
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
 def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], settled: Callable, size) -> None:
     page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
-    for path in ("/?to=zh", "/decoding?to=fr"):
+    for path in ("/?to=zh", "/decoding?to=fr", "/implementations?to=fr"):
         page.goto(path)
         settled(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
