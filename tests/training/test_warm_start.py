@@ -50,8 +50,17 @@ def test_known_pieces_keep_their_vectors_and_new_ones_begin_as_a_mean(recipe, co
     torch.testing.assert_close(vectors[wider.pieces.index(bos("de"))], languages)
 
 
+def test_more_feed_forward_units_compute_the_same_and_can_learn(recipe, config, codec, teacher):
+    trainer = _begun(recipe, replace(config, d_ff=config.d_ff + 12), codec, teacher, codec)
+    src, tgt_in = torch.randint(4, codec.vocab_size, (2, 7)), torch.randint(4, codec.vocab_size, (2, 5))
+    teacher.eval()
+    torch.testing.assert_close(trainer.averaged()(src, tgt_in), teacher(src, tgt_in))
+    trainer.model(src, tgt_in).sum().backward()
+    assert all(layer.feed_forward.W_2.weight.grad[:, config.d_ff :].any() for layer in trainer.model.decoder.layers)
+
+
 def test_a_model_of_other_sizes_is_refused(recipe, codec, teacher):
-    for sizes in ({"d_ff": 19}, {"n_layers": 3}, {"n_layers": 1}):
+    for sizes in ({"d_ff": 13}, {"n_layers": 3}, {"n_layers": 1}):
         other = ModelConfig(codec.vocab_size, 24, 3, **{"n_layers": 2, "d_ff": 17} | sizes)
         with pytest.raises(ValueError, match="differs in"):
             _begun(recipe, other, codec, teacher, codec)
