@@ -56,6 +56,31 @@ def test_256_tokens_react_to_the_keys(visit):
     expect(page.locator(".legend")).to_contain_text("largest weight of each block")
 
 
+COUNT_PAINTINGS = """(root) => { root.painted = 0;
+const pen = root.attnviz.parts.map.getContext("2d"), draw = pen.drawImage;
+pen.drawImage = (...given) => { root.painted += 1; draw.apply(pen, given); }; }"""
+# Whether the pinned row's outline crosses the overlay just above the first cell of a row.
+IS_OUTLINED = """(root, row) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
+const pen = root.attnviz.parts.overlay.getContext("2d");
+return pen.getImageData(x + 3, y + row * cell.h - 1, 1, 1).data[3] > 0; }"""
+
+
+def test_another_row_is_marked_without_painting_the_map_again(visit):
+    page = visit("row=1")
+    component = page.locator(".avz")
+    component.evaluate(COUNT_PAINTINGS)
+    assert [component.evaluate(IS_OUTLINED, row) for row in (1, 4)] == [True, False]
+    press(page, "j", "j", "j")
+    point_at(page, 2, 3)
+    assert [component.evaluate(IS_OUTLINED, row) for row in (1, 4)] == [False, True]
+    assert component.evaluate("(root) => root.painted") == 0
+    press(page, "ArrowRight")
+    page.get_by_label("Range").select_option("max")
+    page.emulate_media(color_scheme="dark")
+    expect(component).to_have_attribute("data-theme", "dark")
+    assert component.evaluate("(root) => root.painted") == 3
+
+
 def test_a_click_pins_a_row_and_rings_its_output_token(visit):
     page = visit()
     point_at(page, 2, 3)

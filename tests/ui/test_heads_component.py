@@ -34,6 +34,20 @@ def test_hover_says_the_float32_weight(visit):
     expect(page.locator(".tip")).to_contain_text("爱")
 
 
+def test_a_token_says_its_weight_when_pointed_at(visit):
+    page = visit("row=3")
+    weights = heads_app.maps()["cross"].attn[1, 0, 3]
+    token = page.locator(".tokens").first.locator(".token").nth(2)
+    token.hover()
+    assert float(token.get_attribute("title")) == pytest.approx(float(weights[2]), rel=6e-5)
+    press(page, "j")
+    page.mouse.move(0, 0)
+    token.hover()
+    assert float(token.get_attribute("title")) == pytest.approx(
+        float(heads_app.maps()["cross"].attn[1, 0, 4, 2]), rel=6e-5
+    )
+
+
 def test_a_masked_cell_says_so(visit):
     page = visit()
     press(page, "2", "m")

@@ -28,9 +28,11 @@ def test_the_csv_holds_every_float32(visit, tmp_path: Path):
 
 def test_the_svg_carries_the_labels_escaped(visit, tmp_path: Path):
     page = visit("row=1")
+    places = page.locator(".avz").evaluate_handle("(root) => root.attnviz.tiles[0].geometry")
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="SVG").click()
+    assert page.locator(".avz").evaluate("(root, places) => root.attnviz.tiles[0].geometry === places", places)
     path = tmp_path / "map.svg"
     download.value.save_as(path)
     text = path.read_text(encoding="utf-8")

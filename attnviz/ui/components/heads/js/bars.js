@@ -2,15 +2,14 @@
 
 const MOST_BARS = 80; // beyond these the rest is one line with its own sum
 
-function paintBars(app) {
-  const { tile, row } = subjectOf(app);
+function paintBars(app, { tile, row }) {
   const { barsTitle, barsOf, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
-  barsTitle.textContent = app.view.row === null && row !== null ? "Row under the pointer" : "Pinned row";
+  put(barsTitle, app.view.row === null && row !== null ? "Row under the pointer" : "Pinned row");
   barsEmpty.hidden = row !== null;
   for (const node of [bars, barsSum, barsOrder, barsOf]) node.hidden = row === null;
-  barsRow.textContent = row === null ? "" : rowText(tile, row);
+  put(barsRow, row === null ? "" : rowText(tile, row));
   if (row === null) return;
-  barsOf.textContent = barsOf.title = mapName(app, tile);
+  put(barsOf, (barsOf.title = mapName(app, tile)));
   fillBars(app, tile, row);
 }
 
@@ -47,8 +46,8 @@ function fillBars(app, tile, row) {
     ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}`
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
-  app.parts.barsSum.textContent = `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}`;
-  app.parts.barsOrder.textContent = app.view.bars === "position" ? "by position" : "by weight";
+  put(app.parts.barsSum, `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}`);
+  put(app.parts.barsOrder, app.view.bars === "position" ? "by position" : "by weight");
 }
 
 // Nodes for the bars; `ready` of them are made ahead of the first row, so that it comes as fast as the next.
@@ -83,9 +82,6 @@ function isRepeated(kind, col) {
 }
 
 function fillBar({ node, name, place, value, fill }, { col, weight, longest, tile, scale, range, hidden }) {
-  const put = (part, text) => {
-    if (part.textContent !== text) part.textContent = text;
-  };
   put(name, tile.kind.cols[col]);
   put(place, isRepeated(tile.kind, col) ? `#${col}` : "");
   put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);

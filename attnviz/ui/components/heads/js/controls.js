@@ -44,7 +44,7 @@ function paintControls(app) {
     max: "Colours span 0 to the largest weight",
     sink: "Colours span 0 to the largest weight outside the first and the end token",
   }[view.sink ? "sink" : view.scale];
-  parts.pin.textContent = pressed.pin ? "Unpin" : "+ Pin";
+  put(parts.pin, pressed.pin ? "Unpin" : "+ Pin");
   parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
   paintLegend(app);
@@ -87,9 +87,9 @@ function paintLegend(app) {
         0,
       );
   }
-  rangeLow.textContent = signed ? `−${exactText(high)}` : exactText(low);
-  rangeHigh.textContent = signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high);
-  note.textContent = legendNotes(app, about).join(" · ");
+  put(rangeLow, signed ? `−${exactText(high)}` : exactText(low));
+  put(rangeHigh, signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high));
+  put(note, legendNotes(app, about).join(" · "));
 }
 
 function zoomText({ view }) {

@@ -22,15 +22,14 @@ function exportName(app) {
   return `attnviz-${name}`;
 }
 
-// The whole figure: title, maps, legend. Drawn anew for the file, then once more for the screen, whose geometry it
-// replaced.
+// The whole figure: title, maps, legend. The maps on the screen keep their own places.
 function drawFigure(app, pen, [width, height]) {
   const [title, question] = titleOf(app);
   pen.text(title, 16, 20, { size: 14, weight: 600 });
   pen.text(question, 16 + pen.widthOf(title, 14, 600) + 10, 20, { colour: app.theme.muted });
-  drawTiles(app, pen, { x: 12, y: 40, w: width - 24, h: height - 84 });
-  for (const { geometry, kind } of app.tiles)
-    if (app.view.row !== null && sharesRows(app, kind.kind)) outlineRow(app, pen, { geometry, row: app.view.row });
+  const tiles = app.tiles.map((tile) => ({ ...tile }));
+  drawTiles(app, pen, tiles, { x: 12, y: 40, w: width - 24, h: height - 84 });
+  for (const tile of tiles) markPinnedRow(app, pen, tile);
   drawLegend(app, pen, height - 22);
 }
 
@@ -56,13 +55,11 @@ function figureSize(app) {
 function exportPNG(app) {
   const size = figureSize(app);
   savePNG(app, exportName(app), size, (pen) => drawFigure(app, pen, size));
-  paintFocus(app);
 }
 
 function exportSVG(app) {
   const size = figureSize(app);
   saveSVG(app, exportName(app), size, (pen) => drawFigure(app, pen, size));
-  paintFocus(app);
 }
 
 function csvRows({ kind, map }, site) {

@@ -63,21 +63,36 @@ function largest(data, without, nCols) {
 }
 
 function paintFocus(app) {
-  const tiles = tilesOf(app);
-  const range = rangeOf(app, tiles);
-  app.tiles = tiles.map((tile) => ({ ...tile, range, zoom: zoomOf(app, tile.kind) }));
-  app.range = range;
-  const [width, height] = app.sizes.map;
-  const context = sharpContext(app.parts.map, [width, height]);
-  const pen = canvasPen(context, app.theme);
-  drawTiles(app, pen, { x: 0, y: 0, w: width, h: height });
+  const picture = pictureOf(app);
+  if (app.picture !== picture) {
+    app.picture = picture;
+    paintMaps(app);
+  }
   paintOverlay(app);
   paintTitle(app);
 }
 
-function drawTiles(app, pen, area) {
-  const boxes = boxesFor(app.tiles.length, area);
-  app.tiles.forEach((tile, i) => {
+// All that the maps' own canvas depends on. Row and pointer lie on the canvas above it: of a long text, painting the
+// maps again for another row would take longer than a frame.
+function pictureOf({ payload, theme, sizes, view }) {
+  const { kind, layer, head, pins, compare, sink, scale, zoom, mask } = view;
+  const drawn = [kind, layer, head, pins, compare, sink, scale, zoom, mask];
+  return JSON.stringify([payload.header.id, theme.key, sizes.map, devicePixelRatio, drawn]);
+}
+
+function paintMaps(app) {
+  const tiles = tilesOf(app);
+  const range = rangeOf(app, tiles);
+  app.tiles = tiles.map((tile) => ({ ...tile, range, zoom: zoomOf(app, tile.kind) }));
+  app.range = range;
+  const [w, h] = app.sizes.map;
+  const pen = canvasPen(sharpContext(app.parts.map, [w, h]), app.theme);
+  drawTiles(app, pen, app.tiles, { x: 0, y: 0, w, h });
+}
+
+function drawTiles(app, pen, tiles, area) {
+  const boxes = boxesFor(tiles.length, area);
+  tiles.forEach((tile, i) => {
     tile.atLeft = boxes[i].x === boxes[0].x;
     tile.atBottom = !boxes.some(({ x, y }) => x === boxes[i].x && y > boxes[i].y);
     drawTile(app, pen, tile, boxes[i]);
@@ -104,11 +119,11 @@ function titleOf(app) {
 
 function paintTitle(app) {
   const [title, question] = titleOf(app);
-  app.parts.title.textContent = title;
-  app.parts.question.textContent = question;
+  put(app.parts.title, title);
+  put(app.parts.question, question);
   app.parts.map.setAttribute("aria-label", `${title}: ${question}. ${activeText(app)}`);
   const coarse = app.tiles.some((tile) => !tile.map.exact);
   app.parts.coarse.hidden = !coarse;
   const pooled = app.tiles.some((tile) => !tile.map.exact && tile.kind.isPooled);
-  app.parts.coarse.textContent = pooled ? "8-bit, maxima of blocks" : "8-bit";
+  put(app.parts.coarse, pooled ? "8-bit, maxima of blocks" : "8-bit");
 }

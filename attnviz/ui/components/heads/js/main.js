@@ -48,11 +48,18 @@ function paint(app, began) {
   rememberSite(app);
   paintFocus(app);
   paintOverview(app);
-  paintStrip(app);
-  paintBars(app);
   paintControls(app);
+  paintRow(app);
   announce(app, `${titleOf(app)[0]}. ${activeText(app)}`);
   tellPainted(app, began);
+}
+
+// All that speaks of the pinned row, or of the one under the pointer.
+function paintRow(app) {
+  const subject = subjectOf(app);
+  paintStrip(app, subject);
+  paintBars(app, subject);
+  bringIntoView(app.queried);
 }
 
 function fit(app) {

@@ -4,16 +4,27 @@ function paintOverlay(app) {
   const [width, height] = app.sizes.map;
   const pen = canvasPen(sharpContext(app.parts.overlay, [width, height]), app.theme);
   for (const tile of app.tiles) {
-    const { kind, geometry } = tile;
-    if (app.view.row !== null && sharesRows(app, kind.kind)) outlineRow(app, pen, { geometry, row: app.view.row });
-    if (app.hover && app.hover.kind === kind.kind) outlineCell(app, pen, tile);
+    markPinnedRow(app, pen, tile);
+    if (app.hover && app.hover.kind === tile.kind.kind) outlineCell(app, pen, tile);
   }
   if (app.dragged) pen.box(...app.dragged, { stroke: app.theme.accent, fill: css(app.theme.accentRGB, 0.12) });
 }
 
-function outlineRow(app, pen, { geometry, row }) {
-  const { zoom, x, w, cell } = geometry;
-  if (row < zoom.top || row >= zoom.bottom) return;
+// The pinned row's label stands on paper of its own: below it the map has the same one in plain letters, or, of a long
+// text, its neighbours'.
+function markPinnedRow(app, pen, tile) {
+  const { row } = app.view;
+  const { zoom, x, w, cell, labelWidth } = tile.geometry;
+  if (row === null || !sharesRows(app, tile.kind.kind) || row < zoom.top || row >= zoom.bottom) return;
+  const high = cell.h < 11 ? 14 : Math.min(cell.h, 16);
+  const top = rowTop(tile.geometry, row) + (cell.h - high) / 2;
+  pen.box(x - 10 - labelWidth, top, labelWidth + 5, high, { fill: app.theme.paper });
+  drawRowLabel(app, pen, tile, { row, strong: true });
+  outlineRow(app, pen, tile.geometry, row);
+}
+
+function outlineRow(app, pen, geometry, row) {
+  const { x, w, cell } = geometry;
   const thin = cell.h < 6 ? 2 : 0;
   pen.box(x - 2, rowTop(geometry, row) - 1 - thin, w + 4, cell.h + 2 + 2 * thin, {
     stroke: app.theme.accent,

@@ -36,10 +36,7 @@ function hoverAt(app, event) {
   if (app.hover?.key !== key) {
     app.hover = { key, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
     paintOverlay(app);
-    if (app.view.row === null) {
-      paintStrip(app);
-      paintBars(app);
-    }
+    if (app.view.row === null) paintRow(app);
   }
   showTip(app, tile, point);
 }
@@ -49,10 +46,7 @@ function endHover(app) {
   app.hover = null;
   app.parts.tip.hidden = true;
   paintOverlay(app);
-  if (app.view.row === null) {
-    paintStrip(app);
-    paintBars(app);
-  }
+  if (app.view.row === null) paintRow(app);
 }
 
 function showTip(app, tile, [x, y]) {

@@ -1,6 +1,6 @@
 // The sentences on top: the keys that the active row looks at are shaded, the row's own token is ringed.
 
-function paintStrip(app) {
+function paintStrip(app, subject) {
   const { lines } = app.payload.header.strip;
   const node = app.parts.strip;
   if (node.dataset.drawn !== app.payload.header.base) {
@@ -8,15 +8,17 @@ function paintStrip(app) {
     app.tokens = lines.map((line) => line.tokens.map(([text, special]) => tokenNode(text, special)));
     node.replaceChildren(...lines.map((line, i) => lineNode(line.name, app.tokens[i])));
     node.onclick = (event) => chooseToken(app, event.target);
+    node.onpointerover = (event) => nameWeight(app, event.target);
     app.shaded = [];
   }
   for (const token of app.shaded) clearToken(token);
   app.shaded = [];
+  app.queried = null;
   markAsking(app);
-  const subject = subjectOf(app);
+  app.weightOf = new Map();
   if (subject.row === null || !axesOf(app, subject.tile.kind.kind)) return;
-  markQuery(app, subject);
   shadeKeys(app, subject);
+  markQuery(app, subject);
 }
 
 const tokenNode = (text, special) => element("span", { class: special ? "token special" : "token", text, dir: "auto" });
@@ -32,7 +34,13 @@ const lineNode = (name, tokens) =>
 function clearToken(token) {
   token.style.background = token.style.color = "";
   token.classList.remove("queried");
-  token.removeAttribute("title");
+}
+
+// A token's weight is written out when somebody points at it: writing all of a long sentence's takes a frame.
+function nameWeight(app, token) {
+  if (!token.classList.contains("token")) return;
+  const weight = app.weightOf.get(token);
+  token.title = weight === undefined ? "" : exactText(weight);
 }
 
 // The tokens of the line that asks can be clicked.
@@ -46,11 +54,13 @@ const axesOf = (app, kind) => app.payload.header.strip.axes?.[kind];
 
 function markQuery(app, { tile: { kind }, row }) {
   const axis = axesOf(app, kind.kind);
-  for (const token of kind.rowTokens[row]) touch(app, axis.query, token)?.classList.add("queried");
-  bringIntoView(app.tokens[axis.query[0]]?.[kind.rowTokens[row][0] + axis.query[1]]);
+  const nodes = kind.rowTokens[row].map((token) => touched(app, axis.query, token)).filter(Boolean);
+  for (const node of nodes) node.classList.add("queried");
+  app.queried = nodes[0];
 }
 
 // A long sentence scrolls in its own line; scrollIntoView would move the page too. Short ones have nothing to scroll.
+// Asked after all else is painted, for it makes the browser lay out what has changed.
 function bringIntoView(token) {
   const line = token?.parentElement;
   if (!line || line.childElementCount < 24 || line.scrollHeight <= line.clientHeight) return;
@@ -59,7 +69,7 @@ function bringIntoView(token) {
     line.scrollTop = offsetTop - 2;
 }
 
-function touch(app, [line, offset], token) {
+function touched(app, [line, offset], token) {
   const node = app.tokens[line]?.[token + offset];
   if (node) app.shaded.push(node);
   return node;
@@ -72,14 +82,16 @@ function shadeKeys(app, { tile, row }) {
   const range = tile.range ?? rangeOf(app, [tile]);
   for (let col = 0; col < kind.nCols; col++) {
     const weight = map.data[row * kind.nCols + col];
-    for (const token of kind.colTokens[col]) shadeToken(touch(app, axis.key, token), { weight, range, scale });
+    for (const token of kind.colTokens[col]) {
+      app.weightOf.set(app.tokens[axis.key[0]]?.[token + axis.key[1]], weight);
+      // A fainter shade would not be seen, and the text keeps its own colour.
+      if (Math.abs(weight) >= 0.03 * range.high) shadeToken(touched(app, axis.key, token), { weight, range, scale });
+    }
   }
 }
 
 function shadeToken(node, { weight, range: { low, high }, scale }) {
   if (!node) return;
-  node.title = exactText(weight);
-  if (Math.abs(weight) < 0.03 * high) return; // the shade would not be seen, and the text keeps its own colour
   const rgb = colourAt(scale, stepOf(weight, low, high));
   node.style.background = css(rgb);
   node.style.color = luminance(rgb) > 0.48 ? "#14141f" : "#ffffff";

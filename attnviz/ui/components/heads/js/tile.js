@@ -63,11 +63,9 @@ function maskedBoxes({ mask, kind, geometry }) {
 const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
 
 function drawRowLabels(app, pen, tile) {
-  const { geometry, kind } = tile;
+  const { geometry } = tile;
   const step = stepFor(geometry.cell.h, 11);
-  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) {
-    drawRowLabel(app, pen, tile, row, row === app.view.row && sharesRows(app, kind.kind));
-  }
+  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) drawRowLabel(app, pen, tile, { row });
   if (geometry.cell.h < 10) return;
   for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row++) drawBlindness(app, pen, tile, row);
 }
@@ -79,7 +77,7 @@ function drawBlindness(app, pen, tile, row) {
 }
 
 // Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
-function drawRowLabel(app, pen, tile, row, strong) {
+function drawRowLabel(app, pen, tile, { row, strong = false }) {
   const { geometry, kind } = tile;
   const [input, output] = kind.rows[row];
   const y = rowTop(geometry, row) + geometry.cell.h / 2;

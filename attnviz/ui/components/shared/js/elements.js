@@ -12,6 +12,11 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Text that is there already is left alone: setting it again would lay the page out again.
+function put(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 const button = (text, attributes = {}) => element("button", { type: "button", text, ...attributes });
 
 const group = (...nodes) => element("div", { class: "group", role: "group" }, ...nodes);
