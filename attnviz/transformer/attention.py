@@ -7,12 +7,12 @@ fused kernel computes, one step each; traces and laboratories use them to make s
 import math
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, dropped
+from attnviz.transformer.fused import over_visible_keys
 from attnviz.transformer.masks import for_heads
 from attnviz.transformer.probe import AttentionCall, Probe, Site
 
@@ -109,7 +109,7 @@ def _fused(call: AttentionCall) -> Tensor:
     if call.bias is not None:
         bias = call.bias if mask is None else call.bias.masked_fill(~mask, -math.inf)
         mask = bias.to(call.query.dtype)
-    out = F.scaled_dot_product_attention(call.query, call.key, call.value, attn_mask=mask, scale=call.scale)
+    out = over_visible_keys(call, mask)
     if call.mask is None or (call.bias is None and out.device.type == "cpu"):
         return out  # with a bool mask the CPU kernel itself gives zeros where a row sees no key
     return out.masked_fill(no_keys(call.mask).unsqueeze(-1), 0.0)

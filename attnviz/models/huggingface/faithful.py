@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnviz.models.huggingface import activations
 from attnviz.models.huggingface.attention import NAME
 from attnviz.models.huggingface.network import Batch, Network, Watch
 from attnviz.models.huggingface.refusal import ModelError
@@ -51,6 +52,7 @@ def eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
 
 def ours(model: Any, sample: Batch, target: Batch | None = None) -> Network:
     """The model with the package's attention in the place of its own, from now on. Raises ModelError."""
+    activations.fuse(model)
     model.set_attn_implementation(NAME)
     if model.config._attn_implementation != NAME:  # transformers only warns
         raise ModelError("The model computes its attention without transformers' attention interface.")

@@ -115,7 +115,7 @@ class CheckpointText:
 
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer sentence stands in the same batch."""
-        return token == self.padding(token.start)
+        return token.id == self.pad_id and token == self.padding(token.start)
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""
@@ -166,17 +166,17 @@ class CheckpointText:
                 continue
             start = max(first + begins[part], end)  # bytes of one character are several tokens: the first shows it
             end = max(last + begins[part], start)
-            tokens.append(replace(_token(text, id_, (start, end), part), is_special=id_ in self.special_ids))
+            tokens.append(_token(text, id_, (start, end), part, is_special=id_ in self.special_ids))
         return tuple(tokens)
 
 
-def _token(text: str, id_: int, span: tuple[int, int], part: int) -> Token:
+def _token(text: str, id_: int, span: tuple[int, int], part: int, *, is_special: bool = False) -> Token:
     """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
     start, end = span
     while start < end and text[start].isspace():
         start += 1
     starts_word = start == 0 or text[start - 1].isspace() or (start == end and text[start : start + 1].isspace())
-    return Token(text[start:end], id_, start, end, starts_word=starts_word, part=part)
+    return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, part=part)
 
 
 def _cut(pieces: list[Encoding], room: int) -> list[str | None]:
