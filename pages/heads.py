@@ -13,10 +13,10 @@ with st.container(key="heads-bar", horizontal=True):
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import heads_rooms, heads_view
 
-trace = own or frame.run(lambda: session.trace(request))
+trace = own or frame.run(lambda: session.attention(request))
 view = heads_view.current(trace, own_tensors.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
-heads_rooms.draw(trace, tabs)
+heads_rooms.draw(trace, tabs, whole=lambda: own or session.trace(request))
 if own:
     own_tensors.finish(own, tabs)
 else:

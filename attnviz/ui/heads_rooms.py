@@ -21,12 +21,15 @@ NEEDS_QUERIES = (
 )
 
 
-def draw(trace: "Trace", tabs: Tabbed) -> None:
-    """The tab that is open, and nothing of the others."""
-    {"heads": _heads, "links": _links, "model": _whole_model, "neuron": _neuron}[tabs.tab](trace, tabs)
+def draw(trace: "Trace", tabs: Tabbed, *, whole: heads_data.Whole) -> None:
+    """The tab that is open, and nothing of the others; `whole` gives the trace with all that can be taken along."""
+    if tabs.tab == "heads":
+        _heads(trace, tabs, whole)
+    else:
+        {"links": _links, "model": _whole_model, "neuron": _neuron}[tabs.tab](trace, tabs)
 
 
-def _heads(trace: "Trace", tabs: Tabbed) -> None:
+def _heads(trace: "Trace", tabs: Tabbed, whole: heads_data.Whole) -> None:
     from attnviz.ui.components.heads import heads
     from attnviz.views.heads_payload import heads_payload
 
@@ -34,7 +37,7 @@ def _heads(trace: "Trace", tabs: Tabbed) -> None:
     maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
     payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
     heads(payload, on_change=heads_view.adopt)
-    heads_data.below(trace, maps[view.kind], view)
+    heads_data.below(whole, maps[view.kind], view)
 
 
 def _maps(trace: "Trace", tabs: Tabbed, kind) -> Shown:

@@ -85,30 +85,46 @@ def _prepare() -> None:
     torch.set_num_threads(int(os.environ.get("ATTNVIZ_THREADS", "1")))  # sentences are short, visitors are many
 
 
-def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0) -> "Trace":
-    """The trace of what was typed, whatever a model asks for. Raises ValueError with one sentence."""
+def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0, **kept: bool) -> "Trace":
+    """The trace of what was typed, whatever a model asks for; `kept` is what a checkpoint's trace may leave out.
+
+    Raises ValueError with one sentence.
+    """
     ways: dict[tuple[str, ...], Callable[..., Trace]] = {
         ("src", "to", "tgt"): lambda trace: trace(src, to=to, tgt_text=tgt or None),
-        ("src", "tgt"): lambda trace: trace(src, tgt_text=tgt or None),
-        ("text", "pair"): lambda trace: trace(src, tgt if tgt.strip() else None),
-        ("text",): lambda trace: trace(src, new_tokens=new),
+        ("src", "tgt"): lambda trace: trace(src, tgt_text=tgt or None, **kept),
+        ("text", "pair"): lambda trace: trace(src, tgt if tgt.strip() else None, **kept),
+        ("text",): lambda trace: trace(src, new_tokens=new, **kept),
     }
     return ways[loaded.inputs](loaded.trace)
 
 
-def _traced(asked: tuple[str, str, str, str, str, int], progress: Progress | None) -> "Trace":
-    name, _, src, to, tgt, new = asked
-    return run(model(name), src, to=to, tgt=tgt, new=new)
+_Asked = tuple[str, str, str, str, str, int, bool]
+
+
+def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
+    name, _, src, to, tgt, new, whole = asked
+    return run(model(name), src, to=to, tgt=tgt, new=new, logits=whole, hidden=whole)
 
 
 # By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.
 _TRACES = 1.5e9  # bytes
-_traces: "Shelf[tuple[str, str, str, str, str, int], Trace]" = Shelf(
-    _traced, most=_TRACES, size=lambda trace: trace.nbytes()
-)
+_traces: "Shelf[_Asked, Trace]" = Shelf(_traced, most=_TRACES, size=lambda trace: trace.nbytes())
 
 
 def trace(request: Request) -> "Trace":
     """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
+    return _traces.get(_asked(request))
+
+
+def attention(request: Request) -> "Trace":
+    """As `trace`, for who looks at attention alone: a checkpoint's logits and hidden states may be missing, which are
+    half the time of a long pass and two thirds of its memory.
+    """
+    whole = _asked(request)
+    return _traces.get(whole if whole in _traces.names or _is_shipped(request.entry.name) else (*whole[:-1], False))
+
+
+def _asked(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
-    return _traces.get((request.entry.name, weights, request.src, request.to, request.tgt, request.new))
+    return request.entry.name, weights, request.src, request.to, request.tgt, request.new, True

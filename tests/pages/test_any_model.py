@@ -164,3 +164,20 @@ def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str
     assert told["title"]
     if tab == "neuron":
         assert (told["layer"], told["head"]) == (1, 2)
+
+
+def test_heads_computes_no_logits_and_other_pages_do(open_page, folder) -> None:
+    """Half of a long pass is the scores of the vocabulary, which no map shows."""
+    from attnviz.models.catalogue import Entry
+    from attnviz.ui import session
+
+    name, text = folder("gpt2"), "The wolf sleeps on the hill."
+    app = open_page("heads", model=name, src=text, new="2")
+    assert not app.exception
+    request = session.Request(Entry(name, Path(name), name, ()), text, new=2)
+    lean, whole = session.attention(request), session.trace(request)
+    assert (lean.logits, lean.layers) == (None, {})
+    assert whole.logits is not None
+    assert whole.layers
+    assert lean.attn("decoder_self").equal(whole.attn("decoder_self"))
+    assert session.attention(request) is whole  # what is there already serves both
