@@ -84,7 +84,7 @@ def neuron(trace: Trace, kind: Kind, *, layer: int, head: int, query: int, key: 
 
     Raises ValueError for a head or position that there is not, and for a trace without queries and keys.
     """
-    call, heads = trace.call(kind, layer), trace.n_heads
+    call, heads = trace.call(kind, layer), trace.shape(kind)[1]
     q_len, k_len = len(trace.query_tokens(kind, item=item)), len(trace.key_tokens(kind, item=item))
     for name, value, count in (("head", head, heads), ("query", query, q_len), ("key", key, k_len)):
         if not 0 <= value < count:

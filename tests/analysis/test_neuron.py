@@ -66,6 +66,15 @@ def test_positions_that_are_not_there_are_refused(trace, wrong, said) -> None:
         neuron(trace, "cross", **({"layer": 0, "head": 0, "query": 0, "key": 0} | wrong))
 
 
+def test_heads_are_counted_by_kind() -> None:
+    trace = by_hand()
+    call = trace.call("cross", 0)
+    wider = replace(call, query=call.query.repeat(1, 2, 1, 1), key=call.key.repeat(1, 2, 1, 1))
+    both = replace(trace, calls={Site("encoder_self", 0): wider, **trace.calls})
+    with pytest.raises(ValueError, match="no head 1"):
+        neuron(both, "cross", layer=0, head=1, query=0, key=0)
+
+
 def test_bare_weights_say_that_they_have_no_queries() -> None:
     with pytest.raises(ValueError, match="bare weights"):
         neuron(attnviz.from_tensors(np.eye(2), ["a", "b"]), "encoder_self", layer=0, head=0, query=0, key=0)
