@@ -4,21 +4,15 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.one_layer import layer_by_layer, one_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.ui import heads_data, heads_maps, heads_tabs, heads_view, made_once
+from attnviz.ui import heads_data, heads_maps, heads_neuron, heads_tabs, heads_view, made_once
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
-
-NEEDS_QUERIES = (
-    "The neuron view takes a weight apart into the query and the key that made it. Your file holds bare weights, and "
-    "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
-)
 
 
 def draw(trace: "Trace", tabs: Tabbed, *, whole: heads_data.Whole) -> None:
@@ -26,7 +20,7 @@ def draw(trace: "Trace", tabs: Tabbed, *, whole: heads_data.Whole) -> None:
     if tabs.tab == "heads":
         _heads(trace, tabs, whole)
     else:
-        {"links": _links, "model": _whole_model, "neuron": _neuron}[tabs.tab](trace, tabs)
+        {"links": _links, "model": _whole_model, "neuron": heads_neuron.draw}[tabs.tab](trace, tabs)
 
 
 def _heads(trace: "Trace", tabs: Tabbed, whole: heads_data.Whole) -> None:
@@ -118,32 +112,6 @@ def _take_whole_model() -> None:
         texts = {"kind": view["kind"], "mini": view["mini"]}
         opened = {"layer": view["layer"], "head": view["head"], "tab": "heads"}
         heads_tabs.take(texts | (opened if view["open"] else {}))
-
-
-def _neuron(trace: "Trace", tabs: Tabbed) -> None:
-    from attnviz.ui.components.neuron import neuron
-    from attnviz.views.neuron_payload import neuron_payload
-
-    if isinstance(trace, BareWeights):
-        st.info(NEEDS_QUERIES, icon=":material/info:")
-        return
-    # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.
-    chosen = zip((tabs.view.layer, tabs.view.head), trace.shape(tabs.view.kind), strict=True)
-    layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
-    view = {
-        "kind": tabs.view.kind,
-        "layer": layer,
-        "head": head,
-        "row": tabs.view.row,
-        "key": tabs.key,
-        "order": tabs.order,
-    }
-    neuron(neuron_payload(trace, tabs.view.kind, layer=layer, head=head, view=view), on_change=_take_neuron)
-
-
-def _take_neuron() -> None:
-    if view := _chosen("neuron"):
-        heads_tabs.take({name: view[name] for name in ("kind", "layer", "head", "row", "key", "order")})
 
 
 def _chosen(key: str) -> dict | None:

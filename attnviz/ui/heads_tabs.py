@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
-FIELDS = ("tab", "part", "lines", "held", "opacity", "fit", "mini", "key", "order")
+FIELDS = ("tab", "part", "lines", "held", "opacity", "fit", "mini", "query", "key", "order")
 WHOLE = "whole"
 _SHOWN = "tabs-shown"
 NO_HEADS = "none"  # in a link; an empty text means the head in focus
@@ -25,8 +25,9 @@ class Tabbed:
     """The view of the Heads tab, and what the other tabs add to it.
 
     `tab` is the open one. Links: `lines`, the chosen heads as (layer, head), `held`, a token such as "q3" or "k0",
-    `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `key`, a
-    key position beside the view's row (None: the one of most weight), and `order` ("position" or "contribution").
+    `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `query`
+    and `key`, positions of tokens (None: that of the view's row; the one of most weight), and `order` ("position" or
+    "contribution").
     `part` is "whole", or a quadrant such as "0-1": queries of the first part, keys of the second.
     """
 
@@ -37,6 +38,7 @@ class Tabbed:
     opacity: str = "fixed"
     fit: str = "read"
     mini: str = "map"
+    query: int | None = None
     key: int | None = None
     order: str = "position"
     part: str = WHOLE
@@ -50,8 +52,8 @@ class Tabbed:
     def to_params(self) -> dict[str, str]:
         """Every option as the text that stands in a link."""
         texts = {name: str(getattr(self, name)) for name in FIELDS}
-        texts |= {"lines": heads_text(self.lines), "key": "" if self.key is None else str(self.key)}
-        return self.view.to_params() | texts
+        texts |= {name: "" if getattr(self, name) is None else texts[name] for name in ("query", "key")}
+        return self.view.to_params() | texts | {"lines": heads_text(self.lines)}
 
 
 def heads_text(heads: tuple[tuple[int, int], ...]) -> str:
@@ -82,9 +84,11 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
         part=_part(texts["part"], trace, view),
     )
     lines, problems = _heads_of(texts["lines"], trace.shape(view.kind), view)
-    key = int(texts["key"]) if texts["key"].isdecimal() and len(texts["key"]) < 6 else None
+    query, key = (
+        int(texts[name]) if texts[name].isdecimal() and len(texts[name]) < 6 else None for name in ("query", "key")
+    )
     frame.say(*reader.problems, *problems)
-    tabbed = replace(tabbed, lines=lines, key=key)
+    tabbed = replace(tabbed, lines=lines, query=query, key=key)
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed
 

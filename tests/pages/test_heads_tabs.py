@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import heads_neuron
 from attnviz.views.binary import unpacked
 from attnviz.views.links_payload import FAINTEST, links_payload
 
@@ -64,6 +65,28 @@ def test_the_neuron_view_takes_the_pair_of_the_address(open_page) -> None:
     told = header(open_page("heads", **LINK, tab="neuron", row="2", key="1", order="contribution"))
     assert (told["layer"], told["head"]) == (1, 3)
     assert (told["view"]["row"], told["view"]["key"], told["view"]["order"]) == (2, 1, "contribution")
+
+
+def test_the_neuron_view_shows_the_token_that_was_pinned_where_rows_are_words_or_hidden(open_page) -> None:
+    """Rows are counted as they are shown, queries as tokens: the pinned row must stay the same one."""
+    merged = {"tab": "heads", "kind": "encoder_self", "words": "1", "src": "unbelievably tall, she said", "tgt": "elle"}
+    labels = header(open_page("heads", **LINK | merged, row="1"))["kinds"][0]["rows"]
+    told = header(open_page("heads", **LINK | merged | {"tab": "neuron"}, row="1"))
+    queries = [row[0] for row in told["rows"]]
+    first = told["view"]["row"]
+    assert labels[1][0].startswith(queries[first])
+    assert first > 1  # the first word is several pieces, or this says nothing
+    assert header(open_page("heads", **LINK | merged | {"tab": "neuron"}, row="1", query="0"))["view"]["row"] == first
+
+
+def test_a_query_inside_a_word_is_told_apart_from_its_first_piece() -> None:
+    rows = ((0, 1, 2), (4,))  # token 3 is hidden
+    assert [heads_neuron.row_of(rows, query) for query in range(5)] == [0, 0, 0, None, 1]
+    assert heads_neuron.query_of(rows, row=0, query=None) == 0
+    assert heads_neuron.query_of(rows, row=0, query=2) == 2
+    assert heads_neuron.query_of(rows, row=1, query=2) == 4  # another row was pinned since
+    assert heads_neuron.query_of(rows, row=None, query=3) == 3
+    assert heads_neuron.query_of(rows, row=9, query=None) is None
 
 
 @pytest.mark.parametrize(
