@@ -1,5 +1,8 @@
 """Somebody else's model here and elsewhere: GPT-2-small's shape with random weights, traced by attnviz, by transformers
 itself, and, where it is installed (requirements-bench.txt), by TransformerLens.
+
+All compute the same function. Part of what attnviz saves is not attention: GPT-2's activation runs in one kernel
+(`attnviz/models/huggingface/activations.py`), some 3 % of a pass.
 """
 
 import importlib
