@@ -1,6 +1,6 @@
 """Recorded calls, cut to what is asked of them, and what they keep in memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import torch
@@ -37,13 +37,12 @@ def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
     return mask.expand(shape)
 
 
-def tensors(call: AttentionCall) -> Iterator[Tensor]:
-    """Everything that a call keeps alive."""
-    parts = (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory)
-    yield from (part for part in parts if part is not None)
-
-
-def bytes_kept(kept: Iterable[Tensor]) -> int:
-    """Bytes of memory that tensors keep alive, storage that is shared counted once."""
-    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in kept}
-    return sum(storages.values())
+def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] = ()) -> int:
+    """Bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
+    parts = [
+        part
+        for call in calls
+        for part in (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory)
+    ]
+    storages = [part.untyped_storage() for part in (*parts, *others) if part is not None]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind
 
 Side = Literal["src", "tgt"]
 CUT = "(cut)"
@@ -33,3 +34,15 @@ class Sentence:
         """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
         end = len(self.tgt_text)
         return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
+
+    def queries(self, kind: Kind) -> tuple[Token, ...]:
+        """What goes in at each row of a kind's maps."""
+        return self.src if kind == "encoder_self" else self.tgt_in[self.first_row :]
+
+    def keys(self, kind: Kind) -> tuple[Token, ...]:
+        """What the columns of a kind's maps stand for."""
+        return self.tgt_in if kind == "decoder_self" else self.src
+
+    def outputs(self, kind: Kind) -> tuple[Token, ...] | None:
+        """What each row of a kind's maps puts out; None for an encoder, which puts out no tokens."""
+        return None if kind == "encoder_self" else self.tgt_out[self.first_row :]

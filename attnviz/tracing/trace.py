@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.asked import checked, counted, present
-from attnviz.tracing.calls import bytes_kept, of_item, tensors, visible
+from attnviz.tracing.calls import bytes_kept, of_item, visible
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.run_info import RunInfo
 from attnviz.tracing.sentence import CUT, Sentence, Side
@@ -90,18 +90,15 @@ class Trace:
 
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the query axis (what goes in at each row)."""
-        sentence = self.sentences[item]
-        return sentence.src if self._kind(kind) == "encoder_self" else sentence.tgt_in[sentence.first_row :]
+        return self.sentences[item].queries(self._kind(kind))
 
     def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the key axis."""
-        sentence = self.sentences[item]
-        return sentence.tgt_in if self._kind(kind) == "decoder_self" else sentence.src
+        return self.sentences[item].keys(self._kind(kind))
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
         """What each row of a decoder map puts out; None for an encoder, which puts out no tokens."""
-        sentence = self.sentences[item]
-        return None if self._kind(kind) == "encoder_self" else sentence.tgt_out[sentence.first_row :]
+        return self.sentences[item].outputs(self._kind(kind))
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
@@ -157,7 +154,8 @@ class Trace:
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
-        return bytes_kept(self._tensors())
+        others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits)
+        return bytes_kept(self.calls.values(), others)
 
     def save(self, path: str | Path, *, maps: bool = True) -> None:
         """Write an npz file; its keys are listed in `attnviz.tracing.storage`."""
@@ -182,12 +180,6 @@ class Trace:
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """The call of one item, and of one head if asked; both axes stay, with size 1."""
         return of_item(self.call(kind, layer), self._item(item), None if head is None else self._head(kind, head))
-
-    def _tensors(self):
-        for call in self.calls.values():
-            yield from tensors(call)
-        yield from (*self.contexts.values(), *self.layers.values())
-        yield from (part for part in (self.memory, self.logits) if part is not None)
 
     def _layers(self, kind: Kind) -> range:
         return range(sum(site.kind == self._kind(kind) for site in self.calls))
