@@ -13,6 +13,7 @@ from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
 from attnviz.transformer.one_row import RowDecoder
 from attnviz.transformer.probe import Probe
+from attnviz.transformer.row_product import RowProduct
 from attnviz.transformer.transformer import Transformer
 
 Logits = Float[Tensor, "batch vocab_size"]
@@ -52,6 +53,7 @@ class Stepper:
         self.model, self.memory, self.src_mask = model, memory, src_mask
         self.cache = KVCache.for_config(model.config, capacity) if cached else None
         self.row_decoder = RowDecoder(model.decoder) if cached else None
+        self.logits = RowProduct.of(model.embedding.weight)
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
@@ -61,9 +63,9 @@ class Stepper:
         run = Run(probe, dropout, self.cache)
         if self.row_decoder is not None and self.cache is not None and new.shape[1] == 1 and dropout is None:
             x = self.model.embedding(new, self.cache.length)
-            return self.model.logits(self.row_decoder(x, self.memory, self.src_mask, run)[:, -1])
+            return self.logits(self.row_decoder(x, self.memory, self.src_mask, run)[:, -1])
         tgt_in = self.prefix if self.cache is None else new
-        return self.model.logits(self.model.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
+        return self.logits(self.model.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows of the batch only, in this order."""

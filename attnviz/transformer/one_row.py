@@ -3,7 +3,7 @@
 The same sums as `Decoder.forward` on one position, from the same weights and through the same `attend`. A single row is
 so little work that finding weights and calling modules would cost as much again: they are looked up once, when a
 decoding begins, and W_q, W_k and W_v are joined, so that a row passes all three in one product. Dropout and several
-rows at once are left to `Decoder`; a test holds the two against each other.
+new positions at once are left to `Decoder`; a test holds the two against each other.
 """
 
 from collections.abc import Callable
@@ -12,17 +12,16 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from attnviz.transformer.attention import attend
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.layers import Decoder, DecoderLayer, Run
 from attnviz.transformer.masks import for_heads
 from attnviz.transformer.probe import AttentionCall, Probe, Site
+from attnviz.transformer.row_product import RowProduct
 
 Row = Float[Tensor, "batch 1 d_model"]
 Memory = Float[Tensor, "batch k_len d_model"]
-Pair = tuple[Tensor, Tensor]
 
 
 class RowDecoder:
@@ -62,9 +61,10 @@ class RowLayer:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), _pair(own.W_o)
-        self.cross_in, self.cross_out, self.project_memory = _pair(cross.W_q), _pair(cross.W_o), cross.project_memory
-        self.wider, self.narrower = _pair(feed_forward.W_1), _pair(feed_forward.W_2)
+        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), RowProduct.like(own.W_o)
+        self.cross_in, self.cross_out = RowProduct.like(cross.W_q), RowProduct.like(cross.W_o)
+        self.project_memory = cross.project_memory
+        self.wider, self.narrower = RowProduct.like(feed_forward.W_1), RowProduct.like(feed_forward.W_2)
         sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
@@ -76,29 +76,25 @@ class RowLayer:
         return x
 
     def _attend(self, x: Tensor, seen: Seen) -> Tensor:
-        all_three = linear(x, *self.own_in).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
+        all_three = self.own_in(x).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
         key, value = seen.before.append(all_three[1:])
         call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
-        return linear(_merged(attend(call, self.sites[0], probe=seen.probe)), *self.own_out)
+        return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
 
     def _attend_memory(self, x: Tensor, seen: Seen) -> Tensor:
-        query = linear(x, *self.cross_in).view(len(x), self.n_heads, 1, self.d_k)
+        query = self.cross_in(x).view(len(x), self.n_heads, 1, self.d_k)
         key, value = self.project_memory(seen.memory, seen.projected)
         call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
-        return linear(_merged(attend(call, self.sites[1], probe=seen.probe)), *self.cross_out)
+        return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
 
     def _feed_forward(self, x: Tensor, seen: Seen) -> Tensor:
-        return linear(linear(x, *self.wider).relu(), *self.narrower)
+        return self.narrower(self.wider(x).relu())
 
 
-def _pair(module: nn.Linear) -> Pair:
-    return module.weight, module.bias
-
-
-def _joined(*modules: nn.Linear) -> Pair:
+def _joined(*modules: nn.Linear) -> RowProduct:
     """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
-    return weight, torch.cat([module.bias for module in modules])
+    return RowProduct.of(weight, torch.cat([module.bias for module in modules]))
 
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:

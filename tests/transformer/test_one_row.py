@@ -2,7 +2,9 @@
 
 import torch
 
+from attnviz.transformer import checkpoint
 from attnviz.transformer.cache import KVCache
+from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.layers import Run
 from attnviz.transformer.one_row import RowDecoder
 from attnviz.transformer.probe import Site
@@ -42,6 +44,24 @@ def _same_calls(probe, full, position: int) -> None:
             torch.testing.assert_close(getattr(call, name), getattr(whole, name)[:, :, rows], **CLOSE)
         torch.testing.assert_close(call.input_, whole.input_[:, now], **CLOSE)
         torch.testing.assert_close(probe.contexts[site], full.contexts[site][:, :, now], **CLOSE)
+
+
+def test_the_rows_of_a_loaded_model_are_sums_of_columns_and_equal_the_pass(
+    either_norm: Transformer, src, tgt_in, tmp_path
+) -> None:
+    """Of one sentence: with more rows the matrix product is as fast."""
+    checkpoint.save(either_norm, tmp_path, dtype=torch.float32)
+    model = checkpoint.load(tmp_path)
+    src, tgt_in = src[:1], tgt_in[:1]
+    expected = model(src, tgt_in)
+    stepper = Stepper(model, model.encode(src, model.src_mask(src)), model.src_mask(src), capacity=tgt_in.shape[1])
+    assert stepper.row_decoder is not None
+    layers = stepper.row_decoder.layers
+    products = [p for layer in layers for p in (layer.own_in, layer.own_out, layer.cross_in, layer.cross_out)]
+    products += [p for layer in layers for p in (layer.wider, layer.narrower)]
+    assert all(product.every_column is not None for product in (*products, stepper.logits))
+    for position, ids in enumerate(tgt_in.T):
+        torch.testing.assert_close(stepper.step(ids), expected[:, position], **CLOSE)
 
 
 def test_a_probe_may_change_what_a_row_sees(either_norm: Transformer, src, tgt_in, capture) -> None:
