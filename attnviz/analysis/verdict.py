@@ -8,29 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.analysis.tolerance import Tolerance
 from attnviz.models.stepped import Stepped
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Stack
 
-# In units of the type's machine epsilon: what a trained three-layer model needs at 100 tokens, with room to spare.
-ATTN_EPSILONS, HIDDEN_EPSILONS = 16.8, 84.0  # float32: 2e-6 and 1e-5
-
-
 _STACKS: dict[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "decoder": ("decoder_self", "cross")}
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far two correct computations may part: weights by `attn`, anything else by `hidden * (1 + max|x|)`."""
-
-    attn: float
-    hidden: float
-
-    @classmethod
-    def of(cls, dtype: str) -> "Tolerance":
-        """The tolerance of a dtype's name, such as "float32"; it follows the type's machine epsilon."""
-        epsilon = torch.finfo(getattr(torch, dtype)).eps
-        return cls(ATTN_EPSILONS * epsilon, HIDDEN_EPSILONS * epsilon)
 
 
 @dataclass(frozen=True)
@@ -150,8 +133,8 @@ def verdict(steps: Stepped, whole: Trace, item: int = 0) -> Verdict:
             present: tuple[Kind, ...] = tuple(kind for kind in kinds if kind in steps.attn)
             lines += _stack_lines(steps, whole, item, _Part(stack, present, tolerance))
     logits = whole.logits[item, :rows].float().cpu()
-    delta, allowed = _difference(steps.logits, logits), tolerance.hidden * (1 + float(logits.abs().max()))
-    lines.append(Line("decoder", "logits", len(steps.hidden["decoder"]) - 1, None, delta.amax(dim=-1), allowed))
+    delta, allowed = _difference(steps.logits, logits).amax(dim=-1), tolerance.of_numbers(logits)
+    lines.append(Line("decoder", "logits", len(steps.hidden["decoder"]) - 1, None, delta, allowed))
     return Verdict(tuple(lines), whole.info.dtype, tolerance)
 
 
@@ -166,11 +149,12 @@ def _stack_lines(steps: Stepped, whole: Trace, item: int, part: _Part) -> Iterat
     hidden, maps = steps.hidden[part.stack], {kind: _map_deltas(steps, whole, kind, item) for kind in part.kinds}
     for layer in range(-1, len(hidden) - 1):
         for kind in part.kinds if layer >= 0 else ():
+            scores = whole.scores(kind, layer=layer, item=item)
             for head, delta in enumerate(maps[kind][layer]):
-                yield Line(part.stack, kind, layer, head, delta, part.tolerance.attn)
+                yield Line(part.stack, kind, layer, head, delta, part.tolerance.of_weights(scores[head]))
         expected = whole.layer_output(part.stack, layer, item)[: hidden.shape[1]]
         delta = _difference(hidden[layer + 1], expected).amax(dim=-1)
-        yield Line(part.stack, "output", layer, None, delta, part.tolerance.hidden * (1 + float(expected.abs().max())))
+        yield Line(part.stack, "output", layer, None, delta, part.tolerance.of_numbers(expected))
 
 
 def _map_deltas(steps: Stepped, whole: Trace, kind: Kind, item: int) -> Float[Tensor, "layers heads positions"]:

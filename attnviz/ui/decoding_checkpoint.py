@@ -48,13 +48,14 @@ def decoded(request: Request, view: DecodingView) -> "Decoded":
 
 
 def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose"):
-    """Step by step: a prompt is fed and continued; a target is written, or the teacher's is fed."""
+    """Step by step: a prompt is fed and continued, a target is written; or all that training read is fed."""
     model = session.model(request.entry.name)
     how = {"cached": view.way != "recomputed", "choose": choose}
-    is_taught = view.way == "teacher"
-    if "tgt" in model.inputs:
-        return model.stepwise(request.src, tgt_text=trace.tgt_text if is_taught else None, **how)
-    return model.stepwise(request.src, new_tokens=1 if is_taught else max(1, request.new), **how)
+    if view.way == "teacher":
+        how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)
+    elif "tgt" not in model.inputs:
+        how["new_tokens"] = max(1, request.new)
+    return model.stepwise(request.src, **how)
 
 
 def _one_pass(model, trace: "Trace", made: "Stepped") -> "Trace":

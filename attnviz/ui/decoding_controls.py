@@ -183,7 +183,8 @@ _HELPS = {
 _BREAK_HELP = "Each switch changes the real computation of your own runs, and of nobody else's."
 _WAY_HELP = (
     "KV cache: keys and values of earlier tokens are kept, a step computes one row. Recompute: the whole prefix goes "
-    "in again at every step. Teacher's prefix: the target above is fed, whatever the model itself would choose."
+    "in again at every step. Teacher's prefix: what training reads (its inputs, left) is fed, whatever the model would "
+    "choose itself; where a model continues a prompt, that is the prompt and what follows it."
 )
 _CHOOSE_HELP = "Greedy takes the likeliest token, sampled draws one, a beam keeps several sentences and the best wins."
 _SMOOTHING_HELP = (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from attnviz.analysis.verdict import Tolerance
+from attnviz.analysis.tolerance import Tolerance
 from attnviz.ui.decoding_link import DROPOUT, DecodingView
 
 _BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23

@@ -4,6 +4,7 @@ import html
 
 import streamlit as st
 
+from attnviz.analysis.tolerance import USUAL_SCORE
 from attnviz.text.display import display
 from attnviz.ui import figure
 from attnviz.ui.decoding_link import DecodingView
@@ -33,7 +34,7 @@ def number(run: Decoded, view: DecodingView) -> None:
     if first is not None:
         lines.append(f"breaks first at <b>{_place(first, run)}</b>, by {_amount(first.delta)}")
     lines.append(
-        f"tolerance in {verdict.dtype}: {verdict.tolerance.attn:.0e} for weights, "
+        f"tolerance in {verdict.dtype}: {verdict.tolerance.attn:.0e} · (1 + max|score| / {USUAL_SCORE}) for weights, "
         f"{verdict.tolerance.hidden:.0e} · (1 + max|x|) for the rest"
     )
     why = reasons(view) if view.broken else (Reason(_WHY_NOT_ZERO if largest.delta else _WHY_ZERO),)

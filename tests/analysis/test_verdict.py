@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.verdict import Tolerance, verdict
+from attnviz.analysis.tolerance import Tolerance
+from attnviz.analysis.verdict import verdict
 from attnviz.models.stepped import stepped
 from attnviz.models.stepwise import Plan, steps, teacher_forced
 from attnviz.models.tiny import tiny_translator
@@ -67,6 +68,19 @@ def test_tolerances_follow_the_type() -> None:
     assert Tolerance.of("float32").hidden == pytest.approx(1e-5, rel=0.01)
     attn = [Tolerance.of(dtype).attn for dtype in ("float64", "float32", "float16", "bfloat16")]
     assert attn == sorted(attn)
+
+
+def test_weights_may_part_by_more_where_scores_are_large(pair) -> None:
+    """By hand: at a largest score of 16 by twice the tolerance, at 48 by four times."""
+    tolerance = Tolerance.of("float32")
+    assert tolerance.of_weights(torch.zeros(2, 3)) == tolerance.attn
+    assert tolerance.of_weights(torch.tensor([[1.0, -16.0]])) == pytest.approx(2 * tolerance.attn)
+    assert tolerance.of_weights(torch.tensor([[48.0, -16.0]])) == pytest.approx(4 * tolerance.attn)
+    assert tolerance.of_weights(torch.tensor([[torch.nan, torch.inf, 16.0]])) == pytest.approx(2 * tolerance.attn)
+    made, whole = pair
+    lines = [line for line in verdict(made, whole).lines if line.part == "cross"]
+    expected = [tolerance.of_weights(whole.scores("cross", layer=line.layer, head=line.head)) for line in lines]
+    assert [line.allowed for line in lines] == pytest.approx(expected)
 
 
 def test_the_table_has_a_row_for_every_place_and_position(pair) -> None:

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from attnviz.analysis.verdict import Tolerance, verdict
+from attnviz.analysis.tolerance import Tolerance
+from attnviz.analysis.verdict import verdict
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.stepped import stepped
 from attnviz.models.stepwise import steps, teacher_forced

@@ -91,6 +91,9 @@ def test_decoding_a_prompt_step_by_step_equals_one_pass(open_page, folder) -> No
         app = open_page("decoding", model=folder("gpt2"), src="I love you.", way=way, new="3")
         assert not app.exception
         assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
+        told = next(unpacked(part.proto.bytes)[0] for part in app.get("bidi_component") if part.proto.bytes)
+        rows, steps = told["training"]["rows"], told["steps"]
+        assert [step["input"] for step in steps] == [row["input"] for row in rows], "prompt and continuation are fed"
 
 
 def test_a_quadrant_of_a_pair_can_be_chosen(open_page, folder) -> None:
@@ -98,6 +101,29 @@ def test_a_quadrant_of_a_pair_can_be_chosen(open_page, folder) -> None:
     assert not app.exception
     choice = next(group for group in app.button_group if group.label == "Part of the maps")
     assert choice.value == "0-1" or choice.value == ["0-1"]
+    assert [caption.value for caption in app.caption] == ["A, B: the two sentences"]
+
+
+def test_the_neuron_view_shows_every_token_and_offers_no_quadrant(open_page, folder) -> None:
+    app = open_page("heads", model=folder("gpt2"), src="I love you.", new="3", part="0-0", tab="neuron")
+    assert not app.exception
+    assert not [group for group in app.button_group if group.label == "Part of the maps"]
+
+
+def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path, monkeypatch) -> None:
+    from attnviz.ui import controls
+
+    told: list[str] = []
+    real = controls.session.inputs
+    monkeypatch.setattr(
+        controls.session,
+        "inputs",
+        lambda entry, tell: real(entry, lambda share, what: told.append(what) or tell(share, what)),
+    )
+    folder = checkpoints.save(tmp_path / "new", checkpoints.ALL["gpt2"])
+    app = open_page("heads", model=str(folder), src="I love you.", new="0")
+    assert not app.exception
+    assert "Reading the weights" in told
 
 
 def test_a_folder_that_is_none_is_one_sentence_and_nothing_typed_is_lost(open_page) -> None:

@@ -95,19 +95,26 @@ class HuggingFaceModel(Described):
         return replace(self._again(list(trace.sentences), watch), info=trace.info)
 
     def stepwise(
-        self, text: str, *, tgt_text: str | None = None, cached: bool = True, new_tokens: int | None = None,
-        choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
+        self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
+        new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
-        A decoder is fed its prompt token by token, then writes up to `new_tokens`. An encoder-decoder writes its target
-        or is fed the teacher's `tgt_text`; `Step.token` is always what the model would choose. Raises ValueError
-        for a model that does not write.
+        A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
+        target. A teacher's prefix is fed instead where it is given: the ids `tgt_in` (of a decoder: prompt and
+        continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the model would choose. Raises
+        ValueError for a model that does not write, and for ids that do not begin as a target or the prompt does.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._taker.check([text], targets=() if tgt_text is None else (tgt_text,))
-        return self._steps(self.text.encode(text, limit=max_tokens), tgt_text, cached, new_tokens, choose)
+        read, taught = self.text.encode(text, limit=max_tokens), None
+        if tgt_in is not None:
+            taught = self._scribe.taught(read, tgt_in)
+        elif tgt_text is not None and tgt_text.strip():
+            whole = self._scribe.given(tgt_text)
+            taught = Encoded(whole.tokens[:-1], whole.text)
+        return self._steps(read, taught, cached, new_tokens, choose)
 
     @torch.inference_mode()
     def writer(
@@ -146,10 +153,10 @@ class HuggingFaceModel(Described):
 
     @torch.inference_mode()
     def _steps(
-        self, encoded: Encoded, tgt_text: str | None, cached: bool, new_tokens: int | None, choose: Choose
+        self, encoded: Encoded, taught: Encoded | None, cached: bool, new_tokens: int | None, choose: Choose
     ) -> Iterator[Step]:
         stepper, plan = self._scribe.plan(
-            encoded, tgt_text, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
+            encoded, taught, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
             choose=choose, cached=cached,
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))

@@ -69,17 +69,30 @@ class Scribe:
         return Stepper(self.network, memory, src_mask=src.mask, cached=cached)
 
     def plan(
-        self, read: Encoded, tgt_text: str | None, *, new_tokens: int | None, choose: Choose, cached: bool
+        self, read: Encoded, taught: Encoded | None, *, new_tokens: int | None, choose: Choose, cached: bool
     ) -> tuple[Stepper, Plan]:
-        """How to step after a prompt that was read, or for a source: with the teacher's target, or the model's own."""
+        """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
         if self.network.family == "decoder":
-            return Stepper(self.network, cached=cached), Plan(read, self.room(read, new_tokens or 0), choose)
-        given, count = self.begun(), self.limit(read, new_tokens)
-        if tgt_text is not None and tgt_text.strip():
-            whole = self.given(tgt_text)
-            given, count = Encoded(whole.tokens[:-1], whole.text), 1
+            count = 1 if taught else self.room(read, new_tokens or 0)
+            return Stepper(self.network, cached=cached), Plan(taught or read, count, choose)
+        count = 1 if taught else self.limit(read, new_tokens)
         stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
-        return stepper, Plan(given, count, choose, read, encoder)
+        return stepper, Plan(taught or self.begun(), count, choose, read, encoder)
+
+    def taught(self, read: Encoded, tgt_in: Sequence[int]) -> Encoded:
+        """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
+
+        Raises ValueError where they begin otherwise, or are more than the model has places for.
+        """
+        is_prompt = self.network.family == "decoder"
+        begun = read if is_prompt else self._start()
+        first, rest = tuple(tgt_in[: len(begun.ids)]), tgt_in[len(begun.ids) :]
+        if first != begun.ids:
+            what = "the prompt's ids" if is_prompt else "the id that every target of this model begins with"
+            raise ValueError(f"tgt_in begins with {list(first)}, and must begin with {what}: {list(begun.ids)}.")
+        if len(tgt_in) > self.text.max_tokens:
+            raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has places for {self.text.max_tokens}.")
+        return self.text.continued(begun, rest, part=int(is_prompt))
 
     def writer(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> Writer:
         """What writes after prompts, all cut to the shortest, or for sources, read with the probe in force."""

@@ -1,8 +1,11 @@
 """Step by step on transformers' cache: the rows of the full pass, and the tokens that `generate` writes."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from attnviz.models.stepped import stepped
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS
 from tests.models.huggingface.test_faithful import CLOSE, outputs
 
@@ -62,6 +65,45 @@ def test_a_teacher_is_followed_and_what_the_model_would_choose_is_told(name, mod
     assert [step.token.id for step in steps] == trace.logits[0].argmax(-1).tolist()
     for row, step in enumerate(steps):
         torch.testing.assert_close(step.attn("cross")[..., -1, :], trace.attn("cross")[..., row, :], **CLOSE)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_teacher_continues_a_prompt_whatever_the_model_would_choose(name, cached, model):
+    """What is fed is not what the model writes: here its own continuation with every token moved up by one id."""
+    prompt = model(name).text.encode(PROMPT).ids
+    own = [token.id for token in model(name).trace(PROMPT, new_tokens=COUNT).tokens("tgt")][len(prompt) :]
+    tgt_in = (*prompt, *((id_ + 1) % model(name).network.model.config.vocab_size for id_ in own))
+    steps = list(model(name).stepwise(PROMPT, tgt_in=tgt_in, cached=cached))
+    assert tuple(token.id for token in steps[-1].prefix) == tgt_in
+    assert [token.part for token in steps[-1].prefix] == [0] * len(prompt) + [1] * len(own)
+    whole = stepped(steps)
+    trace = model(name).trace(PROMPT, new_tokens=0)
+    sentence = replace(trace.sentences[0], tgt=(*whole.fed, whole.chosen[-1]), cut=False)
+    one_pass = model(name).rerun(replace(trace, sentences=(sentence,)))
+    torch.testing.assert_close(whole.attn["decoder_self"], one_pass.attn("decoder_self"), **CLOSE)
+    torch.testing.assert_close(whole.logits, one_pass.logits[0], atol=1e-4, rtol=1e-4)
+    assert [token.id for token in whole.chosen] == model(name).vocabulary.forbid(whole.logits).argmax(-1).tolist()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_teachers_ids_are_fed_as_its_text_is(name, model):
+    taught = model(name).trace(PROMPT, tgt_text="A cat sat.").sentences[0].tgt_in
+    by_ids = list(model(name).stepwise(PROMPT, tgt_in=[token.id for token in taught]))
+    by_text = list(model(name).stepwise(PROMPT, tgt_text="A cat sat."))
+    assert [t.id for t in by_ids[-1].prefix] == [t.id for t in by_text[-1].prefix] == [t.id for t in taught]
+    torch.testing.assert_close(by_ids[-1].logits, by_text[-1].logits)
+
+
+def test_ids_that_begin_otherwise_or_find_no_place_are_refused(model):
+    decoder, pair = model("gpt2"), model("marian")
+    prompt = decoder.text.encode(PROMPT).ids
+    with pytest.raises(ValueError, match="must begin with the prompt's ids"):
+        decoder.stepwise(PROMPT, tgt_in=(*prompt[1:], 5))
+    with pytest.raises(ValueError, match=f"places for {decoder.text.max_tokens}"):
+        decoder.stepwise(PROMPT, tgt_in=(*prompt, *[5] * decoder.text.max_tokens))
+    with pytest.raises(ValueError, match="every target of this model begins with"):
+        pair.stepwise(PROMPT, tgt_in=())
 
 
 @pytest.mark.parametrize("name", DECODERS)
