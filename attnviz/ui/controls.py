@@ -11,6 +11,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import kept, model_choice, session
+from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request
 
 MAX_NEW = 64  # tokens after a prompt
@@ -66,11 +67,13 @@ def top_bar() -> Request:
 
 def _inputs(entry: Entry) -> Request:
     """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
+    place = st.empty()
     try:
-        asked = session.inputs(entry)
+        asked = session.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
     except ValueError as refusal:
         st.session_state["refusal"] = str(refusal)
         asked = ("text",)
+    place.empty()
     return _ASKED[asked](entry)
 
 

@@ -75,13 +75,13 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
     reader = Reader(texts)
     tabbed = Tabbed(
         view=view,
-        tab=reader.one_of("tab", tuple(TABS), "heads"),
+        tab=(tab := reader.one_of("tab", tuple(TABS), "heads")),
         held=texts["held"],
         opacity=reader.one_of("opacity", ("fixed", "max"), "fixed"),
         fit=reader.one_of("fit", ("read", "fit"), "read"),
         mini=reader.one_of("mini", ("map", "lines"), "map"),
         order=reader.one_of("order", ("position", "contribution"), "position"),
-        part=_part(texts["part"], trace, view),
+        part=_part(texts["part"], trace, view, is_shown=tab != "neuron"),  # which shows every token
     )
     lines, problems = _heads_of(texts["lines"], trace.shape(view.kind), view)
     query, key = (
@@ -93,7 +93,7 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
     return tabbed
 
 
-def _part(text: str, trace: "Trace", view: View) -> str:
+def _part(text: str, trace: "Trace", view: View, *, is_shown: bool) -> str:
     """Draw the choice of quadrants where a map has more than one: a pair's sentences, or a prompt and what follows."""
     from attnviz.tracing.parts import quadrants
 
@@ -101,9 +101,15 @@ def _part(text: str, trace: "Trace", view: View) -> str:
     if len(found) < 2:
         return WHOLE
     chosen = text if text in found else WHOLE
-    with st.session_state["parts-slot"]:
-        segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
+    if is_shown:
+        _choose_part(found, chosen, is_pair=view.kind == "encoder_self")
     return chosen
+
+
+def _choose_part(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
+    with st.session_state["parts-slot"], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
+        st.caption("A, B: the two sentences" if is_pair else "A: the prompt, B: what was written", width="content")
+        segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
 
 
 def take(texts: Mapping[str, object]) -> None:

@@ -46,9 +46,12 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     return _shipped(name) if _is_shipped(name) else _others.get(name, progress)
 
 
-def inputs(entry: Entry) -> tuple[str, ...]:
-    """What a model asks for; one that is not shipped is loaded for it. Raises ValueError with one sentence."""
-    return ("src", "to", "tgt") if _is_shipped(entry.name) else model(entry.name).inputs
+def inputs(entry: Entry, progress: Progress | None = None) -> tuple[str, ...]:
+    """What a model asks for; one that is not shipped is loaded for it, and `progress` told how far it is.
+
+    Raises ValueError with one sentence.
+    """
+    return ("src", "to", "tgt") if _is_shipped(entry.name) else model(entry.name, progress).inputs
 
 
 def _is_shipped(name: str) -> bool:
