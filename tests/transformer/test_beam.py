@@ -72,6 +72,43 @@ def test_every_step_shows_the_best_first_and_no_more_than_twice_the_size():
             assert scores == sorted(scores, reverse=True)
 
 
+class Told:
+    """A stepper that looks the next token's probabilities up: by hand, where a model would compute them."""
+
+    def __init__(self, table: dict[str, dict[str, float]]) -> None:
+        self.table, self.rows = table, [""]
+
+    def step(self, ids: torch.Tensor, /) -> torch.Tensor:
+        self.rows = [row + "e__ab?"[id_] for row, id_ in zip(self.rows, ids.tolist(), strict=True)]
+        rows = [self.table.get(row.lstrip("?"), {"a": 0.6, "b": 0.4, "e": 1e-9}) for row in self.rows]
+        return torch.tensor([[row["e"], 0, 0, row["a"], row["b"], 0] for row in rows]).log()
+
+    def keep(self, rows: torch.Tensor, /) -> None:
+        self.rows = [self.rows[row] for row in rows.tolist()]
+
+
+def test_a_beam_of_two_by_hand():
+    """An end that comes later but scores higher takes the place of a worse one; it goes on while a living one could.
+
+    Scores are ln p / length. After three steps: aae -0.36, ae -1.06, aaa -1.00, so that a fourth is worth its while;
+    after it aaae -0.77 and abaa -0.96, so that no fifth is.
+    """
+    table = {
+        "": {"a": 0.6, "b": 0.1, "e": 0.3},
+        "a": {"a": 0.7, "b": 0.1, "e": 0.2},
+        "b": {"a": 0.3, "b": 0.2, "e": 0.5},
+        "aa": {"a": 0.12, "b": 0.08, "e": 0.8},
+        "aaa": {"a": 0.06, "b": 0.04, "e": 0.9},
+    }
+    found = beam_steps(Told(table), torch.tensor([5]), Vocabulary(0), max_tokens=9, beam=Beam(2))
+    assert [" ".join("".join("e__ab?"[id_] for id_ in h.ids) for h in step) for step in found] == [
+        "e a b",
+        "ae e aa ab",
+        "aae ae aaa aba",
+        "aae aaae abaa abab",
+    ]
+
+
 def test_log_probabilities_are_those_of_the_model():
     model = _model(2)
     *_, last = beam_steps(_stepper(model), FIRST, VOCABULARY, max_tokens=5, beam=Beam(2))
