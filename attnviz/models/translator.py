@@ -11,13 +11,13 @@ from torch import Tensor
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Plan, Step, steps
-from attnviz.models.writing import decoding_limit, translations, written
+from attnviz.models.writing import Asked, decoding_limit, read_and_target, translations
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.tracing.trace import RunInfo, Trace
 from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.checkpoint import weights_id
@@ -85,7 +85,7 @@ class Translator:
         started = time.perf_counter()
         memory = self.model.encode(self.ids(src), None, Run(recorder))
         encoded = time.perf_counter()
-        sentence, notes = self._target(text, src, memory, to, tgt_text, max_tokens)
+        sentence, notes = read_and_target(self, src, memory, Asked(text, to, tgt_text, max_tokens))
         decoded = time.perf_counter()
         tgt_in = torch.tensor([[token.id for token in sentence.tgt_in]], device=self.device)
         logits = self.model.logits(self.model.decode(tgt_in, memory, None, Run(recorder)))
@@ -176,18 +176,6 @@ class Translator:
         model = copy.deepcopy(self.model).to(dtype)
         model.embedding.restore_positions(self.device)  # rounded with the rest by `to`, and used from float32
         return Translator(model, self.codec, model_id=self.model_id, name=self.name)
-
-    def _target(
-        self, text: str, src: Encoded, memory: Tensor, to: str, tgt_text: str | None, max_tokens: int
-    ) -> tuple[Sentence, tuple[str, ...]]:
-        if tgt_text is not None and tgt_text.strip():
-            given = self.codec.encode_target(tgt_text, to)
-            return Sentence(src.tokens, given.tokens, text, tgt_text), about("Target", given.notes)
-        limit = min(max_tokens, decoding_limit(len(src.ids)))
-        ids = (self.codec.bos_id(to), *written(self, memory, None, to=to, limits=[limit])[0])
-        cut = ids[-1] != self.codec.eos_id
-        notes = (f"The translation was cut after {limit} tokens without reaching an end.",) if cut else ()
-        return Sentence(src.tokens, self.codec.tokens(ids), text, self.codec.text(ids), cut), notes
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -1,16 +1,44 @@
 """What a translator writes, greedily: for one sentence that was read, or for many in batches of like lengths."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from attnviz.text.limits import MAX_TOKENS
+from attnviz.text.codec import Encoded
+from attnviz.text.limits import MAX_TOKENS, about
+from attnviz.tracing.sentence import Sentence
 from attnviz.transformer.decoding import Stepper, decode
 
 if TYPE_CHECKING:
     from attnviz.models.translator import Translator
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sentence, the language to write it in, its target if somebody gives one, and the tokens that one may have."""
+
+    text: str
+    to: str
+    tgt_text: str | None
+    max_tokens: int
+
+
+def read_and_target(
+    model: "Translator", src: Encoded, memory: Tensor, asked: Asked
+) -> tuple[Sentence, tuple[str, ...]]:
+    """The source that was read beside its target, given or else written greedily; and notes on what was cut."""
+    codec, tgt_text = model.codec, asked.tgt_text
+    if tgt_text is not None and tgt_text.strip():
+        given = codec.encode_target(tgt_text, asked.to)
+        return Sentence(src.tokens, given.tokens, asked.text, tgt_text), about("Target", given.notes)
+    limit = min(asked.max_tokens, decoding_limit(len(src.ids)))
+    ids = (codec.bos_id(asked.to), *written(model, memory, None, to=asked.to, limits=[limit])[0])
+    cut = ids[-1] != codec.eos_id
+    notes = (f"The translation was cut after {limit} tokens without reaching an end.",) if cut else ()
+    return Sentence(src.tokens, codec.tokens(ids), asked.text, codec.text(ids), cut), notes
 
 
 @torch.inference_mode()
