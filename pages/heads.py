@@ -14,7 +14,7 @@ with st.container(key="heads-bar", horizontal=True):
 from attnviz.ui import heads_rooms, heads_view
 
 trace = own or frame.run(lambda: session.attention(request))
-view = heads_view.current(trace, own_tensors.entry() if own else request.entry)
+view = heads_view.current(texts, trace, own_tensors.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
 heads_rooms.draw(trace, tabs, whole=lambda: own or session.trace(request))
 if own:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.ui import frame
-from attnviz.ui.choices import Reader, segments
+from attnviz.ui import frame, heads_link
+from attnviz.ui.choices import Reader, linked, segments
 from attnviz.ui.heads_link import View
 
 if TYPE_CHECKING:
@@ -62,9 +62,12 @@ def heads_text(heads: tuple[tuple[int, int], ...]) -> str:
 
 
 def bar() -> Mapping[str, str]:
-    """Draw the row of tabs; the texts that the address holds for them."""
-    with st.container(key="link-tabs"):
-        texts = {name: st.text_input(name, key=name, bind="query-params") or "" for name in FIELDS}
+    """Draw the row of tabs; the texts that the address holds for them and for the Heads tab.
+
+    All of them are sent before the model runs: the browser sees to them meanwhile, and has its hands free when the
+    picture comes.
+    """
+    texts = linked((*heads_link.FIELDS, *FIELDS))
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
     st.session_state["parts-slot"] = st.container(key="parts", width="content")
     return texts

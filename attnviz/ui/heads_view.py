@@ -1,5 +1,7 @@
 """The Heads page's view in widgets that nobody sees: they keep it in the address and across pages, and Back works."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.runtime.state import get_session_state
 
@@ -12,14 +14,12 @@ COMPONENT = "heads"
 STARTS = ("kind", "layer", "head")  # a model says where it starts: left out, they do not mean the defaults
 
 
-def current(trace, entry: Entry) -> View:
-    """The view that the address asks for; what it asks wrongly is said above the picture."""
-    with st.container(key="link-state"):
-        params = {name: st.text_input(name, key=name, bind="query-params") for name in FIELDS}
+def current(texts: Mapping[str, str], trace, entry: Entry) -> View:
+    """The view that the address's texts ask for; what they ask wrongly is said above the picture."""
     start = View(**entry.start)
     shapes = {kind: trace.shape(kind) for kind in trace.kinds}
     bounds = Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS), shapes)
-    view, problems = view_of(params, bounds, start)
+    view, problems = view_of(texts, bounds, start)
     frame.say(*problems)
     return view
 
