@@ -11,6 +11,7 @@ from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Choice, Filled, filled, one_head, weigh
 from attnviz.analysis.mask_effect import effect
 from attnviz.analysis.mask_recipe import Recipe
+from attnviz.analysis.rerun import write_again
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from benchmarks.browser import chromium_here, open_page
@@ -24,7 +25,8 @@ EDITS, WARM_UP = 9, 3
 PARTS = (
     ("a cell painted and redrawn", "atOnce", 150),
     ("the same with torch's numbers", "picture", 150),
-    ("the same with the model run again", "everything", 400),
+    ("the same with the model run again, its first words", "words", 400),
+    ("the same with all that it says", "text", None),
 )
 SITE, HEAD = Site("decoder_self", 1), 3
 
@@ -48,16 +50,25 @@ def _server() -> Iterator[Row]:
             assert one.attn is not None  # -inf is refused nowhere
             findings(Filled(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
 
-        def again(trace=trace, recipe=recipe, choice=choice) -> None:
-            effect(model, trace, MaskOverride([SITE], recipe.build, head=HEAD, weigh=weigh(choice)))
+        probe = MaskOverride([SITE], recipe.build, head=HEAD, weigh=weigh(choice))
 
-        seconds = interleaved({"edit": edit, "again": again}, runs=runs, warm_up=1)
+        def again(trace=trace, probe=probe) -> None:
+            effect(model, trace, probe)
+
+        def words(trace=trace, probe=probe) -> None:
+            write_again(model, trace, probe)
+
+        seconds = interleaved({"edit": edit, "again": again, "words": words}, runs=runs, warm_up=1)
         yield Row(f"mask edit at one site, {length} tokens in", 1e3 * median(seconds["edit"]), "ms", 150)
         yield Row(f"re-run with the mask in force, {length} tokens in", 1e3 * median(seconds["again"]), "ms", 400)
+        yield Row(f"what it then writes, {length} tokens in", 1e3 * median(seconds["words"]), "ms")
 
 
 def _browser() -> Iterator[Row]:
-    """The Space key hides a cell of the encoder's map, then another: from the key to the frame that shows it."""
+    """The Space key hides a cell of the encoder's map, then another: from the key to the frame that shows it.
+
+    A long text is written piece by piece: its first words stand for the run, its last for the text.
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
         dashboard(Path(folder) / "log") as address,

@@ -19,12 +19,22 @@ window.attnvizWatch = {
     return app?.getAttribute("data-test-script-state") === "notRunning";
   },
 
+  // Which edit the Masks page has answered with the model run again, and whether all that it writes is there.
+  said() {
+    const said = document.querySelector(".verdict[data-edit]")?.dataset;
+    return said ? [Number(said.edit), said.written === "whole"] : [0, false];
+  },
+
   // Milliseconds from the next press of a key to the next frame (what the component does at once), to the first frame in
-  // which another picture stands, and to the end of its run.
+  // which another picture stands, and to the end of its run; on the Masks page also to the first words that the model
+  // now says, and to the last.
   fromKey(key) {
-    const before = this.painted();
+    const before = this.painted(),
+      edit = this.said()[0];
     let atOnce = null,
-      picture = null;
+      picture = null,
+      words = null,
+      text = null;
     this.result = new Promise((resolve) => {
       const start = (event) => {
         if (event.key !== key) return;
@@ -32,7 +42,11 @@ window.attnvizWatch = {
         const frame = (now) => {
           atOnce ??= performance.now() - event.timeStamp; // a frame's own time may be that of the key
           if (picture === null && this.painted() !== before) picture = now - event.timeStamp;
-          if (picture !== null && this.idle()) resolve({ atOnce, picture, everything: now - event.timeStamp });
+          const [answered, whole] = this.said();
+          if (words === null && answered > edit) words = now - event.timeStamp;
+          if (words !== null && text === null && whole) text = now - event.timeStamp;
+          if (picture !== null && this.idle() && (text !== null || !document.querySelector(".verdict[data-edit]")))
+            resolve({ atOnce, picture, words, text, everything: now - event.timeStamp });
           else requestAnimationFrame(frame);
         };
         requestAnimationFrame(frame);

@@ -1,4 +1,4 @@
-"""What changes in a run when a mask is put in force: the words, the next tokens, and every later map."""
+"""What changes in a run when a mask is put in force: the next tokens, and every later map. `rerun` has the words."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from attnviz.analysis.rerun import Written, next_tokens, run_again, write_again
+from attnviz.analysis.rerun import next_tokens, run_again
 from attnviz.models.model import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
@@ -15,32 +15,22 @@ from attnviz.tracing.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """Two runs on the same tokens, without the mask and with it, and what each would write by itself.
+    """Two runs on the same tokens, without the mask and with it.
 
-    `error` is torch's own sentence where it refused; `after` is then None. A model that writes nothing has no
-    `unchanged` and `written`. `unchanged` does not hang on the mask: `effect` leaves it out, for a caller to keep.
+    `error` is torch's own sentence where it refused; `after` is then None.
     """
 
     before: Trace
     after: Trace | None = None
-    unchanged: tuple[Written, ...] = ()
-    written: tuple[Written, ...] = ()
     error: str = ""
 
 
-def effect(
-    model: Model, trace: Trace, probe: MaskOverride, *, writing: MaskOverride | None = None, cached: bool = True
-) -> Effect:
-    """Run `trace` again with `probe` in force, and let the model write under `writing` (left out: under `probe` too).
-
-    `cached=False` where earlier positions may see later ones.
-    """
+def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect:
+    """Run `trace` again with `probe` in force."""
     try:
-        after = run_again(model, trace, probe.at(0))
-        written = tuple(write_again(model, trace, writing or probe, cached=cached)) if model.writes else ()
+        return Effect(trace, run_again(model, trace, probe.at(0)))
     except RuntimeError as refusal:
         return Effect(trace, error=str(refusal).strip().splitlines()[0])
-    return Effect(trace, after, written=written)
 
 
 def moved(before: Trace, after: Trace, item: int = 0) -> pd.DataFrame:

@@ -1,16 +1,23 @@
 """Run a model again on the tokens of a trace, with a probe in force: what it computes, and what it would then write."""
 
+import time
+from collections.abc import Generator
 from dataclasses import dataclass, replace
+from threading import Lock
 
 import torch
 from torch import Tensor
 
 from attnviz.models.model import Model, Writer
+from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Sentence, Trace
 from attnviz.transformer.decoding import likeliest
 from attnviz.transformer.probe import Probe
+
+MOST_UNCACHED = 128  # tokens, where each of them costs a pass over all before it
+_SLOW = "with this mask earlier positions may see later ones, so that each token takes a pass over all before it"
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,52 @@ class Written:
     text: str
     tokens: tuple[Token, ...]
     note: str = ""
+
+
+@dataclass
+class _Rows:
+    """Each row's ids so far, and why it stops where it does: the sentence for a cut stands until an end comes."""
+
+    ids: list[list[int]]
+    notes: list[str]
+
+
+class Writing:
+    """What a model writes, a token at a time, as far as it has come. Several visitors may wait for the same one."""
+
+    def __init__(self, model: Model, steps: Generator[_Rows, None, None]) -> None:
+        self._model, self._steps, self._lock = model, steps, Lock()
+        self._rows, self.done, self.error = _Rows([], []), False, ""
+
+    def go_on(self, seconds: float) -> "Writing":
+        """Write for so long, a token at least, or to the end. What torch refuses ends it and stands in `error`."""
+        until = time.perf_counter() + seconds
+        with self._lock:
+            while not self.done:
+                self._one_more()
+                if time.perf_counter() >= until:
+                    break
+        return self
+
+    def _one_more(self) -> None:
+        try:
+            self._rows = next(self._steps)
+        except StopIteration:
+            self.done = True
+        except RuntimeError as refusal:
+            self.done, self.error = True, str(refusal).strip().splitlines()[0]
+
+    @property
+    def count(self) -> int:
+        """Tokens of the longest row so far."""
+        return max(map(len, self._rows.ids), default=0)
+
+    def written(self, item: int = 0) -> Written:
+        """What stands there of one sentence; while it is being written, nothing has cut it."""
+        with self._lock:
+            ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
+            note = self._rows.notes[item] if self.done and self._rows.notes else ""
+        return Written(*self._model.spelled(ids), note)
 
 
 def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
@@ -43,18 +96,19 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
     return model.rerun(trace, probe)
 
 
-@torch.inference_mode()
 def write_again(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool = True) -> list[Written]:
     """What the model writes, greedily, for each sentence of `trace` while `probe` is in force.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
     Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
     """
-    src = max(len(sentence.src) for sentence in trace.sentences)
-    limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24))
-    writer = model.writer(trace, probe, cached=cached, limit=limit)
-    rows, notes = _write(writer, probe, cached=cached, limit=limit)
-    return [Written(*model.spelled(row), note) for row, note in zip(rows, notes, strict=True)]
+    *_, rows = _steps(model, trace, probe, cached=cached)
+    return [Written(*model.spelled(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
+
+
+def writing(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool = True) -> Writing:
+    """The same, to be written piece by piece. Nothing is computed before the first `go_on`."""
+    return Writing(model, _steps(model, trace, probe, cached=cached))
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
@@ -68,31 +122,38 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
     ]
 
 
-def _write(
-    writer: Writer, probe: MaskOverride | None, *, cached: bool, limit: int
-) -> tuple[list[list[int]], list[str]]:
-    """Each row's ids, and why it stopped early, if it did."""
-    batch, fed = len(writer.begun), writer.begun
-    rows: list[list[int]] = [[] for _ in range(batch)]
-    notes = [f"cut after {limit} tokens without reaching an end"] * batch
-    going, at = set(range(batch)), 0
-    for _ in range(limit):
+@torch.inference_mode()
+def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool) -> Generator[_Rows, None, None]:
+    """All rows after each token that is written."""
+    src = max(len(sentence.src) for sentence in trace.sentences)
+    limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
+    cut = "cut after {} tokens without reaching an end"
+    if not cached and limit > MOST_UNCACHED:
+        limit, cut = MOST_UNCACHED, f"{cut}: {_SLOW}"
+    writer = model.writer(trace, probe, cached=cached, limit=limit)
+    fed, at = writer.begun, 0
+    rows = _Rows([[] for _ in fed], [cut.format(limit)] * len(fed))
+    going = set(range(len(fed)))
+    while going and at < limit + writer.begun.shape[1] - 1:
         logits = writer.stepper.step(fed, probe=None if probe is None else probe.at(at if cached else 0))
         at += fed.shape[1]
-        chosen = likeliest(writer.vocabulary.forbid(logits))
+        fed = likeliest(writer.vocabulary.forbid(logits)).unsqueeze(1)
         for row in sorted(going):
-            if bool(logits[row].isnan().any()):
-                notes[row] = "every score is NaN: there is no next token"
+            if _stops(rows, row, logits[row], int(fed[row]), writer):
                 going.discard(row)
-                continue
-            rows[row].append(int(chosen[row]))
-            if rows[row][-1] in writer.vocabulary.ends:
-                notes[row] = ""
-                going.discard(row)
-        if not going:
-            break
-        fed = chosen.unsqueeze(1)
-    return rows, notes
+        yield rows
+
+
+def _stops(rows: _Rows, row: int, logits: Tensor, chosen: int, writer: Writer) -> bool:
+    """Write a row's next id down; whether the row ends there."""
+    if bool(logits.isnan().any()):
+        rows.notes[row] = "every score is NaN: there is no next token"
+        return True
+    rows.ids[row].append(chosen)
+    if chosen in writer.vocabulary.ends:
+        rows.notes[row] = ""
+        return True
+    return False
 
 
 def _padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:

@@ -30,11 +30,19 @@ FILL_NAMES = {
 
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    texts = choices.linked(FIELDS)
-    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
-    view, problems = view_of(texts, MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes))
+    view, problems = view_of(choices.linked(FIELDS), _bounds(trace, entry))
     frame.say(*problems)
     return view
+
+
+def asked(trace, entry: Entry) -> MaskView:
+    """The view that the visitor has asked for; the address may be one edit behind."""
+    return view_of({name: st.session_state.get(name) or "" for name in FIELDS}, _bounds(trace, entry))[0]
+
+
+def _bounds(trace, entry: Entry) -> MaskBounds:
+    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
+    return MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes)
 
 
 def adopt() -> None:

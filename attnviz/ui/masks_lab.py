@@ -11,7 +11,7 @@ from attnviz.analysis import mask_effect
 from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Filled, filled, one_head, weigh
 from attnviz.analysis.mask_recipe import Recipe
-from attnviz.analysis.rerun import Written, batch_of_two, write_again
+from attnviz.analysis.rerun import Writing, batch_of_two, writing
 from attnviz.text.display import display
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
@@ -55,7 +55,8 @@ class Bench:
     def real(self) -> Tensor:
         """Which keys are no padding, `(batch, k_len)`."""
         rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
-        return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
+        is_pad = self.model.is_pad  # asked for once: to find a model costs more than to ask it
+        return torch.tensor([[not is_pad(token) for token in row] for row in rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -129,11 +130,24 @@ class Bench:
 
     def effect(self) -> mask_effect.Effect:
         """The model run again with the mask in force; kept for whoever asks again."""
+        return _effect(self._key(self._in_force), self)
+
+    def writing(self) -> Writing:
+        """What the model would now write, as far as it has come."""
+        return _writing(self._key(self._in_force), self)
+
+    def unchanged(self) -> Writing:
+        """What it writes without the mask: the same whatever the mask is."""
+        return _unchanged(self._key(()), self)
+
+    @property
+    def _in_force(self) -> tuple:
         view = self.view
-        what = (view.kind, view.layer, view.head, view.rules, view.paint, view.choice, view.scope, view.second)
+        return (view.kind, view.layer, view.head, view.rules, view.paint, view.choice, view.scope)
+
+    def _key(self, what: tuple) -> str:
         request = (self.request.entry.name, self.trace.model_id, *self.request.to_params().values())
-        unchanged = _unchanged(repr((request, view.second)), self)
-        return replace(_effect(repr((request, what)), self), unchanged=unchanged)
+        return repr((request, self.view.second, what))
 
     def _of_item(self, mask: Tensor) -> Tensor:
         return mask[min(self.view.item, len(mask) - 1)]
@@ -160,15 +174,16 @@ def _batch(asked: str, name: str, second: str, *, _trace: Trace) -> Trace:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _unchanged(key: str, _bench: Bench) -> tuple[Written, ...]:
-    """What the model writes by itself: the same whatever the mask, and half the time of a re-run."""
-    return tuple(write_again(_bench.model, _bench.trace, None)) if _bench.model.writes else ()
+def _effect(key: str, _bench: Bench) -> mask_effect.Effect:
+    return mask_effect.effect(_bench.model, _bench.trace, _bench.probe(writing=False))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _effect(key: str, _bench: Bench) -> mask_effect.Effect:
-    decoder = _bench.view.kind == "decoder_self"
-    ahead = decoder and _bench.recipe.sees_ahead(_bench.shape[0])
-    return mask_effect.effect(
-        _bench.model, _bench.trace, _bench.probe(writing=False), writing=_bench.probe(writing=True), cached=not ahead
-    )
+def _writing(key: str, _bench: Bench) -> Writing:
+    ahead = _bench.view.kind == "decoder_self" and _bench.recipe.sees_ahead(_bench.shape[0])
+    return writing(_bench.model, _bench.trace, _bench.probe(writing=True), cached=not ahead)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _unchanged(key: str, _bench: Bench) -> Writing:
+    return writing(_bench.model, _bench.trace, None)

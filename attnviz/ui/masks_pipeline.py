@@ -12,19 +12,25 @@ from attnviz.ui import figure
 from attnviz.ui.components.mask_lab import mask_lab
 from attnviz.ui.masks_controls import FILL_NAMES, adopt, answered
 from attnviz.ui.masks_lab import Bench
+from attnviz.ui.masks_writing import drawn_while_written
 from attnviz.views.labels import KINDS
 from attnviz.views.mask_payload import Pipeline, mask_payload
 
 
-def pipeline(bench: Bench) -> None:
-    """Scores, masked scores, weights and context, and below them the translation before and after."""
+def picture(bench: Bench) -> None:
+    """Scores, masked scores, weights and context of one head, with a mask to paint."""
     view = bench.view
     payload = mask_payload(_pipeline(bench), paint=view.paint, row=view.row, zoom=view.zoom, seq=answered())
     mask_lab(payload, on_change=adopt)
+
+
+def below(bench: Bench) -> None:
+    """What the model would now say, before and after, and the maps as a table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
-        verdict = st.empty()
+        verdict = st.container(key="mask-verdict")
         figure.numbers("mask-map", lambda: cells_table(bench.filled, bench.rows, bench.cols))
-    verdict.html(_verdict(bench))  # the picture does not wait for the run
+    with verdict:
+        drawn_while_written(bench, lambda: st.html(_verdict(bench)))
 
 
 def _pipeline(bench: Bench) -> Pipeline:
@@ -68,17 +74,34 @@ def _numbers(tensor) -> np.ndarray | None:
 
 
 def _verdict(bench: Bench) -> str:
-    effect, item = bench.effect(), bench.view.item
+    """A sentence in a box that knows which edit it answers, and whether all is written."""
+    is_whole, said = _says(bench)
     start = f"<b>With this mask at {html.escape(bench.where)}</b>"
+    marks = f"data-edit='{answered()}' data-written='{'whole' if is_whole else 'part'}'"
+    return f"<div class='verdict' role='status' {marks}>{start} {said}</div>"
+
+
+def _says(bench: Bench) -> tuple[bool, str]:
+    effect, item = bench.effect(), bench.view.item
     if effect.error:
-        return _panel(f"{start} torch refuses to run the model: “{html.escape(effect.error)}”.")
+        return True, f"torch refuses to run the model: “{html.escape(effect.error)}”."
     if not bench.model.writes:
-        return _panel(f"{start} {_moved(effect, item)}.")
-    before = _said(effect.unchanged[item])
-    after = _said(effect.written[item])
+        return True, f"{_moved(effect, item)}."
+    writing, unchanged = bench.writing(), bench.unchanged()
+    if writing.error:
+        return True, f"torch refuses to write: “{html.escape(writing.error)}”."
+    after, before = _said(writing.written(item)), _said(unchanged.written(item))
+    if not writing.done:
+        return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
+    if not unchanged.done:
+        return False, f"the model would say {after} <span class='was'>instead of {before} … {_so_far(unchanged)}</span>"
     if after == before:
-        return _panel(f"{start} the model still says {after}.")
-    return _panel(f"{start} the model would say {after} <span class='was'>instead of {before}</span>")
+        return True, f"the model still says {after}."
+    return True, f"the model would say {after} <span class='was'>instead of {before}</span>"
+
+
+def _so_far(writing) -> str:
+    return f"({writing.count} tokens so far)"
 
 
 def _moved(effect, item: int) -> str:
@@ -93,7 +116,3 @@ def _moved(effect, item: int) -> str:
 def _said(written) -> str:
     note = f" ({html.escape(written.note)})" if written.note else ""
     return (f"<q>{html.escape(display(written.text))}</q>" if written.text else "nothing") + note
-
-
-def _panel(text: str) -> str:
-    return f"<div class='verdict' role='status'>{text}</div>"

@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis import mask_effect
+from attnviz.analysis.rerun import Writing
 from attnviz.text.display import display
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_lab import Bench, texts
+from attnviz.ui.masks_writing import drawn_while_written
 from attnviz.views.mask_figures import moved_figure
 
 
@@ -22,22 +24,32 @@ def says(bench: Bench) -> None:
         return
     left, right = st.columns([6, 6], gap="medium")
     with left:
+        words = st.container()
         if bench.model.writes:
-            st.dataframe(_written(bench, effect, item), hide_index=True, key="says-translations")
             _next_tokens(bench, effect)
         else:
             st.caption("This model writes nothing: what the mask changes is seen in its maps.")
     with right:
         _maps(bench, effect)
         _nan(effect, item)
+    if bench.model.writes:
+        with words:
+            drawn_while_written(bench, lambda: _words(bench))
 
 
-def _written(bench: Bench, effect: mask_effect.Effect, item: int) -> pd.DataFrame:
-    written = {"before": effect.unchanged[item], "after": effect.written[item]}
+def _words(bench: Bench) -> None:
+    """What the model writes, before and after, as far as it has come."""
+    written = {"before": bench.unchanged(), "after": bench.writing()}
     what = "translation" if bench.model.languages else "what it writes"
-    rows = [{"": name, what: display(one.text), "note": one.note} for name, one in written.items()]
-    table = pd.DataFrame(rows)
-    return table if any(one.note for one in written.values()) else table.drop(columns="note")
+    rows = [{"": name} | _row(writing, bench.view.item, what) for name, writing in written.items()]
+    columns = ["", what, *(["note"] if any(row["note"] for row in rows) else [])]
+    st.dataframe(pd.DataFrame(rows)[columns], hide_index=True)
+
+
+def _row(writing: Writing, item: int, what: str) -> dict[str, str]:
+    one = writing.written(item)
+    so_far = "" if writing.done else f"{writing.count} tokens so far"
+    return {what: display(one.text), "note": writing.error or one.note or so_far}
 
 
 def _next_tokens(bench: Bench, effect: mask_effect.Effect) -> None:

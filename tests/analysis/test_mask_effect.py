@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from attnviz.analysis import mask_effect
+from attnviz.analysis import mask_effect, rerun
 from attnviz.analysis.fills import Choice, weigh
 from attnviz.analysis.mask_recipe import Recipe
-from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again
+from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
 from attnviz.models.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
@@ -44,9 +44,40 @@ def test_writing_with_a_cache_and_without_agree_where_nobody_sees_ahead(model, t
     assert write_again(model, trace, probe) == write_again(model, trace, probe, cached=False)
 
 
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_is_written_piece_by_piece_is_the_same(model, trace, cached: bool) -> None:
+    probe = MaskOverride(every_layer("cross"), Recipe({"window": (1,)}).build)
+    whole = write_again(model, trace, probe, cached=cached)
+    pieces = writing(model, trace, probe, cached=cached)
+    assert (pieces.count, pieces.written().text, pieces.done) == (0, "", False)
+    counts = [pieces.go_on(1e-9).count for _ in range(len(whole[0].tokens))]
+    assert counts == list(range(1, len(whole[0].tokens) + 1)), "a token each time"
+    assert pieces.go_on(60.0).done
+    assert [pieces.written()] == whole
+
+
+def test_a_text_is_cut_early_where_each_token_takes_a_pass_over_all_before_it(model, trace, monkeypatch) -> None:
+    monkeypatch.setattr(rerun, "MOST_UNCACHED", 3)
+    probe = MaskOverride(every_layer("decoder_self"), masks.full)
+    cut = write_again(model, trace, probe, cached=False)[0]
+    assert len(cut.tokens) == 3
+    assert cut.note.startswith("cut after 3 tokens")
+    assert "a pass over all before it" in cut.note
+    assert len(write_again(model, trace, probe)[0].tokens) > 3, "with a cache nothing is cut so early"
+
+
+def test_torchs_refusal_ends_the_writing_in_its_own_words(model, trace) -> None:
+    probe = MaskOverride(every_layer("cross"), Recipe({"window": (1,)}).build, weigh=weigh(Choice("-1e9", "float16")))
+    refused = writing(model, trace, probe).go_on(60.0)
+    assert refused.done
+    assert "overflow" in refused.error
+    assert refused.written().text == ""
+
+
 def test_a_mask_that_hides_nothing_moves_nothing_in_the_encoder(model, trace) -> None:
-    found = mask_effect.effect(model, trace, MaskOverride(every_layer("encoder_self"), masks.full))
-    assert found.written == tuple(write_again(model, trace, None))
+    probe = MaskOverride(every_layer("encoder_self"), masks.full)
+    found = mask_effect.effect(model, trace, probe)
+    assert write_again(model, trace, probe) == write_again(model, trace, None)
     assert found.after is not None
     assert float(mask_effect.moved(trace, found.after)["moved"].to_numpy().max()) < 1e-6
 
@@ -79,8 +110,9 @@ def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) ->
     assert spread["encoder", 0] == 1
     assert spread["encoder", 1] == source
     assert spread["decoder", 0] == target
-    assert found.written[0].text == ""
-    assert "NaN" in found.written[0].note
+    written = write_again(model, trace, probe)[0]
+    assert written.text == ""
+    assert "NaN" in written.note
     assert mask_effect.next_before_and_after(model, found, step=0)[1] == []
 
 

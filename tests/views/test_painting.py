@@ -49,7 +49,11 @@ def test_any_other_text_is_a_clear_error_or_a_mask(text: str) -> None:
         assert painted is None or painted.dtype == bool
 
 
-@pytest.mark.parametrize("text", ["AgMBAQECAg", "AAAA", "gICAgICAgIA", "A", "###"])
+# Wrong sums; no rows; a number without an end; half a byte; no base64; a number of six bytes; a known painting with the
+# beginning of another number, and with signs between that base64 does not have.
+@pytest.mark.parametrize(
+    "text", ["AgMBAQECAg", "AAAA", "gICAgICAgIA", "A", "###", "AQGBgICAgAA", "AgMBAQECAYA", "AgMBAQECAQ!!!!"]
+)
 def test_a_text_whose_runs_do_not_fill_it_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot be read"):
         painting_of_text(text)

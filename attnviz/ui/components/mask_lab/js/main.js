@@ -10,6 +10,7 @@ function receive(app, data) {
   const payload = decodeLab(data);
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
+  const before = lookOf(app), newest = !app.edited && header.seq >= app.seq;
   app.payload = payload;
   app.answered = header.seq;
   app.rowNames = header.rows.map(rowName);
@@ -25,10 +26,23 @@ function receive(app, data) {
   readTheme(app);
   app.parts.title.textContent = app.parts.title.title = header.words.title;
   if (!shape) fitInto(app);
-  draw(app);
+  if (!newest && shape) preview(app, rowsPaintedSince(app));
+  if (!newest || before !== lookOf(app)) draw(app);
   app.root.dataset.attnvizPainted = header.id;
   if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
   if (app.stroke && app.edited) report(app);
+}
+
+// What a drawing depends on, besides paint that Python has not heard of. The same picture comes twice after an edit: with
+// the answer to it, and with the page that follows.
+function lookOf(app) {
+  return app.payload && [app.payload.header.id, app.theme?.key, app.row, app.zoom, app.width].join("|");
+}
+
+// Rows whose paint is newer than the numbers that have just come.
+function rowsPaintedSince(app) {
+  const { q, k, header } = app.payload, told = paintOf(header.paint, q, k);
+  return range(q).filter((row) => rowCells(app, row).some((i) => told[i] !== app.cells[i]));
 }
 
 // Another text: what was under the hand is not there any more.

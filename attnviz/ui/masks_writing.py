@@ -1,0 +1,42 @@
+"""What the model would say with the mask in force, drawn piece by piece while it is being written.
+
+A long text takes a second and more: its beginning is there at once, and an edit never waits for its end.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+
+from attnviz.ui.masks_lab import Bench
+
+PIECE = 0.1  # seconds
+
+
+def drawn_while_written(bench: Bench, draw: Callable[[], object]) -> None:
+    """Draw what is written so far, again and again until all is there or the visitor asks for something else."""
+    slot = st.empty()
+    is_whole = _write(bench)
+    while True:
+        with slot.container():
+            draw()
+        if is_whole or _somebody_waits():
+            return
+        is_whole = _write(bench)
+
+
+def _write(bench: Bench) -> bool:
+    """Let the model write a piece; whether all is written, with the mask and without, or there is nothing to write."""
+    if not bench.model.writes or bench.effect().error:
+        return True
+    ways = [bench.writing(), bench.unchanged()]
+    if going := [way for way in ways if not way.done]:
+        going[0].go_on(PIECE)
+    return all(way.done for way in ways)
+
+
+def _somebody_waits() -> bool:
+    """Whether an edit waits for this run to end: a run of a part of the page breaks into no other one by itself."""
+    requests = getattr(get_script_run_ctx(), "script_requests", None)
+    return getattr(requests, "_state", None) is ScriptRequestType.RERUN
