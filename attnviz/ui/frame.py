@@ -57,7 +57,7 @@ def stop(sentence: str) -> None:
 def run(make: Callable[[], T]) -> T:
     """What `make` returns; an input that it refuses ends the page with its sentence. A long run shows that it runs."""
     try:
-        with st.session_state["copy-link-slot"], st.spinner("Running"):  # there is nothing to copy yet
+        with st.session_state["copy-link-slot"].spinner("Running"):  # there is nothing to copy yet
             return make()
     except ValueError as error:
         stop(str(error))
