@@ -34,15 +34,16 @@ function shadeEnds(app, token) {
 }
 
 function paintList(app, token) {
-  const { list, listTitle } = app.parts;
+  const { list, listHint, listTitle } = app.parts;
   const [side, place] = tokenOf(token);
   const { header } = app.payload;
   const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
   listTitle.textContent =
     token === null
-      ? "Point at a token, or walk with the arrow keys"
+      ? "The links of a token"
       : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
   const lines = token === null ? [] : [...app.shown.lines].sort((a, b) => b.weight - a.weight);
+  listHint.hidden = token !== null;
   list.replaceChildren(...lines.slice(0, MOST_LISTED).map((line) => listNode(app, line, side)));
   if (lines.length > MOST_LISTED)
     list.append(element("li", { class: "quiet", text: `${lines.length - MOST_LISTED} weaker lines` }));

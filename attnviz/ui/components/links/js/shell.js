@@ -72,7 +72,15 @@ function listPane(app) {
   const { parts } = app;
   parts.listTitle = element("h2", { class: "list-title" });
   parts.list = element("ol", { class: "link-list", "aria-label": "Largest weights of the token" });
-  return element("aside", { class: "pane", "aria-label": "The token's links" }, parts.listTitle, parts.list);
+  const hint = "Point at a token, or walk with the arrow keys: only its lines stay. A click holds it.";
+  parts.listHint = element("p", { class: "quiet", text: hint });
+  return element(
+    "aside",
+    { class: "pane", "aria-label": "The token's links" },
+    parts.listTitle,
+    parts.listHint,
+    parts.list,
+  );
 }
 
 function paint(app, began) {

@@ -1,32 +1,37 @@
 // Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
 // the width asks for.
 
-const STRIP = 24,
-  BLOCK = 3 * STRIP + 30,
+const LOWEST_STRIP = 24,
+  HIGHEST_STRIP = 40,
+  NUMBERS = 30, // below each block
   NAMES = 46,
   WIDEST_CELL = 26,
   LEAST_CELL = 9;
 
-function cellsLayout(app, width) {
+function cellsLayout(app, [width, height]) {
   const size = app.payload.header.sizes[2];
   const room = width - NAMES - 2;
   const blocks = Math.max(1, Math.ceil((size * LEAST_CELL) / room));
   const across = Math.ceil(size / blocks);
   const cell = Math.min(WIDEST_CELL, Math.floor(room / across));
-  return { across, cell, blocks: Math.ceil(size / across), height: Math.ceil(size / across) * BLOCK, width };
+  const used = Math.ceil(size / across);
+  const strip = Math.max(LOWEST_STRIP, Math.min(HIGHEST_STRIP, Math.floor((height / used - NUMBERS) / 3)));
+  const block = 3 * strip + NUMBERS;
+  return { across, cell, strip, block, blocks: used, height: used * block, width };
 }
 
 // Which of the ordered elements lies under a point, or null.
 function elementAt(app, [x, y]) {
-  const { across, cell, blocks } = app.cellsLayout;
+  const { across, cell, block: high, blocks } = app.cellsLayout;
   const col = Math.floor((x - NAMES) / cell),
-    block = Math.floor(y / BLOCK);
+    block = Math.floor(y / high);
   const place = block * across + col;
   return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
 }
 
 function drawCells(app, pen, [left, top]) {
   const { pair, cellsLayout } = app;
+  const { strip: high } = cellsLayout;
   const vectors = Math.max(...pair.query.map(Math.abs), ...pair.key.map(Math.abs)) || 1;
   const products = Math.max(...pair.product.map(Math.abs)) || 1;
   const strips = [
@@ -38,13 +43,13 @@ function drawCells(app, pen, [left, top]) {
   const scale = scaleOf(app, "diverging");
   for (let block = 0; block < cellsLayout.blocks; block++)
     strips.forEach(([name, values, most], strip) => {
-      const y = top + block * BLOCK + strip * (STRIP + 2);
-      pen.text(name, left + NAMES - 8, y + STRIP / 2, { size: 12, align: "right", colour: app.theme.muted });
+      const y = top + block * cellsLayout.block + strip * (high + 2);
+      pen.text(name, left + NAMES - 8, y + high / 2, { size: 12, align: "right", colour: app.theme.muted });
       for (let col = 0; col < cellsLayout.across; col++) {
         const at = pair.order[block * cellsLayout.across + col];
         if (at === undefined) break;
         const fill = css(colourAt(scale, stepOf(values[at], -most, most)));
-        pen.box(left + NAMES + col * cellsLayout.cell, y, cellsLayout.cell - 1, STRIP, { fill });
+        pen.box(left + NAMES + col * cellsLayout.cell, y, cellsLayout.cell - 1, high, { fill });
       }
     });
   drawNumbers(app, pen, [left, top]);
@@ -52,12 +57,12 @@ function drawCells(app, pen, [left, top]) {
 
 // Element numbers below each block, as many as fit.
 function drawNumbers(app, pen, [left, top]) {
-  const { across, cell } = app.cellsLayout;
+  const { across, cell, strip, block } = app.cellsLayout;
   const every = Math.ceil(20 / cell);
   app.pair.order.forEach((at, place) => {
     const col = place % across;
     if (col % every) return;
-    const y = top + Math.floor(place / across) * BLOCK + 3 * (STRIP + 2) + 8;
+    const y = top + Math.floor(place / across) * block + 3 * (strip + 2) + 8;
     pen.text(String(at), left + NAMES + (col + 0.5) * cell, y, { size: 10, align: "center", colour: app.theme.faint });
   });
 }
@@ -65,14 +70,15 @@ function drawNumbers(app, pen, [left, top]) {
 function paintCells(app) {
   const { parts } = app;
   const width = parts.cellBox.clientWidth;
-  app.cellsLayout = cellsLayout(app, width);
+  const room = app.root.dataset.size === "phone" ? 0 : parts.cellBox.parentElement.clientHeight / 2;
+  app.cellsLayout = cellsLayout(app, [width, room]);
   const pen = canvasPen(sharpContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
   drawCells(app, pen, [0, 0]);
   if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
-  const { across, cell } = app.cellsLayout;
+  const { across, cell, strip, block } = app.cellsLayout;
   const x = NAMES + (app.element % across) * cell - 1,
-    y = Math.floor(app.element / across) * BLOCK - 1;
-  pen.box(x, y + 1, cell + 1, 3 * STRIP + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
+    y = Math.floor(app.element / across) * block - 1;
+  pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
 }
 
 function watchCells(app) {

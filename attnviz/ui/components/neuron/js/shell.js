@@ -1,5 +1,9 @@
 // The component's fixed parts, and how all of it is painted.
 
+const WHY =
+  "How this weight comes about: each number of the query times the same number of the key, added up, scaled, and made " +
+  "a share among all keys that the query may see.";
+
 function buildShell(app) {
   app.root.replaceChildren(
     listPane(app, "queries", "Query"),
@@ -28,6 +32,7 @@ function pairPane(app) {
     ["position", "By position", "Elements as they stand"],
     ["contribution", "By contribution", "What adds most to the dot product first"],
   ]);
+  parts.why = element("p", { class: "quiet", text: WHY });
   parts.canvas = element("canvas", { role: "img" });
   parts.cellBox = element(
     "div",
@@ -47,6 +52,7 @@ function pairPane(app) {
       element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app, EXPORTS)),
     ),
     parts.title,
+    parts.why,
     parts.cellBox,
     parts.element,
     parts.ranges,

@@ -11,10 +11,17 @@ function stepsOf(app) {
     ["scaled", "scaled", `× ${exactText(scale)}${isRoot ? " = 1 / √d_k" : ""}`, pair.dot * scale],
   ];
   if (bias !== null) steps.push(["bias", "with the model's bias", `+ ${exactText(pair.bias)}`, pair.score]);
+  const of = `of ${visible} visible ${visible === 1 ? "key" : "keys"}`;
   const softmax = seen
-    ? `e^score over the sum of e^score of ${visible} visible ${visible === 1 ? "key" : "keys"}`
+    ? `e^${shortText(pair.score)} over the sum of e^score ${of}${sumText(pair)}`
     : "the mask hides this key";
   return [...steps, ["weight", "softmax", softmax, pair.weight]];
+}
+
+// The sum that the weights are shares of, unless it is too large to be written.
+function sumText({ scores, visible }) {
+  const sum = scores.reduce((total, score, i) => total + (visible[i] ? Math.exp(score) : 0), 0);
+  return sum > 0 && sum < 1e9 ? `, ${exactText(sum)}` : "";
 }
 
 function paintSteps(app) {
