@@ -33,9 +33,11 @@ def number(run: Decoded, view: DecodingView) -> None:
     lines = [f"largest |Δ|: {_place(largest, run)}"] if largest.delta else []
     if first is not None:
         lines.append(f"breaks first at <b>{_place(first, run)}</b>, by {_amount(first.delta)}")
+    weights = f"{verdict.tolerance.attn:.0e} · (1 + max|score| / {USUAL_SCORE})"
+    rest = f"{verdict.tolerance.hidden:.0e} · (1 + max|x|)"
     lines.append(
-        f"tolerance in {verdict.dtype}: {verdict.tolerance.attn:.0e} · (1 + max|score| / {USUAL_SCORE}) for weights, "
-        f"{verdict.tolerance.hidden:.0e} · (1 + max|x|) for the rest"
+        f"tolerance in {verdict.dtype}: <span class='formula'>{weights}</span> for weights, "
+        f"<span class='formula'>{rest}</span> for the rest"
     )
     why = reasons(view) if view.broken else (Reason(_WHY_NOT_ZERO if largest.delta else _WHY_ZERO),)
     st.html(
@@ -58,7 +60,7 @@ def _said(reason: Reason, *, is_open: bool) -> str:
 
 def _amount(delta: float) -> str:
     """Small numbers by their power of ten, others as they are."""
-    return f"{delta:.1e}" if 0 < delta < 0.01 else f"{delta:.2g}"
+    return f"{delta:.1e}" if 0 < delta < 0.01 else f"{delta:,.0f}" if 100 <= delta < 1e6 else f"{delta:.2g}"
 
 
 def picture(run: Decoded) -> None:

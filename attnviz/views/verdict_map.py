@@ -157,5 +157,5 @@ def _lay_out(figure: go.Figure, look: colour.Theme, height: int, *, top: int) ->
         paper_bgcolor=look.panel,
         plot_bgcolor=look.panel,
         height=height,
-        margin={"l": 60, "r": 10, "t": top, "b": 56},
+        margin={"l": 60, "r": 10, "t": top, "b": 66},
     )

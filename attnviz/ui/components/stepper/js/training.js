@@ -6,9 +6,10 @@ function paintTraining(app) {
   if (app.tableKey !== id) {
     app.tableKey = id;
     parts.tableBody.replaceChildren(...training.rows.map((row, index) => trainingRow(app, row, index)));
-    const perplexity = Math.exp(training.mean).toPrecision(3);
-    parts.mean.replaceChildren(`mean loss ${shortText(training.mean)} nats`, element("span", { class: "if-wide", text: ` · perplexity ${perplexity}` }));
-    parts.mean.title = `perplexity ${perplexity}: e to the mean loss`;
+    // Of a smoothed loss, which its note explains, e to the mean is no perplexity.
+    const perplexity = training.note ? "" : perplexityText(training.mean);
+    parts.mean.replaceChildren(`mean loss ${shortText(training.mean)} nats`, element("span", { class: "if-wide", text: perplexity && ` · perplexity ${perplexity}` }));
+    parts.mean.title = perplexity && `perplexity ${perplexity}: e to the mean loss`;
     parts.counts.textContent = training.counts;
     parts.note.textContent = training.note;
     parts.note.hidden = !training.note;
@@ -39,6 +40,11 @@ function trainingRow(app, row, index) {
 function rowTitle(row) {
   if (!row.counted) return "Padding: greyed out and left out of the mean";
   return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats; the model's likeliest is ${row.likeliest}, ${percentText(row.likeliest_probability)}`;
+}
+
+function perplexityText(mean) {
+  const perplexity = Math.exp(mean);
+  return perplexity < 1000 ? perplexity.toPrecision(3) : Math.round(perplexity).toLocaleString("en");
 }
 
 const percentText = (value) => (value >= 0.9995 ? "100%" : value >= 0.1 ? `${(value * 100).toFixed(1)}%` : value >= 0.0001 ? `${(value * 100).toFixed(2)}%` : value > 0 ? "<0.01%" : "0%");
