@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.asked import counted
+from attnviz.tracing.calls import bytes_kept
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, Kind
@@ -77,10 +78,10 @@ class BareWeights(Trace):
         """Bare weights have none: always a ValueError."""
         raise ValueError(MISSING)
 
-    def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
-        """The mask that was given; True everywhere where none was."""
-        shape = self.attn(kind, layer=layer, head=head, item=item).shape
-        return self.masks.get(kind, torch.ones(shape, dtype=torch.bool))
+    def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
+        """The mask that was given, the same for every head; True everywhere where none was."""
+        shape = self.attn(kind, layer=layer, item=item).shape
+        return self.masks.get(kind, torch.ones((), dtype=torch.bool)).expand(shape)
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head's map in 8 bits; weights below 0 or above 1 are drawn as 0 and 1."""
@@ -96,5 +97,6 @@ class BareWeights(Trace):
         with Path(path).open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
-    def _tensors(self):
-        yield from (*self.weights.values(), *self.masks.values())
+    def nbytes(self) -> int:
+        """Bytes of memory that weights and masks keep alive, storage that is shared counted once."""
+        return bytes_kept((), (*self.weights.values(), *self.masks.values()))

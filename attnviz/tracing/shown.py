@@ -3,7 +3,6 @@
 Figures, tables and metrics all read the same `Shown`, so that a label always belongs to its row. It runs no model.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,7 +98,7 @@ def shown(
     if parts is not None:
         row_groups, col_groups = of_part(row_groups, queries, parts[0]), of_part(col_groups, keys, parts[1])
     attn = trace.attn(kind, item=item)
-    full = _masks(trace, kind, item, attn.shape[:2])
+    full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merged(attn, full, (row_groups, col_groups))
     if specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
@@ -124,15 +123,15 @@ def _chosen_range(name: str, choice: int | str, size: int) -> slice:
     return slice(choice, choice + 1)
 
 
-def _masks(trace: Trace, kind: Kind, item: int, size: Sequence[int]) -> Tensor:
+def _masks(trace: Trace, kind: Kind, item: int, layers: int) -> Tensor:
     """`(layers or 1, heads or 1, q_len, k_len)`: kept once where every site has the same."""
-    sites = [
-        [trace.mask(kind, layer=layer, head=head, item=item) for head in range(size[1])] for layer in range(size[0])
-    ]
-    first = sites[0][0]
-    if all(torch.equal(mask, first) for row in sites for mask in row):
-        return first[None, None]
-    return torch.stack([torch.stack(row) for row in sites])
+    masks = [trace.layer_mask(kind, layer, item) for layer in range(layers)]
+    first = masks[0][:1]
+    # Heads that share a mask in memory are not compared with each other: at 16 tokens that costs as much as all maps.
+    shared = [mask[:1] if mask.stride(0) == 0 else mask for mask in masks]
+    if all(bool((mask == first).all()) for mask in shared):
+        return first[None].contiguous()
+    return torch.stack(masks)
 
 
 def _left_out(specials: Specials, parts: tuple[int, int] | None, any_hidden: bool) -> str:

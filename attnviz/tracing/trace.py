@@ -117,7 +117,11 @@ class Trace:
 
     def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
         """True where a query may attend to a key."""
-        return visible(self.call(kind, layer))[self._item(item), self._head(kind, head)].cpu()
+        return self.layer_mask(kind, layer, item)[self._head(kind, head)]
+
+    def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
+        """The masks of a layer's heads; one that they share is in memory once."""
+        return visible(self.call(kind, layer))[self._item(item)].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
