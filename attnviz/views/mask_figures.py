@@ -11,6 +11,7 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, shortened, ticks
 
 _MOVED_MARGINS = 66 + 45  # above and below, with the title and the lowest axis
+_MOST_NAMES = 20  # along one of two maps side by side: more of them would run into each other
 FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
 
 
@@ -88,13 +89,21 @@ def leak_figure(
     bar = _bar("max |Δ|") | {"tickvals": list(powers), "ticktext": [f"1e{power}" for power in powers]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
-    marks = ticks([shortened(token, 12) for token in tokens])
+    marks = _named(tokens, position)
     figure.update_xaxes(title={"text": "target position", "standoff": 8}, tickangle=-50, **marks, **_axis(look))
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
     figure.add_vline(x=position - 0.5, line={"color": look.accent, "width": 1.5, "dash": "dot"})
     figure.update_layout(_layout("How far each position's output moved when the token right of the line changed", look))
     return figure.update_layout(height=170 + 30 * len(names), margin={"l": 84, "b": 92})
+
+
+def _named(tokens: Sequence[str], position: int) -> dict:
+    """Ticks at as many positions as there is room for names, the one whose token is replaced among them."""
+    every = -(-len(tokens) // _MOST_NAMES)
+    every_name = ticks([shortened(token, 12) for token in tokens], most=len(tokens))["ticktext"]
+    places = [place for place in range(len(tokens)) if (place - position) % every == 0]
+    return {"tickvals": places, "ticktext": [every_name[place] for place in places]}
 
 
 def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> pd.DataFrame:

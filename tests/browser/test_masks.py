@@ -1,10 +1,18 @@
 """The Masks page as a visitor has it: paint with the mouse and the keyboard, links, both themes, narrow screens."""
 
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from playwright.sync_api import Locator, Page, expect
 
+from attnviz.analysis.mask_recipe import fitted
+from attnviz.ui.components import mask_lab
+from attnviz.views.painting import painting_to_text
+
+PAINT = Path(mask_lab.__file__).parent / "js" / "paint.js"
 LINK = "/masks?src=I+love+you.&to=fr&tgt=Je+vous+adore+tous+les+jours.&layer=1&head=3"
 CORNER = """(root) => {
   const { layout, parts } = root.attnviz, box = layout.boxes.find(({ name }) => name === "MAP");
@@ -63,6 +71,27 @@ def hidden(page: Page) -> list[tuple[int, int]]:
     """The painted cells, as (row, column)."""
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     return [divmod(cell, keys) for cell in lab(page).evaluate(HIDDEN)]
+
+
+def test_the_script_writes_and_reads_paint_as_python_does(page: Page) -> None:
+    page.goto("about:blank")
+    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    draws = np.random.default_rng(7)
+    for rows, cols in ((1, 1), (2, 3), (3, 2), (5, 7), (13, 11), (40, 300)):
+        for keep in (0.0, 0.03, 0.5, 0.97, 1.0):
+            painted = draws.random((rows, cols)) < keep
+            cells, text = painted.astype(int).ravel().tolist(), painting_to_text(painted)
+            assert page.evaluate("([cells, q, k]) => textOf(cells, q, k)", [cells, rows, cols]) == text
+            assert page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [text, rows, cols]) == cells
+
+
+def test_the_script_fits_paint_of_another_length_as_python_does(page: Page) -> None:
+    page.goto("about:blank")
+    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    painted = np.random.default_rng(3).random((4, 6)) < 0.5
+    for q, k in ((4, 6), (2, 9), (7, 3)):
+        cells = page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])
+        assert cells == fitted(torch.from_numpy(painted), q, k).int().flatten().tolist()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -55,6 +55,16 @@ def test_what_did_not_change_by_a_bit_is_blank_and_says_so() -> None:
     assert figure.data[0].customdata[0][0].tolist() == ["0, bitwise equal", "&lt;b&gt;"]
 
 
+@pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 18), (40, 39), (300, 299), (1, 0)])
+def test_names_of_a_long_target_do_not_meet_and_the_replaced_token_is_named(length: int, position: int) -> None:
+    tokens = [f"t{place}" for place in range(length)]
+    change = np.ones((2, length))
+    axis = leak_figure([("with", change), ("without", change)], tokens, position).layout.xaxis
+    assert len(axis.tickvals) <= 21
+    assert position in axis.tickvals
+    assert list(axis.ticktext) == [tokens[place] for place in axis.tickvals]
+
+
 def test_the_leaks_numbers_are_a_table_with_a_row_for_every_cell() -> None:
     change = np.array([[0.0, 2.0], [0.5, 1.0]])
     table = leak_table([("with", change), ("without", change + 1)], ["a", "b"])
