@@ -28,7 +28,9 @@ def test_a_row_by_hand() -> None:
 @pytest.mark.parametrize("by_column", [True, False])
 def test_any_number_of_rows_and_either_layout_equal_the_module(shape: tuple[int, ...], by_column: bool) -> None:
     module, x = _module(by_column=by_column), torch.randn(shape, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(RowProduct.like(module)(x), module(x), rtol=0.0, atol=2e-6)
+    product = RowProduct.like(module)
+    assert (product.every_column is not None) == by_column, "columns are summed where they lie one after another"
+    torch.testing.assert_close(product(x), module(x), rtol=0.0, atol=2e-6)
 
 
 def test_a_row_that_is_a_part_of_many_is_read_as_it_lies() -> None:
@@ -40,6 +42,7 @@ def test_a_row_that_is_a_part_of_many_is_read_as_it_lies() -> None:
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_takes_the_matrix_product(dtype: torch.dtype) -> None:
     module, x = _module(dtype), torch.randn(1, 11).to(dtype)
+    assert RowProduct.like(module).every_column is None
     assert torch.equal(RowProduct.like(module)(x), linear(x, module.weight, module.bias))
 
 
