@@ -184,7 +184,8 @@ _BREAK_HELP = "Each switch changes the real computation of your own runs, and of
 _WAY_HELP = (
     "KV cache: keys and values of earlier tokens are kept, a step computes one row. Recompute: the whole prefix goes "
     "in again at every step. Teacher's prefix: what training reads (its inputs, left) is fed, whatever the model would "
-    "choose itself; where a model continues a prompt, that is the prompt and what follows it."
+    "choose itself; where a model continues a prompt, that is the prompt and what follows it (a continuation of your "
+    "own stands in the prompt)."
 )
 _CHOOSE_HELP = "Greedy takes the likeliest token, sampled draws one, a beam keeps several sentences and the best wins."
 _SMOOTHING_HELP = (
