@@ -74,21 +74,21 @@ def _choose(options: argparse.Namespace, model: "Translator") -> "Choose | Beam"
 
 def _rows(made: "Stepped", model: "Translator") -> Iterator[tuple[str, ...]]:
     """A step's columns. What it looks at most is told of the mean over layers and heads."""
-    from attnviz.text.display import display
+    from attnviz.text.display import display_token
 
     probabilities = model.vocabulary.forbid(made.logits).softmax(dim=-1)
     own, cross = (made.attn[kind].mean(dim=(0, 1)) for kind in ("decoder_self", "cross"))
     for step, (fed, chosen) in enumerate(zip(made.fed, made.chosen, strict=True)):
         looks = _most(own[step], made.fed), _most(cross[step], made.src)
-        texts = display(fed.text), display(chosen.text)
+        texts = display_token(fed), display_token(chosen)
         yield (str(step), *texts, f"{float(probabilities[step, chosen.id]):.4f}", *looks)
 
 
 def _most(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
-    from attnviz.text.display import display
+    from attnviz.text.display import display_token
 
     place = int(row.argmax())
-    return f"{display(keys[place].text)} {float(row[place]):.2f}"
+    return f"{display_token(keys[place])} {float(row[place]):.2f}"
 
 
 def _said(found: "Verdict") -> str:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 
@@ -88,4 +88,4 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
 
 
 def _texts(tokens: Sequence[Token]) -> list[str]:
-    return [display(token.text) for token in tokens]
+    return [display_token(token) for token in tokens]

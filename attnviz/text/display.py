@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from unicodedata import category
 
+from attnviz.text.tokens import Token
+
 SPACE = "\u2423"  # ␣
+PART = "\u22ef"  # ⋯
 MAX_MARKS = 4  # on one letter; written languages use up to three, a storm of them covers the lines above and below
 _JOINER, _STYLES = "\u200d", frozenset("\ufe0e\ufe0f")
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -32,6 +35,12 @@ def display(text: str) -> str:
     runs = groupby(zip(_unseen(text), text, strict=True), key=lambda pair: pair[0])
     shown = [_run([character for _, character in run], unseen) for unseen, run in runs]
     return " ".join(shown) or SPACE
+
+
+def display_token(token: Token) -> str:
+    """A token as `display` shows its text; `⋯` where it is bytes of a character that a token beside it shows."""
+    is_part = not (token.text or token.starts_word or token.is_special)
+    return PART if is_part else display(token.text)
 
 
 def _run(characters: list[str], unseen: bool) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.text.display import display
+from attnviz.text.display import display, display_token
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
 
@@ -64,4 +64,5 @@ def col_labels(groups: Groups, keys: Sequence[Token]) -> tuple[ColLabel, ...]:
 
 
 def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
-    return display("".join(tokens[at].text for at in group))
+    text = "".join(tokens[at].text for at in group)
+    return display(text) if text else display_token(tokens[group[0]])

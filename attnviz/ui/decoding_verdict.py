@@ -5,7 +5,7 @@ import html
 import streamlit as st
 
 from attnviz.analysis.tolerance import USUAL_SCORE
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.ui import figure
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.decoding_reasons import Reason, reasons
@@ -67,9 +67,10 @@ def picture(run: Decoded) -> None:
     """The map of all differences."""
     made = run.made
     labels = {
-        "encoder": [display(token.text) for token in made.src],
+        "encoder": [display_token(token) for token in made.src],
         "decoder": [
-            f"{display(given.text)} → {display(taken.text)}" for given, taken in zip(made.fed, made.chosen, strict=True)
+            f"{display_token(given)} → {display_token(taken)}"
+            for given, taken in zip(made.fed, made.chosen, strict=True)
         ],
     }
     table = run.verdict.table()
@@ -87,5 +88,5 @@ def picture(run: Decoded) -> None:
 
 def _place(place, run: Decoded) -> str:
     tokens = run.made.src if place.line.stack == "encoder" else run.made.fed
-    token = html.escape(display(tokens[place.position].text))
+    token = html.escape(display_token(tokens[place.position]))
     return f"{place.line.stack} {place.line.name}, position {place.position} ({token})"

@@ -12,7 +12,7 @@ from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Filled, filled, one_head, weigh
 from attnviz.analysis.mask_recipe import Recipe
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -93,7 +93,7 @@ class Bench:
         ins = self.trace.query_tokens(self.view.kind, self.view.item)
         outs = self.trace.output_tokens(self.view.kind, self.view.item)
         return [
-            (display(token.text), None if outs is None else display(outs[row].text)) for row, token in enumerate(ins)
+            (display_token(token), None if outs is None else display_token(outs[row])) for row, token in enumerate(ins)
         ]
 
     @property
@@ -164,7 +164,7 @@ def bench(request: Request, trace: Trace, view: MaskView) -> Bench:
 
 def texts(tokens: tuple[Token, ...]) -> list[str]:
     """Tokens as they can be shown."""
-    return [display(token.text) for token in tokens]
+    return [display_token(token) for token in tokens]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

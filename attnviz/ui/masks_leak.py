@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.analysis.fills import one_head
 from attnviz.analysis.leakage import Leak, first_item, leak_test
 from attnviz.analysis.row_by_row import Stage, first_row_moved, stage
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import AttentionCall
 from attnviz.ui import figure, frame
@@ -70,7 +70,7 @@ def _leak_said(masked: Leak, unmasked: Leak, at: int) -> str:
 def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
     """The last layer's vector of the first real token, before and after the replacement, both ways."""
     first = next((index for index, token in enumerate(ins) if not token.is_special), 0)
-    name, new = display(ins[first].text), display(replacement.text)
+    name, new = display_token(ins[first]), display_token(replacement)
     lines = []
     for title, one in cases:
         old, then = one.original[-1, first], one.replaced[-1, first]

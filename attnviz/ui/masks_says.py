@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.analysis import mask_effect
 from attnviz.analysis.rerun import Writing
-from attnviz.text.display import display
+from attnviz.text.display import display, display_token
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_lab import Bench, texts
@@ -61,9 +61,9 @@ def _next_tokens(bench: Bench, effect: mask_effect.Effect) -> None:
     before, after = mask_effect.next_before_and_after(bench.model, effect, step=step, item=bench.view.item)
     table = pd.DataFrame(
         {
-            "before": [display(token.text) for token, _ in before],
+            "before": [display_token(token) for token, _ in before],
             "p before": [chance for _, chance in before],
-            "after": [display(token.text) for token, _ in after] or ["NaN"] * len(before),
+            "after": [display_token(token) for token, _ in after] or ["NaN"] * len(before),
             "p after": [chance for _, chance in after] or [None] * len(before),
         }
     )

@@ -11,7 +11,7 @@ from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site_case import site_case
 from attnviz.implementations.bugs.case import Case
 from attnviz.models.translator import Translator
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
@@ -132,7 +132,7 @@ def site(trace: Trace, view: SiteView) -> None:
 
 def texts(tokens: Sequence[Token]) -> list[str]:
     """Tokens as they can be shown."""
-    return [display(token.text) for token in tokens]
+    return [display_token(token) for token in tokens]
 
 
 def _shorter(trace: Trace) -> str:

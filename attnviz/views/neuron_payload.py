@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.views.binary import Blobs
 from attnviz.views.tab_payload import closing, opening
 
@@ -36,9 +36,9 @@ def neuron_payload(
         "sizes": [q_len, k_len, d_k],
         "layers_heads": [_layers(trace, kind), call.query.shape[1]],
         "rows": [
-            [display(one.text), other and display(other.text)] for one, other in zip(queries, outputs, strict=True)
+            [display_token(one), other and display_token(other)] for one, other in zip(queries, outputs, strict=True)
         ],
-        "cols": [display(token.text) for token in keys],
+        "cols": [display_token(token) for token in keys],
         "scale": float(call.scale),
         "query": blobs.add(_float32(call.query[0, head, :q_len])),
         "key": blobs.add(_float32(call.key[0, head, :k_len])),

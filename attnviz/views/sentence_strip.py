@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
@@ -27,7 +27,7 @@ def sentence_strip(trace: "Trace") -> dict[str, Any]:
         outputs = trace.output_tokens(kind)
         line = tokens + list(outputs[-1:]) if outputs is not None else tokens
         name = _NAMES[kind] if len(trace.kinds) > 1 else "text"
-        lines.append({"name": name, "tokens": [[display(token.text), token.is_special] for token in line]})
+        lines.append({"name": name, "tokens": [[display_token(token), token.is_special] for token in line]})
         axes[kind] = {"query": [len(lines) - 1, int(outputs is not None)], "key": [len(lines) - 1, 0]}
     if "cross" in trace.kinds:
         axes["cross"] = {"query": axes["decoder_self"]["query"], "key": axes["encoder_self"]["key"]}

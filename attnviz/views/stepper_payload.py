@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.models.stepped import Stepped
-from attnviz.text.display import display
+from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -90,8 +90,8 @@ def _order(made: Stepped) -> list[Kind]:
 def _kind(kind: Kind, made: Stepped, blobs: Blobs, only: dict[str, Any] | None) -> dict[str, Any]:
     maps, words = made.attn[kind], KINDS[kind]
     grows = kind != "encoder_self"
-    target = [display(token.text) for token in made.fed]
-    source = [display(token.text) for token in made.src]
+    target = [display_token(token) for token in made.fed]
+    source = [display_token(token) for token in made.src]
     sent = maps if only is None else _one(maps, only)
     return {
         "kind": kind,
@@ -125,10 +125,10 @@ def _step(made: Stepped, inference: Inference, index: int) -> dict[str, Any]:
     # After another choice the teacher's token at this place belongs to another sentence.
     same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
     return {
-        "input": display(made.fed[index].text),
-        "chosen": display(chosen.text),
+        "input": display_token(made.fed[index]),
+        "chosen": display_token(chosen),
         "chosen_id": chosen.id,
-        "teacher": display(given.text) if given is not None and same_prefix else None,
+        "teacher": display_token(given) if given is not None and same_prefix else None,
         "agrees": given is not None and given.id == chosen.id,
         "ms": 1e3 * made.seconds[index] if made.seconds else None,
         "top": [list(candidate) for candidate in inference.candidates[index]],

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.text.display import MAX_MARKS, display
+from attnviz.text.display import MAX_MARKS, display, display_token
+from attnviz.text.tokens import Token
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 
@@ -92,3 +93,11 @@ def test_no_visible_character_is_dropped_and_none_moves(text):
 def test_a_megabyte_of_anything_goes_through():
     text = ("a\u0301\u202e\ud83d👨\u200d👩\x00\u200b我" * 100_000)[:1_000_000]
     assert display(text).encode("utf-8")
+
+
+def test_bytes_of_a_character_are_no_space():
+    """A tokenizer of bytes cuts one character into several tokens; only one of them shows it."""
+    assert display_token(Token("爱", 1, 0, 1)) == "爱"
+    assert display_token(Token("", 2, 1, 1, starts_word=False)) == "⋯"
+    assert display_token(Token("", 3, 1, 1)) == "␣"  # the bare start of a word
+    assert display_token(Token("<pad>", 0, 1, 1, is_special=True)) == "<pad>"

@@ -164,9 +164,12 @@ class CheckpointText:
             if added:
                 tokens.append(replace(self.special(id_, end), part=part))
                 continue
-            start = max(first + begins[part], end)  # bytes of one character are several tokens: the first shows it
+            start, before = max(first + begins[part], end), end
             end = max(last + begins[part], start)
-            tokens.append(_token(text, id_, (start, end), part, is_special=id_ in self.special_ids))
+            token = _token(text, id_, (start, end), part, is_special=id_ in self.special_ids)
+            # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
+            is_rest = start == end and first + begins[part] < before
+            tokens.append(replace(token, starts_word=False) if is_rest else token)
         return tuple(tokens)
 
 

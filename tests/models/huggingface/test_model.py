@@ -5,6 +5,7 @@ import torch
 
 from attnviz.models.model import Model
 from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.shown import shown
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
 
@@ -83,3 +84,8 @@ def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
         # not to the bit: the tensors lie otherwise in memory, and sums are made in another order
         torch.testing.assert_close(read.attn(kind), trace.attn(kind), atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(read.scores(kind), trace.scores(kind), atol=1e-4, rtol=1e-5)
+
+
+def test_a_character_of_several_bytes_is_shown_once_and_its_other_bytes_are_no_spaces(model):
+    labels = [label.text for label in shown(model("gpt2").trace("I 爱 you", new_tokens=0), "decoder_self").cols]
+    assert labels[labels.index("爱") :] == ["爱", "⋯", "⋯", "␣", "y", "ou"]  # this tokenizer has the space as a token
