@@ -3,6 +3,7 @@
 import html
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.fill_findings import cells_table
@@ -15,6 +16,8 @@ from attnviz.ui.masks_lab import Bench
 from attnviz.ui.masks_writing import drawn_while_written
 from attnviz.views.labels import KINDS
 from attnviz.views.mask_payload import Pipeline, mask_payload
+
+ROUNDING = 1e-5  # of a row's attention: two runs of the same in float32 differ by less
 
 
 def picture(bench: Bench) -> None:
@@ -86,7 +89,8 @@ def _says(bench: Bench) -> tuple[bool, str]:
     if effect.error:
         return True, f"torch refuses to run the model: “{html.escape(effect.error)}”."
     if not bench.model.writes:
-        return True, f"{_moved(effect, item)}."
+        assert effect.after is not None  # an error was told before
+        return True, f"{_moved(moved(effect.before, effect.after, item))}."
     writing, unchanged = bench.writing(), bench.unchanged()
     if writing.error:
         return True, f"torch refuses to write: “{html.escape(writing.error)}”."
@@ -104,13 +108,14 @@ def _so_far(writing) -> str:
     return f"({writing.count} tokens so far)"
 
 
-def _moved(effect, item: int) -> str:
-    """What there is to say of a model that writes nothing: the map that moved furthest."""
-    table = moved(effect.before, effect.after, item)
-    if not (most := table["moved"].to_numpy().max()) > 0:  # NaN too: the maps then show it
-        return "no map of the model moves"
+def _moved(table: pd.DataFrame) -> str:
+    """What there is to say of a model that writes nothing: the map that moved furthest, or those that became NaN."""
+    if lost := int(np.isnan(table["moved"].to_numpy()).sum()):
+        return f"{lost} of the model's {len(table)} maps become NaN"
     row = table.loc[table["moved"].idxmax()]
-    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {most:.1%} of a row goes elsewhere"
+    if row["moved"] < ROUNDING:
+        return "no map of the model moves by more than rounding"
+    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row goes elsewhere"
 
 
 def _said(written) -> str:

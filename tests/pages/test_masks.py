@@ -1,9 +1,11 @@
 """The Masks page without a browser: its rooms, its links, and what it says to bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import masks_pipeline
 from attnviz.ui.masks_link import ROOMS
 from attnviz.views.binary import unpacked
 from attnviz.views.painting import painting_to_text
@@ -118,6 +120,19 @@ def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
     text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="rows", arrived="2"))
     assert "<b>stays</b>" in text
     assert "<b>changes</b>" in text
+
+
+@pytest.mark.parametrize(
+    ("moved", "told"),
+    [
+        ([0.0, 3e-7], "no map of the model moves by more than rounding"),
+        ([0.0, 0.25], "L0 H1: 25.0% of a row"),
+        ([0.0, np.nan], "1 of the model's 2 maps become NaN"),
+    ],
+)
+def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
+    table = pd.DataFrame({"kind": "encoder_self", "layer": 0, "head": [0, 1], "moved": moved})
+    assert told in masks_pipeline._moved(table)
 
 
 @pytest.mark.parametrize(
