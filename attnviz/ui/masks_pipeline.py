@@ -105,7 +105,7 @@ def _says(bench: Bench) -> tuple[bool, str]:
 
 
 def _so_far(writing) -> str:
-    return f"({writing.count} tokens so far)"
+    return f"(tokens so far: {writing.count})"
 
 
 def _moved(table: pd.DataFrame) -> str:

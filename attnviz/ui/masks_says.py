@@ -48,7 +48,7 @@ def _words(bench: Bench) -> None:
 
 def _row(writing: Writing, item: int, what: str) -> dict[str, str]:
     one = writing.written(item)
-    so_far = "" if writing.done else f"{writing.count} tokens so far"
+    so_far = "" if writing.done else f"tokens so far: {writing.count}"
     return {what: display(one.text), "note": writing.error or one.note or so_far}
 
 

@@ -11,28 +11,28 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 
 from attnviz.ui.masks_lab import Bench
 
-PIECE = 0.1  # seconds
+FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, and of each later one
 
 
 def drawn_while_written(bench: Bench, draw: Callable[[], object]) -> None:
     """Draw what is written so far, again and again until all is there or the visitor asks for something else."""
     slot = st.empty()
-    is_whole = _write(bench)
+    is_whole = _write(bench, FIRST)
     while True:
         with slot.container():
             draw()
         if is_whole or _somebody_waits():
             return
-        is_whole = _write(bench)
+        is_whole = _write(bench, PIECE)
 
 
-def _write(bench: Bench) -> bool:
-    """Let the model write a piece; whether all is written, with the mask and without, or there is nothing to write."""
+def _write(bench: Bench, seconds: float) -> bool:
+    """Let the model write for so long; whether nothing is left to write, with the mask and without."""
     if not bench.model.writes or bench.effect().error:
         return True
     ways = [bench.writing(), bench.unchanged()]
     if going := [way for way in ways if not way.done]:
-        going[0].go_on(PIECE)
+        going[0].go_on(seconds)
     return all(way.done for way in ways)
 
 

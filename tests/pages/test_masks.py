@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import masks_pipeline
+from attnviz.ui import masks_pipeline, masks_writing
 from attnviz.ui.masks_link import ROOMS
 from attnviz.views.binary import unpacked
 from attnviz.views.painting import painting_to_text
@@ -120,6 +120,28 @@ def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
     text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="rows", arrived="2"))
     assert "<b>stays</b>" in text
     assert "<b>changes</b>" in text
+
+
+@pytest.mark.parametrize("room", ["pipeline", "says"])
+def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page, monkeypatch, room: str) -> None:
+    monkeypatch.setattr(masks_writing, "FIRST", 1e-9)
+    monkeypatch.setattr(masks_writing, "PIECE", 1e-9)
+    app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", room=room)
+    assert not app.exception
+    assert "tokens so far" not in said_by_the_model(app)
+
+
+@pytest.mark.parametrize("room", ["pipeline", "says"])
+def test_an_edit_that_waits_ends_the_writing_and_the_page_says_how_far_it_is(open_page, monkeypatch, room) -> None:
+    monkeypatch.setattr(masks_writing, "FIRST", 1e-9)
+    monkeypatch.setattr(masks_writing, "_somebody_waits", lambda: True)
+    app = open_page("masks", src="I love you and I wait", to="fr", masks="window_1", kind="cross", room=room)
+    assert not app.exception
+    assert "tokens so far: " in said_by_the_model(app)
+
+
+def said_by_the_model(app: AppTest) -> str:
+    return shown(app) + "\n".join(table.value.to_string() for table in app.dataframe)
 
 
 @pytest.mark.parametrize(
