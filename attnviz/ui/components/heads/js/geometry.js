@@ -12,7 +12,7 @@ function geometryOf(pen, tile, box) {
   const { kind, zoom } = tile;
   const nRows = zoom.bottom - zoom.top,
     nCols = zoom.right - zoom.left;
-  const left = AXIS + rowLabelWidth(pen, kind, { box, nCols }) + 8;
+  const left = AXIS + rowLabelWidth(pen, tile, { box, nCols }) + 8;
   const longest = tile.heading ? clamp(box.h * 0.22, 24, 52) : 96;
   const names = kind.cols.slice(zoom.left, zoom.right).map((text) => Math.min(longest, pen.widthOf(text, LABEL)));
   const fit = (angle) => fitted(tile, box, { nRows, nCols, left, names, angle });
@@ -52,9 +52,10 @@ function cellSize(space, { nRows, nCols, most }) {
   return { w: whole(w), h: whole(h) };
 }
 
-// As wide as the widest label, and at most half of the box where few columns leave so much.
-function rowLabelWidth(pen, kind, { box, nCols }) {
-  const most = Math.min(190, Math.max(box.w * 0.3, Math.min(box.w * 0.5, box.w - 70 - 22 * nCols)));
+// As wide as the widest label, and at most half of the box where few columns leave so much. Maps side by side are low,
+// so that their cells leave more of the width.
+function rowLabelWidth(pen, { kind, heading }, { box, nCols }) {
+  const most = Math.min(190, Math.max(box.w * (heading ? 0.36 : 0.3), Math.min(box.w * 0.5, box.w - 70 - 22 * nCols)));
   let widest = 24;
   for (const [input, output] of kind.rows) {
     const parts = [input, output].filter((part) => part !== null);

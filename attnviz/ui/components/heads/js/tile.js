@@ -60,11 +60,12 @@ function maskedBoxes({ mask, kind, geometry }) {
   return boxes;
 }
 
+const LABEL_LINE = 11; // from one label of a row, or column, to the next
 const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
 
 function drawRowLabels(app, pen, tile) {
   const { geometry } = tile;
-  const step = stepFor(geometry.cell.h, 11);
+  const step = stepFor(geometry.cell.h, LABEL_LINE);
   for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) drawRowLabel(app, pen, tile, { row });
   if (geometry.cell.h < 10) return;
   for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row++) drawBlindness(app, pen, tile, row);
@@ -101,7 +102,7 @@ function drawRowLabel(app, pen, tile, { row, strong = false }) {
 
 function drawColLabels(app, pen, tile) {
   const { geometry, kind } = tile;
-  const step = stepFor(geometry.cell.w * (geometry.angle ? Math.sin(-geometry.angle) : 1), 11);
+  const step = stepFor(geometry.cell.w * (geometry.angle ? Math.sin(-geometry.angle) : 1), LABEL_LINE);
   for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step)
     drawColLabel(pen, { geometry, text: kind.cols[col], col });
 }
