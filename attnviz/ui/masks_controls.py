@@ -35,11 +35,6 @@ def current(trace, entry: Entry) -> MaskView:
     return view
 
 
-def asked(trace, entry: Entry) -> MaskView:
-    """The view that the visitor has asked for; the address may be one edit behind."""
-    return view_of({name: st.session_state.get(name) or "" for name in FIELDS}, _bounds(trace, entry))[0]
-
-
 def _bounds(trace, entry: Entry) -> MaskBounds:
     shapes = {kind: trace.shape(kind) for kind in trace.kinds}
     return MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes)
