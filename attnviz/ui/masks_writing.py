@@ -6,8 +6,6 @@ A long text takes a second and more: its beginning is there at once, and an edit
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from attnviz.ui.masks_lab import Bench
 
@@ -15,13 +13,13 @@ FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, an
 
 
 def drawn_while_written(bench: Bench, draw: Callable[[], object]) -> None:
-    """Draw what is written so far, again and again until all is there or the visitor asks for something else."""
+    """Draw what is written so far, again and again until all is there; each drawing lets an edit break in."""
     slot = st.empty()
     is_whole = _write(bench, FIRST)
     while True:
         with slot.container():
             draw()
-        if is_whole or _somebody_waits():
+        if is_whole:
             return
         is_whole = _write(bench, PIECE)
 
@@ -34,9 +32,3 @@ def _write(bench: Bench, seconds: float) -> bool:
     if going := [way for way in ways if not way.done]:
         going[0].go_on(seconds)
     return all(way.done for way in ways)
-
-
-def _somebody_waits() -> bool:
-    """Whether an edit waits for this run to end: a run of a part of the page breaks into no other one by itself."""
-    requests = getattr(get_script_run_ctx(), "script_requests", None)
-    return getattr(requests, "_state", None) is ScriptRequestType.RERUN

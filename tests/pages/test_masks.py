@@ -131,15 +131,6 @@ def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page
     assert "tokens so far" not in said_by_the_model(app)
 
 
-@pytest.mark.parametrize("room", ["pipeline", "says"])
-def test_an_edit_that_waits_ends_the_writing_and_the_page_says_how_far_it_is(open_page, monkeypatch, room) -> None:
-    monkeypatch.setattr(masks_writing, "FIRST", 1e-9)
-    monkeypatch.setattr(masks_writing, "_somebody_waits", lambda: True)
-    app = open_page("masks", src="I love you and I wait", to="fr", masks="window_1", kind="cross", room=room)
-    assert not app.exception
-    assert "tokens so far: " in said_by_the_model(app)
-
-
 def said_by_the_model(app: AppTest) -> str:
     return shown(app) + "\n".join(table.value.to_string() for table in app.dataframe)
 
