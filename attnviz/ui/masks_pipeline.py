@@ -85,23 +85,34 @@ def _verdict(bench: Bench) -> str:
 
 
 def _says(bench: Bench) -> tuple[bool, str]:
-    effect, item = bench.effect(), bench.view.item
-    if effect.error:
-        return True, f"torch refuses to run the model: “{html.escape(effect.error)}”."
     if not bench.model.writes:
-        assert effect.after is not None  # an error was told before
-        return True, f"{_moved(moved(effect.before, effect.after, item))}."
-    writing, unchanged = bench.writing(), bench.unchanged()
-    if writing.error:
-        return True, f"torch refuses to write: “{html.escape(writing.error)}”."
+        return True, _runs(bench)
+    item, writing, unchanged = bench.view.item, bench.writing(), bench.unchanged()
     after, before = _said(writing.written(item)), _said(unchanged.written(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
+    # Asked for here: the first words do not wait for it.
+    if error := bench.effect().error:
+        return True, _refused(error)
+    if writing.error:
+        return True, f"torch refuses to write: “{html.escape(writing.error)}”."
     if not unchanged.done:
         return False, f"the model would say {after} <span class='was'>instead of {before} … {_so_far(unchanged)}</span>"
     if after == before:
         return True, f"the model still says {after}."
     return True, f"the model would say {after} <span class='was'>instead of {before}</span>"
+
+
+def _runs(bench: Bench) -> str:
+    """What the run changes in a model that writes nothing."""
+    effect = bench.effect()
+    if effect.after is None:
+        return _refused(effect.error)
+    return f"{_moved(moved(effect.before, effect.after, bench.view.item))}."
+
+
+def _refused(error: str) -> str:
+    return f"torch refuses to run the model: “{html.escape(error)}”."
 
 
 def _so_far(writing) -> str:

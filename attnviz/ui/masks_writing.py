@@ -26,7 +26,7 @@ def drawn_while_written(bench: Bench, draw: Callable[[], object]) -> None:
 
 def _write(bench: Bench, seconds: float) -> bool:
     """Let the model write for so long; whether nothing is left to write, with the mask and without."""
-    if not bench.model.writes or bench.effect().error:
+    if not bench.model.writes:
         return True
     ways = [bench.writing(), bench.unchanged()]
     if going := [way for way in ways if not way.done]:
