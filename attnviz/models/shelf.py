@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
+UNDER_WAY = "Another visitor is loading this model; yours begins as soon as it is there"
+
 Progress = Callable[[float, str], None]
 Kept = TypeVar("Kept")
 Name = TypeVar("Name", bound=Hashable)
@@ -40,12 +42,15 @@ class Shelf(Generic[Name, Kept]):
         self._lock = Lock()
 
     def get(self, name: Name, progress: Progress | None = None) -> Kept:
-        """The model of that name, loaded if it is not here; whoever loads it is told of the progress.
+        """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever
+        waits for that, that it is under way.
 
         Raises what `read` raises; the name is then tried again the next time.
         """
         with self._lock:
             place = self._places.setdefault(name, _Place())
+        if progress is not None and place.model is None and place.lock.locked():
+            progress(0.0, UNDER_WAY)
         with place.lock:
             if place.model is None:
                 place.model = self._loaded(name, place, progress)

@@ -5,7 +5,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from attnviz.models.shelf import Shelf
+from attnviz.models.shelf import UNDER_WAY, Shelf
 
 
 class Loader:
@@ -85,6 +85,27 @@ def test_whoever_loads_is_told_of_the_progress():
     for _ in range(2):
         shelf.get("a", lambda share, what: told.append((share, what)))
     assert told == [(1.0, "a")]
+
+
+def test_whoever_waits_is_told_that_somebody_loads_it():
+    begun, told, said = Event(), Event(), []
+
+    def slow(name, progress):
+        begun.set()
+        assert told.wait(10)
+        return object()
+
+    def hear(share, what):
+        said.append(what)
+        told.set()
+
+    shelf = Shelf(slow)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(shelf.get, "a")
+        assert begun.wait(10)
+        assert shelf.get("a", hear) is first.result(10)
+    shelf.get("a", hear)
+    assert said == [UNDER_WAY]
 
 
 def test_things_of_different_sizes_share_the_room_and_the_newest_always_stays():
