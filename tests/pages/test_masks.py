@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import masks_pipeline, masks_writing
+from attnviz.analysis.rerun import Writing
+from attnviz.ui import masks_lab, masks_pipeline, masks_writing
 from attnviz.ui.masks_link import ROOMS
 from attnviz.views.binary import unpacked
 from attnviz.views.painting import painting_to_text
@@ -120,6 +121,16 @@ def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
     text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="rows", arrived="2"))
     assert "<b>stays</b>" in text
     assert "<b>changes</b>" in text
+
+
+def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) -> None:
+    order, run, write = [], masks_lab.Bench.effect, Writing.go_on
+    monkeypatch.setattr(masks_lab.Bench, "effect", lambda bench: order.append("run") or run(bench))
+    monkeypatch.setattr(Writing, "go_on", lambda words, seconds: order.append("words") or write(words, seconds))
+    app = open_page("masks", src="Words come before the run", to="fr", masks="window_1", kind="cross")
+    assert "With this mask" in shown(app)
+    assert order[0] == "words"
+    assert "run" in order, "torch may refuse the run, which the page has to say"
 
 
 @pytest.mark.parametrize("room", ["pipeline", "says"])
