@@ -86,7 +86,8 @@ def leak_figure(
         figure.add_trace(_leak(change, tokens), row=1, col=column)
     top = max(float(change.max()) for _, change in changes)
     powers = range(-4, max(-3, int(np.ceil(np.log10(max(top, FLOOR))))) + 1)
-    bar = _bar("max |Δ|") | {"tickvals": list(powers), "ticktext": [f"1e{power}" for power in powers]}
+    told = powers[:: -(-len(powers) // 5)]  # the bar has room for five
+    bar = _bar("max |Δ|") | {"tickvals": list(told), "ticktext": [f"1e{power}" for power in told]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
     marks = _named(tokens, position)
