@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from attnviz.text.languages import language_name
@@ -43,8 +43,8 @@ class Demo:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """What the card says of the model itself. `pairs` counts training pairs a language; `note` says what was changed
-    on the way.
+    """What the card says of the model itself. `pairs` counts training pairs a language, `more` those of each further
+    table; `note` says what was changed on the way.
     """
 
     name: str
@@ -53,6 +53,7 @@ class TrainedModel:
     steps: int
     tokens_seen: int
     pairs: Mapping[str, int]
+    more: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     note: str = ""
 
 
@@ -100,7 +101,10 @@ def _recipe(model: TrainedModel) -> str:
         f"{language_name(to)}: {model.pairs[to]:,} pairs, {times}x an epoch"
         for to, times in model.recipe.languages.items()
     )
-    numbers = {name: value for name, value in asdict(model.recipe).items() if name != "languages"}
+    for name, pairs in model.more.items():
+        counts = ", ".join(f"{language_name(to)}: {count:,}" for to, count in pairs.items())
+        seen += f"; pairs of the table `{name}`, {model.recipe.more[name]}x an epoch ({counts})"
+    numbers = {name: value for name, value in asdict(model.recipe).items() if name not in ("languages", "more")}
     opening = (
         f"{model.steps:,} steps, {model.tokens_seen:,} tokens read (both sides, without padding). {seen}. AdamW, "
         "bfloat16 autocast; the weights are a running average over the steps. `python -m attnviz.training` repeats it."

@@ -26,6 +26,20 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs  # type: ignore[return-value]  # every tuple has two fields, checked above
 
 
+def read_table(path: Path) -> dict[str, list[Pair]]:
+    """Sentences in several languages, a column each, English first, named in the first line: pairs a language.
+
+    Raises ValueError naming the first bad line.
+    """
+    names, *rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()] or [[]]
+    if names[:1] != ["en"] or len(set(names)) < max(2, len(names)):
+        raise ValueError(f"{path.name}: the first line must name the columns, each once, en first: en, fr, zh.")
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(names):
+            raise ValueError(f"{path.name}, line {number}: expected {len(names)} columns, as in the first line.")
+    return {to: [(row[0], row[column]) for row in rows] for column, to in enumerate(names) if column}
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Encoded training pairs of one language: flat ids and where each sentence begins."""

@@ -8,11 +8,14 @@ class Recipe:
     """What a training run depends on; saved beside its state and printed in the model card.
 
     `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
-    resumed; everything else must stay. `piece_dropout` is the share of merges that `PieceDropout` leaves out. `begin`
-    names the trained model that the weights began as, if any.
+    resumed; everything else must stay. `more` maps a table of further pairs (`read_table`) to how often an epoch sees
+    them. `workers` is how many processes learn together, each from a batch of its own at every step. `piece_dropout`
+    is the share of merges that `PieceDropout` leaves out. `begin` names the trained model that the weights began as,
+    if any.
     """
 
     languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})
+    more: dict[str, int] = field(default_factory=dict)
     vocab_size: int = 10_000
     d_model: int = 256
     n_heads: int = 8
@@ -20,6 +23,7 @@ class Recipe:
     d_ff: int = 1024
     steps: int = 16_000
     batch_tokens: int = 4_000
+    workers: int = 1
     learning_rate: float = 1e-3
     warmup: int = 800
     decay: float = 0.35

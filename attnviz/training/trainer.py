@@ -15,6 +15,7 @@ from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.recipe import Recipe
 from attnviz.training.state import read
 from attnviz.training.warm_start import warm_start
+from attnviz.training.workers import Share
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
@@ -22,14 +23,14 @@ from attnviz.transformer.transformer import Transformer
 
 
 class Trainer:
-    """A model, its running average, its optimizer and its place in the data."""
+    """A model, its running average, its optimizer and its place in the data; `share` is its part of the work."""
 
-    def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device) -> None:
-        self.recipe, self.device = recipe, device
+    def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device, share: Share | None = None) -> None:
+        self.recipe, self.device, self.share = recipe, device, share or Share()
         self.model = Transformer(config).initialise(recipe.seed).to(device)
         self.average = self._copy()
         self.optimizer = _optimizer(self.model, recipe)
-        self.generator = torch.Generator(device).manual_seed(recipe.seed)
+        self.generator = torch.Generator(device)
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
 
     def begin_from(self, codec: TextCodec, teacher: Transformer, its_codec: TextCodec) -> None:
@@ -41,10 +42,10 @@ class Trainer:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[Batch]:
-        """Batches from where the state stands, epoch after epoch, until the recipe's steps are done; `change` as in
-        `epoch_batches`.
+        """The batches of one worker from where the state stands, epoch after epoch, until the recipe's steps are done;
+        `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
 
-        Raises ValueError when there are no pairs.
+        Raises ValueError when there are no pairs, or too few for all workers.
         """
         if not any(corpus.src and corpus.repeat for corpus in corpora):
             raise ValueError(
@@ -59,28 +60,36 @@ class Trainer:
                 begin=self.batch,
                 change=change,
             )
-            for index, batch in enumerate(epoch, start=self.batch):
+            for batches in zip(*[epoch] * self.share.count, strict=False):
                 if self.step >= self.recipe.steps:
                     return
-                self.batch = index + 1  # before it is learned: a state saved after that goes on with the next one
-                yield batch
+                self.batch += self.share.count  # before they are learned: a state saved after that goes on behind them
+                yield batches[self.share.rank]
+            if not self.batch:
+                raise ValueError(
+                    f"There are fewer batches than the {self.share.count} workers: take fewer workers, or smaller "
+                    "batches (batch_tokens)."
+                )
             self.epoch, self.batch = self.epoch + 1, 0
 
     def learn(self, batch: Batch) -> tuple[float, int]:
-        """One optimizer step; returns the mean loss in nats a target token, and the tokens read."""
+        """One optimizer step; returns the mean loss in nats a target token, and the tokens read, by all workers."""
         self.step += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate(self.step)
-        loss = self._loss(batch.src.to(self.device), batch.tgt.to(self.device))
+        self.generator.manual_seed((self.recipe.seed << 40) + (self.step << 8) + self.share.rank)
+        loss, n_target = self._loss(batch.src.to(self.device), batch.tgt.to(self.device))
         loss.backward()
+        gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        mean, n_tokens = self.share.average(gradients, loss.item(), n_target, batch.n_tokens)
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self._follow()
-        self.tokens_seen += batch.n_tokens
-        return loss.item(), batch.n_tokens
+        self.tokens_seen += n_tokens
+        return mean, n_tokens
 
-    def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
+    def _loss(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, int]:
         run = Run(dropout=Dropout(self.recipe.dropout, self.generator))
         tgt_in, tgt_out = tgt[:, :-1], tgt[:, 1:]
         with torch.autocast(self.device.type, torch.bfloat16):
@@ -94,7 +103,8 @@ class Trainer:
             smoothing=self.recipe.label_smoothing,
             dtype=torch.bfloat16,
         )
-        return total / real.sum()
+        n_target = int(real.sum())
+        return total / n_target, n_target
 
     @torch.no_grad()
     def _follow(self) -> None:
@@ -116,7 +126,6 @@ class Trainer:
             "model": self.model.state_dict(),
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
-            "generator": self.generator.get_state(),
             "place": (self.step, self.epoch, self.batch, self.tokens_seen),  # as in Place
             "recipe": json.dumps(asdict(self.recipe)),
         }
@@ -138,7 +147,6 @@ class Trainer:
         self.model.load_state_dict(state["model"])
         self.average = dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.generator.set_state(state["generator"].cpu())
         self.step, self.epoch, self.batch, self.tokens_seen = state["place"]
 
 

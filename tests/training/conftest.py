@@ -64,6 +64,14 @@ def data(pairs, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory):
+    """A folder of further pairs: `thing.tsv`, in one language that the recipe trains and one that it does not."""
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "thing.tsv").write_text("en\tzh\tes\nThe new thing.\t新东西。\tLa cosa nueva.\n", encoding="utf-8")
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def _one_thread():
     """The command sets the number of threads; give it back."""

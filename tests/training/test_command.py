@@ -114,6 +114,33 @@ def test_mistakes_are_one_sentence(arguments, reason, capsys, tmp_path, monkeypa
     assert len(error.splitlines()) == 1
 
 
+def test_further_pairs_are_learned_and_told_in_the_card(options, recipe, tables, tmp_path):
+    arguments = [*options[0], "--state", str(tmp_path / "state"), "--more", str(tables)]
+    changes = json.dumps(asdict(recipe) | {"steps": 2, "more": {"thing": 7}})
+    assert main([*arguments, "--recipe", changes]) == 0
+    assert main([*arguments, "--card", str(tmp_path / "card.md")]) == 0
+    text = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "Chinese: 11 pairs, 3x an epoch; pairs of the table `thing`, 7x an epoch (Chinese: 1)." in text
+
+
+def test_two_workers_leave_what_one_leaves(options, recipe, tmp_path):
+    state = tmp_path / "state"
+    changes = json.dumps(asdict(recipe) | {"steps": 3, "workers": 2, "batch_tokens": 60})
+    assert main([*options[0], "--state", str(state), "--recipe", changes]) == 0
+    lines = [json.loads(line) for line in (state / "scores.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [2, 3]
+    translator = Translator.load(state / "checkpoint", device=torch.device("cpu"), dtype=torch.float32)
+    assert isinstance(translator.translate("The red dog.", to="fr"), str)
+
+
+def test_a_worker_s_complaint_is_one_sentence(options, recipe, capsys, tmp_path):
+    changes = json.dumps(asdict(recipe) | {"workers": 2, "batch_tokens": 100_000})  # one batch an epoch
+    assert main([*options[0], "--state", str(tmp_path), "--recipe", changes]) == 2
+    error = capsys.readouterr().err
+    assert "fewer batches than the 2 workers" in error
+    assert "Traceback" not in error
+
+
 def test_an_impossible_device_is_one_sentence(options, capsys, tmp_path):
     arguments, changes = options
     arguments = [*arguments[:2], "--state", str(tmp_path), "--threads", "1", "--device", "toaster"]

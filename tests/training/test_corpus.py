@@ -1,11 +1,13 @@
 """Pairs on disk to batches: nothing lost, nothing seen too often, the same order for the same seed."""
 
 import gzip
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from attnviz.training.corpus import Corpus, epoch_batches, read_pairs
+from attnviz.training.corpus import Corpus, epoch_batches, read_pairs, read_table
 
 TOKENS = 150
 
@@ -75,3 +77,40 @@ def test_a_bad_line_is_named(tmp_path):
     (tmp_path / "a.tsv").write_text("Hi.\tSalut.\nNo.\n")
     with pytest.raises(ValueError, match=r"a\.tsv, line 2: expected English, a tab and the translation"):
         read_pairs(tmp_path / "a.tsv")
+
+
+def test_a_table_is_pairs_in_every_language_it_names(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text("en\tzh\tfr\nOne.\t一。\tUn.\nTwo.\t二。\tDeux.\n", encoding="utf-8")
+    assert read_table(path) == {"zh": [("One.", "一。"), ("Two.", "二。")], "fr": [("One.", "Un."), ("Two.", "Deux.")]}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "the first line must name the columns"),
+        ("en\n", "the first line must name the columns"),
+        ("fr\ten\nUn.\tOne.\n", "en first"),
+        ("en\tfr\tfr\nOne.\tUn.\tUne.\n", "each once"),
+        ("en\tfr\nOne.\tUn.\nTwo.\n", "t.tsv, line 3: expected 2 columns"),
+        ("en\tfr\nOne.\tUn.\t\n", "t.tsv, line 2: expected 2 columns"),
+    ],
+)
+def test_a_table_that_is_none_names_its_first_bad_line(tmp_path, text, reason):
+    (tmp_path / "t.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=reason):
+        read_table(tmp_path / "t.tsv")
+
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+def test_our_own_pairs_hold_none_of_the_sentences_that_the_reader_judges():
+    table = read_table(ASSETS / "pairs" / "machine-learning.tsv")
+    (card,) = ASSETS.glob("models/translator-*/README.md")
+    judged = set(re.findall(r"^\| \d+ \| (.+?) \|", card.read_text(encoding="utf-8"), re.MULTILINE))
+    assert len(judged) == 20
+    assert set(table) == {"fr", "de", "es", "zh"}
+    for pairs in table.values():
+        assert not judged & {english for english, _ in pairs}
+        assert len({english for english, _ in pairs}) == len(pairs)

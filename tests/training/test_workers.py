@@ -1,0 +1,132 @@
+"""Workers that share a step move as one that had read all their batches, and all alike."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attnviz.training.corpus import Batch
+from attnviz.training.trainer import Trainer
+from attnviz.training.workers import Share, together
+
+CPU = torch.device("cpu")
+
+
+def _together(batches: list[Batch]) -> Batch:
+    """One batch of all rows, padded to the longest."""
+
+    def stack(parts: list[torch.Tensor]) -> torch.Tensor:
+        longest = max(part.shape[1] for part in parts)
+        return torch.cat([F.pad(part, (0, longest - part.shape[1])) for part in parts])
+
+    return Batch(stack([batch.src for batch in batches]), stack([batch.tgt for batch in batches]))
+
+
+def _gradients(trainer: Trainer, batch: Batch) -> tuple[list[torch.Tensor], float, int]:
+    loss, n_target = trainer._loss(batch.src, batch.tgt)
+    loss.backward()
+    return [p.grad for p in trainer.model.parameters()], loss.item(), n_target
+
+
+class _Sum:
+    """Stands for the processes: what each would send, summed."""
+
+    def __init__(self, monkeypatch):
+        self.sent, self.replies = [], None
+        monkeypatch.setattr("torch.distributed.all_reduce", self)
+
+    def __call__(self, flat):
+        self.sent.append(flat.clone())
+        if self.replies is not None:
+            flat.copy_(self.replies)
+
+
+@pytest.fixture
+def shares(recipe, config, corpora, monkeypatch):
+    """Two trainers, their batches, and what `average` leaves in each."""
+    recipe = replace(recipe, dropout=0.0, batch_tokens=60)
+    trainers = [Trainer(recipe, config, CPU, Share(rank, 2)) for rank in range(2)]
+    batches = [next(iter(trainer.batches(corpora))) for trainer in trainers]
+    seen = [_gradients(trainer, batch) for trainer, batch in zip(trainers, batches, strict=True)]
+    wire = _Sum(monkeypatch)
+    for trainer, batch, (gradients, loss, n_target) in zip(trainers, batches, seen, strict=True):
+        trainer.share.average([g.clone() for g in gradients], loss, n_target, batch.n_tokens)
+    wire.replies = sum(wire.sent)
+    told = [
+        trainer.share.average(gradients, loss, n_target, batch.n_tokens)
+        for trainer, batch, (gradients, loss, n_target) in zip(trainers, batches, seen, strict=True)
+    ]
+    return trainers, batches, told
+
+
+def test_workers_move_by_the_gradient_of_all_their_tokens(recipe, config, shares):
+    trainers, batches, told = shares
+    assert len(batches[0].src) != len(batches[1].src) or batches[0].n_tokens != batches[1].n_tokens
+    whole = Trainer(replace(recipe, dropout=0.0), config, CPU)
+    expected, loss, _ = _gradients(whole, _together(batches))
+    for trainer, (mean, n_tokens) in zip(trainers, told, strict=True):
+        assert mean == pytest.approx(loss, rel=1e-3)
+        assert n_tokens == sum(batch.n_tokens for batch in batches)
+        for (name, parameter), gradient in zip(trainer.model.named_parameters(), expected, strict=True):
+            torch.testing.assert_close(parameter.grad, gradient, rtol=0.02, atol=2e-3, msg=lambda m, n=name: f"{n} {m}")
+
+
+def test_workers_read_every_batch_once(recipe, config, corpora):
+    recipe = replace(recipe, batch_tokens=60, steps=1_000)
+
+    def first_epoch(share: Share) -> list[torch.Tensor]:
+        trainer, seen = Trainer(recipe, config, CPU, share), []
+        for batch in trainer.batches(corpora):
+            if trainer.epoch:
+                return seen
+            seen.append(batch.src)
+        raise AssertionError
+
+    alone, shared = first_epoch(Share()), [first_epoch(Share(rank, 3)) for rank in range(3)]
+    assert len(alone) // 3 == len(shared[0]) > 1
+    dealt = [batch for group in zip(*shared, strict=True) for batch in group]
+    assert all(torch.equal(a, b) for a, b in zip(dealt, alone, strict=False))
+
+
+def test_workers_drop_out_different_units(recipe, config, corpora):
+    """The same batch, the same weights, another rank: another gradient."""
+    losses = []
+    for rank in (0, 1, 0):
+        trainer = Trainer(replace(recipe, dropout=0.5), config, CPU, Share(rank, 1))
+        losses.append(trainer.learn(next(iter(Trainer(recipe, config, CPU).batches(corpora))))[0])
+    assert losses[0] == losses[2] != losses[1]
+
+
+def test_too_few_batches_for_the_workers_is_said(recipe, config, corpora):
+    trainer = Trainer(replace(recipe, batch_tokens=100_000), config, CPU, Share(0, 2))
+    with pytest.raises(ValueError, match="fewer batches than the 2 workers: take fewer workers, or smaller batches"):
+        next(trainer.batches(corpora))
+
+
+def _write(folder: Path, share: Share) -> None:
+    """What a worker saw, as a file."""
+    value = torch.full((1,), float(share.rank + 1))
+    told = share.average([value], float(share.rank), n_target=share.rank + 1, n_tokens=10)
+    share.wait()
+    (folder / str(share.rank)).write_text(json.dumps([value.item(), *told]))
+
+
+def test_processes_average_what_they_have(tmp_path):
+    together(2, partial(_write, tmp_path))
+    for rank in range(2):
+        value, loss, n_tokens = json.loads((tmp_path / str(rank)).read_text())
+        assert value == pytest.approx((1 * 1 + 2 * 2) / 3)  # one token against two
+        assert loss == pytest.approx((0 * 1 + 1 * 2) / 3)
+        assert n_tokens == 20
+
+
+def test_one_worker_shares_nothing(tmp_path):
+    gradient = torch.ones(3)
+    assert Share().average([gradient], 2.5, 7, 20) == (2.5, 20)
+    assert torch.equal(gradient, torch.ones(3))
+    together(1, lambda share: (tmp_path / "here").write_text(str(share)))
+    assert (tmp_path / "here").read_text() == "Share(rank=0, count=1)"
