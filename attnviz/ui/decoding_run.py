@@ -99,9 +99,9 @@ def _translator(request: Request, view: DecodingView) -> "Translator":
 
 def name(model: "Model", id_: int) -> str:
     """An id's piece of text, as people see it."""
-    from attnviz.text.display import display
+    from attnviz.text.display import display_token
 
-    return display(model.spelled((id_,))[1][0].text)
+    return display_token(model.spelled((id_,))[1][0])
 
 
 def _plan(request: Request, ids: tuple[int, ...], view: DecodingView) -> "Plan":

@@ -140,7 +140,9 @@ class CheckpointText:
             piece = "" if unfinished else piece
             decoded = decoded if unfinished else longer
             start, text = len(text), text + piece
-            tokens.append(_token(text, id_, (start, len(text)), part))
+            token = _token(text, id_, (start, len(text)), part)
+            # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
+            tokens.append(replace(token, starts_word=False) if unfinished else token)
         return Encoded(tuple(tokens), text, before.notes)
 
     def _finished(self, before: Encoded) -> str:

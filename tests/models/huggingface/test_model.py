@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from attnviz.models.model import Model
+from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.shown import shown
 from attnviz.tracing.trace import Trace
@@ -89,3 +90,14 @@ def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
 def test_a_character_of_several_bytes_is_shown_once_and_its_other_bytes_are_no_spaces(model):
     labels = [label.text for label in shown(model("gpt2").trace("I 爱 you", new_tokens=0), "decoder_self").cols]
     assert labels[labels.index("爱") :] == ["爱", "⋯", "⋯", "␣", "y", "ou"]  # this tokenizer has the space as a token
+
+
+def test_an_id_that_is_a_part_of_a_character_is_no_space_by_itself(model):
+    gpt2 = model("gpt2")
+    ids = [token.id for token in gpt2.pieces("爱")]
+    assert len(ids) == 3
+    alone = [gpt2.spelled([id_])[1][0] for id_ in ids]
+    assert [display_token(token) for token in alone] == ["⋯"] * 3
+    assert [display_token(token) for token in gpt2.spelled(ids)[1]] == ["⋯", "⋯", "爱"], "the last byte completes it"
+    (space,) = gpt2.pieces(" ")
+    assert display_token(gpt2.spelled([space.id])[1][0]) == "␣"
