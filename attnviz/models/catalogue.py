@@ -31,8 +31,8 @@ class Entry:
 
 
 def entries() -> tuple[Entry, ...]:
-    """The shipped models, the default first."""
-    found = [_entry(path.parent) for path in sorted(SHIPPED.glob("*/config.json"))]
+    """The shipped models, the default first; a folder that holds anything else is passed over."""
+    found = [entry for path in sorted(SHIPPED.glob("*/config.json")) if (entry := _entry(path.parent))]
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 
 
@@ -81,11 +81,7 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
 
 def is_own(model: str | Path) -> bool:
     """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
-    try:
-        content = json.loads((_folder(model) / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and "format_version" in content
+    return _config(_folder(model)) is not None
 
 
 def _folder(model: str | Path) -> Path:
@@ -93,8 +89,21 @@ def _folder(model: str | Path) -> Path:
     return next((entry.folder for entry in entries() if entry.name == str(model)), Path(model).expanduser())
 
 
-def _entry(folder: Path) -> Entry:
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    about = config.get("about", {})
-    languages = tuple(about.get("languages", ()))
-    return Entry(folder.name, folder, about.get("title", folder.name), languages, about.get("start", {}))
+def _config(folder: Path) -> dict[str, Any] | None:
+    """The config of a checkpoint in attnviz's own format; None where the folder holds anything else, or nothing."""
+    try:
+        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and "format_version" in content else None
+
+
+def _entry(folder: Path) -> Entry | None:
+    """What a config says of its model; None where it does not say what languages it writes, which one is to choose."""
+    said = (_config(folder) or {}).get("about")
+    about: dict[str, Any] = said if isinstance(said, dict) else {}
+    languages, title, start = about.get("languages"), about.get("title"), about.get("start")
+    if not isinstance(languages, list) or not languages or not all(isinstance(code, str) for code in languages):
+        return None
+    named = title if isinstance(title, str) else folder.name
+    return Entry(folder.name, folder, named, tuple(languages), start if isinstance(start, dict) else {})
