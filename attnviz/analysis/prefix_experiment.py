@@ -45,11 +45,8 @@ def prefix_experiment(
     """
     for name, ids in (("source", src), ("target", tgt)):
         _require_ids(name, ids)
-    with torch.random.fork_rng(devices=[]):  # modules draw from the global generator when made
-        torch.manual_seed(seed)
-        embedding = nn.Embedding(VOCAB_SIZE, D_MODEL)
-        theirs = nn.Transformer(d_model=D_MODEL, batch_first=True).eval()
-        ours = from_torch(theirs, vocab_size=VOCAB_SIZE)
+    embedding, theirs = _seeded(seed)
+    ours = from_torch(theirs, vocab_size=VOCAB_SIZE)
     memory_in, prefixes = embedding(torch.tensor([list(src)])), []
     before = (torch.empty(0, D_MODEL), torch.empty(0, D_MODEL))
     memory = ours.encoder(memory_in)
@@ -65,6 +62,24 @@ def prefix_experiment(
         prefixes.append(Prefix(tuple(tgt[:length]), *out, *equal))
         before = out
     return tuple(prefixes)
+
+
+def _seeded(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
+    """Both modules as PyTorch begins them, from a generator of their own: every thread draws from the global one."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.device("meta"):
+        modules = nn.Embedding(VOCAB_SIZE, D_MODEL), nn.Transformer(d_model=D_MODEL, batch_first=True)
+    embedding, theirs = (module.to_empty(device="cpu").eval() for module in modules)
+    nn.init.normal_(embedding.weight, generator=generator)
+    for name, parameter in theirs.named_parameters():
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter, generator=generator)
+        elif ".linear" in name:  # nn.Linear's own bound: one over the root of its inputs
+            bound = theirs.get_parameter(name.replace("bias", "weight")).shape[1] ** -0.5
+            nn.init.uniform_(parameter, -bound, bound, generator=generator)
+        else:
+            nn.init.constant_(parameter, 1.0 if "norm" in name and name.endswith("weight") else 0.0)
+    return embedding, theirs
 
 
 def _equal_rows(now: Tensor, then: Tensor) -> Tensor:

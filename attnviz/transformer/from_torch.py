@@ -23,15 +23,16 @@ def from_torch(theirs: nn.Transformer, *, vocab_size: int) -> Transformer:
     """
     weights = theirs.state_dict()
     config = _config(theirs, weights, vocab_size)
-    model = Transformer(config).requires_grad_(False).eval()
+    with torch.device("meta"):  # no storage, and no draw from the random numbers that all threads share
+        model = Transformer(config)
     renamed = {"embedding.weight": torch.zeros(vocab_size, config.d_model)}
     for stack in ("encoder", "decoder"):
         renamed |= {f"{stack}.norm.{part}": weights[f"{stack}.norm.{part}"] for part in ("weight", "bias")}
         for layer in range(config.n_layers):
             place = f"{stack}.layers.{layer}."
             renamed |= {place + name: weight for name, weight in _layer(weights, place, stack)}
-    model.load_state_dict(renamed)
-    return model
+    model.load_state_dict({name: weight.clone() for name, weight in renamed.items()}, assign=True)
+    return model.requires_grad_(False).eval()
 
 
 def _config(theirs: nn.Transformer, weights: Weights, vocab_size: int) -> ModelConfig:

@@ -1,9 +1,12 @@
 """The untrained model's prefixes: rows that are there stay as they are, in PyTorch's model and in ours."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
+from torch import nn
 
-from attnviz.analysis.prefix_experiment import prefix_experiment
+from attnviz.analysis.prefix_experiment import _seeded, prefix_experiment
 
 
 def test_only_the_newest_row_is_new_in_both_models() -> None:
@@ -32,6 +35,37 @@ def test_the_seed_decides_and_nobody_elses_random_numbers_move() -> None:
     assert torch.equal(torch.rand(3), expected)
     assert torch.equal(one, again)
     assert not torch.equal(one, other)
+
+
+def test_two_visitors_with_one_seed_see_one_experiment() -> None:
+    expected = prefix_experiment((0, 1), (4, 3), seed=3)[-1].ours
+    with ThreadPoolExecutor(4) as threads:
+        seen = list(threads.map(lambda seed: prefix_experiment((0, 1), (4, 3), seed=seed)[-1].ours, [3] * 12))
+    assert all(torch.equal(one, expected) for one in seen)
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("xavier", "encoder.layers.0.self_attn.in_proj_weight"),
+        ("xavier", "decoder.layers.5.linear1.weight"),
+        ("linear", "encoder.layers.2.linear2.bias"),
+        ("zeros", "decoder.layers.1.multihead_attn.out_proj.bias"),
+        ("zeros", "encoder.norm.bias"),
+        ("ones", "decoder.norm.weight"),
+    ],
+)
+def test_the_modules_begin_as_pytorch_begins_them(rule, part) -> None:
+    ours, theirs = (
+        model.get_parameter(part).detach() for model in (_seeded(0)[1], nn.Transformer(d_model=8, batch_first=True))
+    )
+    assert ours.shape == theirs.shape
+    if rule in ("zeros", "ones"):
+        assert torch.equal(ours, theirs)
+        return
+    bound = (6 / sum(ours.shape)) ** 0.5 if rule == "xavier" else 2048**-0.5
+    assert max(ours.abs().max(), theirs.abs().max()) <= bound
+    assert float(ours.std()) == pytest.approx(bound / 3**0.5, rel=0.5)
 
 
 @pytest.mark.parametrize(
