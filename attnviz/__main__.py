@@ -5,11 +5,10 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterable
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from attnviz import steps_command
 
@@ -26,6 +25,9 @@ _ASKED = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 2 for unusable input, with one sentence on standard error."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):  # whatever the shell thinks: sentences are in every script
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
     try:
         return options.run(options)
@@ -45,12 +47,17 @@ def _reader_gone() -> int:
 def _translate(options: argparse.Namespace) -> int:
     from attnviz.models.catalogue import translator
 
-    model = translator(options.model)
-    lines = (line.rstrip("\r\n") for line in _utf8(sys.stdin))
+    model, first = translator(options.model), 1
+    lines = (line.rstrip("\r\n") for line in sys.stdin)
+
+    def tell(index: int, note: str) -> None:
+        print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)
+
     while chunk := list(islice(lines, _CHUNK)):
-        for translation in model.translate(chunk, to=options.to):
+        for translation in model.translate(chunk, to=options.to, tell=tell):
             print(translation, flush=False)
         sys.stdout.flush()
+        first += len(chunk)
     return 0
 
 
@@ -87,13 +94,6 @@ def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
 
 def _tell(share: float, what: str) -> None:
     print(f"attnviz: {what} ({share:.0%})", file=sys.stderr)
-
-
-def _utf8(stream: TextIO) -> Iterable[str]:
-    for each in (stream, sys.stdout):
-        if isinstance(each, TextIOWrapper):
-            each.reconfigure(encoding="utf-8", errors="replace")
-    yield from stream
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from attnviz.models.stepped import Stepped
     from attnviz.models.stepwise import Plan
     from attnviz.models.translator import Translator
+    from attnviz.text.codec import Encoded
     from attnviz.text.tokens import Token
     from attnviz.transformer.beam import Beam
     from attnviz.transformer.decoding import Choose
@@ -36,24 +37,36 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:
-    """A line a step, columns parted by tabs, and the verdict behind a #. Raises ValueError for unusable input."""
+    """A line a step, columns parted by tabs; behind a # what was cut, and the verdict. Raises ValueError for unusable
+    input.
+    """
     from attnviz.analysis.verdict import verdict
     from attnviz.models.catalogue import translator
     from attnviz.models.stepped import stepped
     from attnviz.models.stepwise import steps, teacher_forced
+    from attnviz.text.limits import about
 
     model = translator(options.model)
-    made = stepped(steps(model, options.text, _plan(options, model)))
+    teacher = _teacher(options, model)
+    made = stepped(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
         yield "\t".join(row)
-    yield _said(verdict(made, teacher_forced(model, options.text, made.ids, to=options.to)))
+    one_pass = teacher_forced(model, options.text, made.ids, to=options.to)
+    for note in (*one_pass.info.notes, *about("Target", () if teacher is None else teacher.notes)):
+        yield f"# {note}"
+    yield _said(verdict(made, one_pass))
 
 
-def _plan(options: argparse.Namespace, model: "Translator") -> "Plan":
+def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | None":
+    """The target that is fed; a blank one is none."""
+    if options.target is None or not options.target.strip():
+        return None
+    return model.codec.encode_target(options.target, options.to)
+
+
+def _plan(options: argparse.Namespace, model: "Translator", teacher: tuple[int, ...] | None) -> "Plan":
     from attnviz.models.stepwise import Plan
 
-    target = options.target
-    teacher = None if target is None else model.codec.encode_target(target, options.to).ids
     limit = model.decoding_limit(options.text)
     return Plan(options.to, teacher, cached=not options.recompute, choose=_choose(options, model), max_tokens=limit)
 

@@ -1,5 +1,6 @@
 """The commands, in a process of their own, on a small model."""
 
+import os
 import subprocess
 import sys
 
@@ -20,9 +21,17 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "attnviz", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    return subprocess.run(
+        command,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        env=os.environ | environment,
+    )
 
 
 def test_translate_writes_a_line_for_a_line(folder):
@@ -72,6 +81,31 @@ def test_steps_follows_a_teacher(folder):
     assert columns(result)["goes in"] == [token.text for token in given.tokens[:-1]]
 
 
+def test_steps_takes_a_blank_target_for_none_as_trace_does(folder):
+    plain, blank = (run(*STEPS, "--model", str(folder), *extra).stdout for extra in ((), ("--target", "  ")))
+    assert plain == blank
+
+
+def test_a_line_that_is_read_in_part_is_said_with_its_number(folder):
+    long = "a big red dog and " * 200
+    result = run("translate", "--to", "zh", "--model", str(folder), stdin=f"I love you\n{long}\n")
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 2
+    assert f"attnviz: line 2: only the first 2,000 of {len(long):,} characters were read.\n" in result.stderr
+
+
+def test_steps_says_what_it_did_not_read(folder):
+    result = run("steps", "a big red dog and " * 200, "--to", "fr", "--target", "un chien", "--model", str(folder))
+    assert "\n# Source: only the first 2,000 of" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["steps", "trace"])
+def test_a_shell_of_another_encoding_gets_utf_8(folder, command, tmp_path):
+    out = ("--out", str(tmp_path / "x.npz")) if command == "trace" else ()
+    result = run(command, "I love you.", "--to", "zh", "--model", str(folder), *out, PYTHONIOENCODING="cp1252")
+    assert result.returncode == 0, result.stderr
+
+
 def test_steps_draws_the_same_for_the_same_seed(folder):
     drawn = [
         run(*STEPS, "--model", str(folder), "--sample", "--top-k", "40", "--seed", seed).stdout
@@ -87,6 +121,7 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
         (("trace", "  ", "--to", "fr", "--out", "x.npz"), "The sentence is empty"),
         (("steps", "  ", "--to", "fr"), "The sentence is empty"),
         (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot be fed a teacher's prefix"),
+        (("steps", "dog", "--to", "fr", "--sample", "--temperature", "inf"), "at least 0.001, not inf"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
     ],
 )

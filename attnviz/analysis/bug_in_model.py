@@ -13,6 +13,7 @@ from attnviz.implementations.bugs.probe import BuggySites
 from attnviz.implementations.bugs.steps import Steps
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator import Translator
+from attnviz.models.writing import decoding_limit
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Stepper, decode
 from attnviz.transformer.layers import Run
@@ -21,14 +22,18 @@ from attnviz.transformer.probe import Probe, Site
 
 @dataclass(frozen=True)
 class BugInModel:
-    """max |Δ| of the logits on the target that was traced, and the translation with and without the bug. An `error` is
-    what torch raised; there is no translation then.
+    """max |Δ| of the logits on the target that was traced, and the translation with and without the bug; `cut` tokens
+    of it where one did not end by then (0: both did). An `error` is what torch raised; there is no translation then.
     """
 
     logits_change: float
     before: str
     after: str
+    cut: int = 0
     error: str = ""
+
+
+MOST = 64  # tokens: with a bug in force the whole prefix runs again at every step
 
 
 @torch.inference_mode()
@@ -38,13 +43,14 @@ def bug_in_model(model: Translator, trace: Trace, steps: Steps, sites: Sequence[
     def probe() -> BuggySites:
         return BuggySites({site: SiteWeights.of(site_module(model, site)) for site in sites}, steps)
 
-    before = _written(model, trace, None)
+    before, before_cut = _written(model, trace, None)
     try:
         logits = run_again(model, trace, probe()).logits
         change = largest_change(logits, run_again(model, trace).logits)
-        return BugInModel(change, before, _written(model, trace, probe()))
+        after, after_cut = _written(model, trace, probe())
+        return BugInModel(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
-        return BugInModel(float("nan"), before, "", f"{type(error).__name__}: {error}")
+        return BugInModel(float("nan"), before, "", error=f"{type(error).__name__}: {error}")
 
 
 @dataclass
@@ -61,10 +67,11 @@ class _Probed:
         self.stepper.keep(rows)
 
 
-def _written(model: Translator, trace: Trace, probe: Probe | None) -> str:
+def _written(model: Translator, trace: Trace, probe: Probe | None) -> tuple[str, int]:
     src = torch.tensor([[token.id for token in trace.tokens("src")]], device=model.device)
     memory = model.model.encode(src, None, Run(probe))
-    limit = min(2 * src.shape[1] + 20, 64)
+    limit = min(decoding_limit(src.shape[1]), MOST)
     stepper = _Probed(Stepper(model.model, memory, None, capacity=limit, cached=False), probe)
     first = torch.full((1,), model.codec.bos_id(trace.to), device=model.device)
-    return model.codec.text(decode(stepper, first, model.vocabulary, max_tokens=limit)[0])
+    ids = decode(stepper, first, model.vocabulary, max_tokens=limit)[0]
+    return model.codec.text(ids), 0 if ids[-1] == model.codec.eos_id else limit

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.breakage import INTACT, Breakage
-from attnviz.text.limits import MAX_TOKENS, require_text
+from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
@@ -33,8 +33,9 @@ class Step:
     `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
     decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
     encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
-    that this step leaves, best first, and `best` the tokens of the first of them; the items of `trace` are those that
-    it began with, and prefix, token and logits belong to the best of these. `seconds` is the time that it took.
+    that this step leaves, those that have ended before the others and each best first, and `best` the tokens of the
+    first of them; the items of `trace` are those that it began with, and prefix, token and logits belong to the best of
+    these. `seconds` is the time that it took.
     """
 
     index: int
@@ -78,9 +79,9 @@ def steps(translator: "Translator", text: str, plan: Plan) -> Iterator[Step]:
     memory = translator.model.encode(translator.ids(src), None, Run(plan.breakage.probe(encoder), dropout))
     stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
     watched = RecordedSteps(plan.breakage.apply(stepper), plan.breakage, dropout)
-    about = _About(translator, Sentence(src.tokens, src_text=text), encoder, plan)
+    common = _Common(translator, Sentence(src.tokens, src_text=text), about("Source", src.notes), encoder, plan)
     for choice in _choices(watched, first, translator.vocabulary, plan, limit):
-        yield about.step(watched, choice)
+        yield common.step(watched, choice)
 
 
 @torch.inference_mode()
@@ -100,7 +101,7 @@ def teacher_forced(
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
     sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
-    info = _info(translator, to, forward_seconds=time.perf_counter() - started)
+    info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
     return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
 
 
@@ -142,11 +143,12 @@ def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: P
 
 
 @dataclass(frozen=True)
-class _About:
+class _Common:
     """What every step of a run has in common."""
 
     translator: "Translator"
     sentence: Sentence
+    notes: tuple[str, ...]
     encoder: Recorder
     plan: Plan
 
@@ -163,7 +165,7 @@ class _About:
             sentences,
             memory=watched.stepper.memory,
             logits=logits.unsqueeze(1),
-            info=_info(self.translator, self.plan.to, forward_seconds=watched.seconds),
+            info=_info(self.translator, self.plan.to, self.notes, forward_seconds=watched.seconds),
         )
         tokens = sentences[0].tgt
         hypotheses = choice if isinstance(choice, tuple) else ()
@@ -178,6 +180,6 @@ class _About:
         return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
 
 
-def _info(translator: "Translator", to: str, *, forward_seconds: float) -> RunInfo:
+def _info(translator: "Translator", to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:
     dtype = str(translator.dtype).removeprefix("torch.")
-    return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds)
+    return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds, notes=notes)

@@ -11,7 +11,7 @@ from torch import Tensor
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.model import Writer
 from attnviz.models.stepwise import Plan, Step, steps
-from attnviz.models.writing import Asked, decoding_limit, read_and_target, translations
+from attnviz.models.writing import Asked, Tell, decoding_limit, read_and_target, translations
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
@@ -77,9 +77,11 @@ class Translator:
         """Run the model on a sentence and record every site.
 
         The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily. Raises TextError
-        for an empty sentence or a language that the model does not write.
+        for an empty sentence or a language that the model does not write, ValueError for room for no token.
         """
         require_text(text)
+        if max_tokens < 1:
+            raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
         self.codec.bos_id(to)
         src, recorder = self.codec.encode_source(text), Recorder()
         started = time.perf_counter()
@@ -143,11 +145,15 @@ class Translator:
         """Whether a token is there only because a longer sentence stands in the same batch."""
         return token.id == self.codec.pad_id
 
-    def translate(self, text: str | Sequence[str], *, to: str, batch: int = 32) -> str | list[str]:
-        """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank."""
+    def translate(
+        self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: Tell | None = None
+    ) -> str | list[str]:
+        """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank;
+        `tell(index, note)` hears of what was cut.
+        """
         if isinstance(text, str):
-            return translations(self, [text], to=to, batch=batch)[0]
-        return translations(self, text, to=to, batch=batch)
+            return translations(self, [text], to=to, batch=batch, tell=tell)[0]
+        return translations(self, text, to=to, batch=batch, tell=tell)
 
     def stepwise(
         self,

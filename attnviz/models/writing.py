@@ -1,6 +1,6 @@
 """What a translator writes, greedily: for one sentence that was read, or for many in batches of like lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,9 @@ from attnviz.transformer.decoding import Stepper, decode
 
 if TYPE_CHECKING:
     from attnviz.models.translator import Translator
+
+
+Tell = Callable[[int, str], None]  # which sentence, and what is said of it
 
 
 @dataclass(frozen=True)
@@ -37,16 +40,28 @@ def read_and_target(
     limit = min(asked.max_tokens, decoding_limit(len(src.ids)))
     ids = (codec.bos_id(asked.to), *written(model, memory, None, to=asked.to, limits=[limit])[0])
     cut = ids[-1] != codec.eos_id
-    notes = (f"The translation was cut after {limit} tokens without reaching an end.",) if cut else ()
+    notes = (was_cut(limit),) if cut else ()
     return Sentence(src.tokens, codec.tokens(ids), asked.text, codec.text(ids), cut), notes
 
 
 @torch.inference_mode()
-def translations(model: "Translator", sentences: Sequence[str], *, to: str, batch: int) -> list[str]:
-    """A translation for each sentence, in their order; blank stays blank. Raises TextError for an unknown language."""
+def translations(
+    model: "Translator", sentences: Sequence[str], *, to: str, batch: int, tell: Tell | None = None
+) -> list[str]:
+    """A translation for each sentence, in their order; blank stays blank. `tell(index, note)` hears of every sentence
+    that was read, and every translation that was written, in part only.
+
+    Raises TextError for an unknown language, ValueError for a batch of none.
+    """
     model.codec.bos_id(to)
-    out = [""] * len(sentences)
-    encoded = {index: model.codec.encode_source(text).ids for index, text in enumerate(sentences) if text.strip()}
+    if batch < 1:
+        raise ValueError(f"A batch holds at least 1 sentence, not {batch}.")
+    tell, out = tell or (lambda _index, _note: None), [""] * len(sentences)
+    read = {index: model.codec.encode_source(text) for index, text in enumerate(sentences) if text.strip()}
+    for index, source in read.items():
+        for note in source.notes:
+            tell(index, note)
+    encoded = {index: source.ids for index, source in read.items()}
     order = sorted(encoded, key=lambda index: len(encoded[index]))
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
@@ -56,6 +71,8 @@ def translations(model: "Translator", sentences: Sequence[str], *, to: str, batc
         limits = [decoding_limit(len(encoded[row])) for row in rows]
         for row, ids in zip(rows, written(model, memory, src_mask, to=to, limits=limits), strict=True):
             out[row] = model.codec.text(ids)
+            if ids[-1] != model.codec.eos_id:
+                tell(row, was_cut(len(ids)))
     return out
 
 
@@ -66,6 +83,11 @@ def written(
     stepper = Stepper(model.model, memory, src_mask, capacity=max(limits))
     first = torch.full((len(memory),), model.codec.bos_id(to), device=model.device)
     return decode(stepper, first, model.vocabulary, max_tokens=limits)
+
+
+def was_cut(count: int) -> str:
+    """What is said of a translation that has no end."""
+    return f"The translation was cut after {count} tokens without reaching an end."
 
 
 def decoding_limit(src_length: int) -> int:

@@ -86,19 +86,19 @@ class Trace:
 
     def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
         """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`."""
-        return getattr(self.sentences[item], checked(side, "side", ("src", "tgt")))
+        return getattr(self.sentences[self._item(item)], checked(side, "side", ("src", "tgt")))
 
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the query axis (what goes in at each row)."""
-        return self.sentences[item].queries(self._kind(kind))
+        return self.sentences[self._item(item)].queries(self._kind(kind))
 
     def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the key axis."""
-        return self.sentences[item].keys(self._kind(kind))
+        return self.sentences[self._item(item)].keys(self._kind(kind))
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
         """What each row of a decoder map puts out; None for an encoder, which puts out no tokens."""
-        return self.sentences[item].outputs(self._kind(kind))
+        return self.sentences[self._item(item)].outputs(self._kind(kind))
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0

@@ -36,7 +36,8 @@ class Hypothesis:
 def beam_steps(
     stepper: Steps, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, beam: Beam = Beam()
 ) -> Iterator[tuple[Hypothesis, ...]]:
-    """Beam search for one sentence, a step at a time: yields the live and ended hypotheses after each step, best first.
+    """Beam search for one sentence, a step at a time: yields the hypotheses after each step, those that have ended
+    before those that live, each best first.
 
     `first` and the stepper hold a batch of one. A sentence ends only where `<eos>` is among the `size` likeliest, so
     that a beam of one is greedy decoding. Stops when `size` have ended and none that lives scores higher as it stands.

@@ -75,6 +75,9 @@ class Stepper:
             self.cache.reorder(rows)
 
 
+COLDEST = 1e-3  # a temperature below which logits divided by it overflow
+
+
 @dataclass(frozen=True)
 class Sampling:
     """Draw the next token at random: a temperature, then the `top_k` likeliest, then the likeliest that together
@@ -87,8 +90,11 @@ class Sampling:
     top_p: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be above 0, not {self.temperature}; for no randomness decode greedily.")
+        if not COLDEST <= self.temperature < float("inf"):
+            raise ValueError(
+                f"temperature must be a number of at least {COLDEST}, not {self.temperature}; for no randomness decode "
+                "greedily."
+            )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k must be at least 1, not {self.top_k}.")
         if self.top_p is not None and not 0 < self.top_p <= 1:
@@ -106,7 +112,8 @@ class Sampling:
             probabilities[:, self.top_k :] = 0
         if self.top_p is not None:
             probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
-            probabilities[probabilities.cumsum(dim=-1) - probabilities >= self.top_p] = 0
+            outside = probabilities.cumsum(dim=-1) - probabilities >= self.top_p
+            probabilities[:, 1:][outside[:, 1:]] = 0  # the likeliest stays, however small `top_p`
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
         return torch.zeros_like(probabilities).scatter(1, order, probabilities)
 

@@ -71,7 +71,8 @@ def _translation(bench: SiteBench, view: ImplementationsView) -> None:
         return
     st.text(f"without: {display(found.before)}\nwith:    {display(found.after)}")
     same = "the translation is the same" if found.before == found.after else "the translation is another one"
-    st.caption(f"max |Δ| of the logits {found.logits_change:.3g}; {same}.")
+    far = f", as far as the first {found.cut} tokens: a bug's translation is cut there" if found.cut else ""
+    st.caption(f"max |Δ| of the logits {found.logits_change:.3g}; {same}{far}.")
 
 
 def _where(view: ImplementationsView) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.bug_in_model import bug_in_model
+from attnviz.analysis.bug_in_model import MOST, bug_in_model
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.steps import RIGHT
 from attnviz.models.tiny import tiny_translator
@@ -25,6 +25,17 @@ def test_right_steps_change_nothing(model, trace) -> None:
     result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
     assert result.logits_change < 1e-4
     assert result.before == result.after == trace.tgt_text
+    assert result.cut == (2 * len(trace.tokens("src")) + 20 if trace.sentences[0].cut else 0)
+
+
+def test_a_translation_that_is_longer_than_what_is_written_here_is_said_to_be_cut(model) -> None:
+    trace = model.trace("a big red dog and " * 9, to="fr")
+    if len(trace.tokens("tgt")) <= MOST:
+        pytest.skip("this tiny model has come to an end by itself")
+    result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
+    assert result.cut == MOST
+    assert trace.tgt_text.startswith(result.before)
+    assert result.before != trace.tgt_text
 
 
 @pytest.mark.parametrize("name", ["softmax_over_heads", "merge_by_reshape", "split_by_view", "no_scale"])

@@ -103,3 +103,29 @@ def test_a_tokenizer_of_another_model_is_refused(model, folder):
     checkpoint.save(bigger, folder)
     with pytest.raises(ValueError, match=r"has \d+ entries; the model expects 161"):
         attnviz.load(folder)
+
+
+def test_what_was_cut_is_told_with_its_place(model):
+    told = []
+    model.translate(["I love you", "", "a big red dog and " * 200], to="fr", tell=lambda *each: told.append(each))
+    assert (2, "Only the first 2,000 of 3,600 characters were read.") in told
+    assert {index for index, _ in told} <= {0, 2}
+
+
+@pytest.mark.parametrize("batch", [0, -1])
+def test_a_batch_of_none_is_refused(model, batch):
+    with pytest.raises(ValueError, match="at least 1 sentence"):
+        model.translate(["I love you"], to="fr", batch=batch)
+
+
+def test_room_for_no_token_is_refused(model):
+    with pytest.raises(ValueError, match="at least 1 token, not -3"):
+        model.trace("I love you", to="fr", max_tokens=-3)
+
+
+def test_an_item_that_is_not_there_is_refused_by_its_tokens_too(model):
+    trace = model.trace("I love you", to="fr")
+    for read in (lambda item: trace.tokens("src", item), lambda item: trace.query_tokens("cross", item)):
+        for item in (-1, 1):
+            with pytest.raises(ValueError, match=f"There is no item {item}"):
+                read(item)

@@ -109,6 +109,13 @@ def test_distribution_by_hand(options, expected):
     torch.testing.assert_close(probabilities, torch.tensor(expected, dtype=torch.float32), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("options", [{"top_p": 1e-320}, {"temperature": 1e-3}, {"temperature": 1e-3, "top_p": 1e-9}])
+def test_the_least_that_may_be_asked_for_draws_the_likeliest(options):
+    logits = torch.tensor([[300.0, -float("inf"), 299.0, -300.0]])
+    probabilities = Sampling(torch.Generator(), **options).probabilities(logits)
+    torch.testing.assert_close(probabilities, torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+
+
 def test_draws_follow_the_distribution():
     sampling = Sampling(torch.Generator().manual_seed(4), top_k=3)
     drawn = sampling(LOGITS[:1].expand(20_000, -1)).bincount(minlength=4) / 20_000
@@ -140,8 +147,10 @@ def test_sampling_of_the_likeliest_only_is_greedy(model, src):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"temperature": 0.0}, "temperature must be above 0"),
-        ({"temperature": math.nan}, "temperature must be above 0"),
+        ({"temperature": 0.0}, "temperature must be a number of at least 0.001, not 0"),
+        ({"temperature": 1e-45}, "at least 0.001, not 1e-45"),
+        ({"temperature": math.inf}, "at least 0.001, not inf"),
+        ({"temperature": math.nan}, "at least 0.001, not nan"),
         ({"top_k": 0}, "top_k must be at least 1"),
         ({"top_p": 0.0}, "top_p lies in"),
         ({"top_p": 1.1}, "top_p lies in"),
