@@ -112,10 +112,12 @@ def writing(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: b
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
-    """The likeliest next tokens and their probabilities, `logits` `(vocab_size,)`; empty where they are NaN."""
+    """The likeliest of the tokens that may come next, and their probabilities, `logits` `(vocab_size,)`; empty where
+    they are NaN.
+    """
     if bool(logits.isnan().any()):
         return []
-    top = logits.float().softmax(dim=-1).topk(count)
+    top = model.vocabulary.forbid(logits[None])[0].float().softmax(dim=-1).topk(count)
     return [
         (model.spelled([id_])[1][0], value)
         for id_, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)

@@ -6,6 +6,7 @@ import torch
 from attnviz.analysis import mask_effect, rerun
 from attnviz.analysis.fills import Choice, weigh
 from attnviz.analysis.mask_recipe import Recipe
+from attnviz.analysis.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
 from attnviz.models.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
@@ -123,11 +124,21 @@ def test_torchs_refusal_is_part_of_the_effect(model, trace) -> None:
     assert "overflow" in found.error
 
 
+def test_next_tokens_are_among_those_that_may_be_written(model, trace) -> None:
+    assert trace.logits is not None
+    logits = trace.logits[0, 0].clone()
+    logits[model.codec.pad_id] = 1e3
+    found = next_tokens(model, logits, 3)
+    assert model.codec.pad_id not in [token.id for token, _ in found]
+    candidates = decoding_candidates(logits[None], model.vocabulary, count=3)[0]
+    assert [(token.id, pytest.approx(chance)) for token, chance in found] == [(c.id, c.probability) for c in candidates]
+
+
 def test_next_tokens_are_probabilities_in_order(model, trace) -> None:
     assert trace.logits is not None
     chances = [chance for _, chance in next_tokens(model, trace.logits[0, 0], 4)]
     assert chances == sorted(chances, reverse=True)
-    assert chances[0] == pytest.approx(float(trace.logits[0, 0].softmax(-1).max()), abs=1e-6)
+    assert chances[0] == pytest.approx(float(model.vocabulary.forbid(trace.logits[0, :1]).softmax(-1).max()), abs=1e-6)
 
 
 def test_a_shorter_sentence_is_padded_on_both_axes_and_reads_as_it_would_alone(model) -> None:
