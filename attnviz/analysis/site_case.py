@@ -28,7 +28,8 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
         raise ValueError("This trace was built without input_ and memory; the site cannot be walked through.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
-    return Case(weights, input_, memory, None if call.mask is None else _without_heads(call.mask))
+    mask = None if call.mask is None else _without_heads(call.mask)
+    return Case(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
 
 
 def _without_heads(mask: Tensor) -> Tensor:

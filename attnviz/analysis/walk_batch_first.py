@@ -12,7 +12,7 @@ class BatchFirst(Walk):
         """Every line, in order."""
         case = self.case
         input_ = self.line(
-            "input_ = norm(x)",
+            "input_ = norm(x)" if case.norm_first else "input_ = x",
             case.input_,
             "batch q_len d_model",
             "What the layer hands to attention: two sentences, the shorter one padded.",

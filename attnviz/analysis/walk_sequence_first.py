@@ -14,7 +14,7 @@ class SequenceFirst(Walk):
         """Every line, in order."""
         case = self.case
         input_ = self.line(
-            "input_ = norm(x)",
+            "input_ = norm(x)" if case.norm_first else "input_ = x",
             case.input_.transpose(0, 1).contiguous(),
             "q_len batch d_model",
             "The same numbers with the length in front, as recurrent networks had it.",

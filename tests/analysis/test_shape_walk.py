@@ -1,5 +1,7 @@
 """The shape walk ends where the model ends, on every site, and every line says the truth of its tensor."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -146,3 +148,12 @@ def test_the_masks_line_is_the_one_that_made_it(model, pair, kind, code: str) ->
     for layout in LAYOUTS:
         (line,) = [step for step in shape_walk(case, layout) if step.code.startswith("mask = ") and code in step.code]
         assert line.tensor.numel() == case.mask.numel()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("norm_first", "code"), [(True, "input_ = norm(x)"), (False, "input_ = x")])
+def test_the_first_line_says_whether_the_layer_has_normalised_its_input(layout, norm_first, code) -> None:
+    model = tiny_translator()
+    model.model.config = replace(model.model.config, norm_first=norm_first)
+    case = site_case(model, model.trace("i love", to="fr"), "encoder_self", 0)
+    assert shape_walk(case, layout)[0].code == code

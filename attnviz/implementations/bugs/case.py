@@ -13,7 +13,8 @@ from attnviz.transformer.dropout import Dropout
 class Case:
     """input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, mask as `Attention` takes it.
 
-    `drop` is the rate of dropout on the weights, `seed` its random numbers.
+    `drop` is the rate of dropout on the weights, `seed` its random numbers. `norm_first` says whether the layer hands
+    `input_` over normalised.
     """
 
     weights: SiteWeights
@@ -22,6 +23,7 @@ class Case:
     mask: Tensor | None = None
     drop: float = 0.0
     seed: int = 0
+    norm_first: bool = True
 
     @property
     def call(self) -> tuple[Tensor, Tensor, Tensor | None]:
