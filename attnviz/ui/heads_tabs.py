@@ -137,8 +137,12 @@ def _heads_of(text: str, sizes: tuple[int, int], view: View) -> tuple[tuple[tupl
     heads, problems = [], []
     for part in text.split("~")[: sizes[0] * sizes[1]]:
         layer, _, head = part.partition(".")
-        if layer.isdecimal() and head.isdecimal() and int(layer[:6]) < sizes[0] and int(head[:6]) < sizes[1]:
+        if _is_index(layer, sizes[0]) and _is_index(head, sizes[1]):
             heads.append((int(layer), int(head)))
         else:
             problems.append(f"The link asks for lines of head “{part[:40]}”, but a head is layer.head, such as 1.3.")
     return tuple(dict.fromkeys(heads)), problems[:1]
+
+
+def _is_index(text: str, count: int) -> bool:
+    return text.isdecimal() and len(text) < 6 and int(text) < count

@@ -48,6 +48,14 @@ def test_chosen_heads_of_a_text_with_too_many_lines_are_sent_whole(open_page, mo
     assert told["fine"]["threshold"] == FAINTEST
 
 
+def test_a_head_that_is_not_there_is_no_fine_line_either(open_page, monkeypatch) -> None:
+    monkeypatch.setitem(links_payload.__kwdefaults__, "budget", 20)
+    asked = {"src": "You love me so", "lines": "0000009.0000000~1.2"}
+    app = open_page("heads", **LINK | asked, tab="links")
+    assert not app.exception
+    assert header(app)["fine"]["heads"] == [[1, 2]]
+
+
 def test_a_mean_means_all_its_heads(open_page) -> None:
     view = header(open_page("heads", **LINK | {"head": "mean"}, tab="links"))["view"]
     assert [layer for layer, _ in view["heads"]] == [1] * len(view["heads"])
@@ -94,6 +102,7 @@ def test_a_query_inside_a_word_is_told_apart_from_its_first_piece() -> None:
     [
         ({"tab": "sideways"}, "tab"),
         ({"tab": "links", "lines": "9.9"}, "lines"),
+        ({"tab": "links", "lines": "0000009.0000000"}, "lines"),
         ({"tab": "model", "mini": "x"}, "mini"),
     ],
 )
