@@ -78,6 +78,13 @@ def _recipe(options: argparse.Namespace) -> Recipe:
         raise ValueError(f"--recipe must be a JSON object of the recipe's names and values ({error}).") from error
 
 
+def _positive(text: str) -> int:
+    """A number of at least 1, for argparse, which names the option and says the rest."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attnviz.training", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz and en-XX.dev.tsv.gz")
@@ -88,9 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
     parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")
     parser.add_argument("--device", help="cpu, cuda or mps; left out: ATTNVIZ_DEVICE, or the best there is")
-    parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 2) - 1))
-    parser.add_argument("--every", type=int, default=1000, help="save and score every so many steps")
-    parser.add_argument("--dev", type=int, default=400, help="how many dev pairs a language to score as it goes")
+    parser.add_argument("--threads", type=_positive, default=max(1, (os.cpu_count() or 2) - 1))
+    parser.add_argument("--every", type=_positive, default=1000, help="save and score every so many steps")
+    parser.add_argument("--dev", type=_positive, default=400, help="how many dev pairs a language to score as it goes")
     group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
     group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")

@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass, field
 
+_RANGES = (
+    ("vocab_size d_model n_heads n_layers d_ff steps batch_tokens workers", 1, 10**9),
+    ("warmup seed", 0, 10**9),
+    ("decay dropout piece_dropout label_smoothing average", 0, 1),
+    ("learning_rate weight_decay clip", 0, 1000),
+)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -35,6 +42,19 @@ class Recipe:
     average: float = 0.999
     seed: int = 1
     begin: str = ""
+
+    def __post_init__(self) -> None:
+        for names, least, most in _RANGES:
+            for name in names.split():
+                value = getattr(self, name)
+                whole = isinstance(Recipe.__dataclass_fields__[name].default, int)
+                if not isinstance(value, int if whole else (int, float)) or not least <= value <= most:
+                    kind = "a whole number" if whole else "a number"
+                    raise ValueError(f"{name} must be {kind} from {least} to {most:g}, not {value!r}")
+        for name in ("languages", "more"):
+            times = getattr(self, name)
+            if not isinstance(times, dict) or not all(isinstance(n, int) and n >= 0 for n in times.values()):
+                raise ValueError(f'{name} must map names to how often an epoch sees them: {{"fr": 1}}, not {times!r}')
 
     def rate(self, step: int) -> float:
         """The learning rate of a step counted from 1.

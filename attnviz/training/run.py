@@ -82,8 +82,11 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
 
 
 def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
-    """The pairs of every language that the recipe trains, of one split."""
-    return {to: read_pairs(folder / f"en-{to}.{split}.tsv.gz") for to in recipe.languages}
+    """The pairs of every language that the recipe trains, of one split. Raises ValueError where there are none."""
+    pairs = {to: read_pairs(folder / f"en-{to}.{split}.tsv.gz") for to in recipe.languages}
+    if missing := [to for to, of_language in pairs.items() if not of_language]:
+        raise ValueError(f"en-{missing[0]}.{split}.tsv.gz holds no pairs: there is nothing to learn or to score with.")
+    return pairs
 
 
 def further_pairs(folder: Path, recipe: Recipe) -> dict[str, Pairs]:

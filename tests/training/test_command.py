@@ -1,5 +1,6 @@
 """`python -m attnviz.training`: a corpus goes in, a checkpoint, scores and a card come out."""
 
+import gzip
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -146,6 +147,23 @@ def test_an_impossible_device_is_one_sentence(options, capsys, tmp_path):
     arguments = [*arguments[:2], "--state", str(tmp_path), "--threads", "1", "--device", "toaster"]
     assert main([*arguments, "--recipe", changes]) == 2
     assert "'toaster' is no device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--every", "--dev", "--threads"])
+def test_a_number_of_none_is_refused(option, capsys):
+    with pytest.raises(SystemExit):
+        main(["--data", "nowhere", option, "0"])
+    assert f"{option}: '0' is no number of at least 1" in capsys.readouterr().err
+
+
+def test_a_language_without_dev_pairs_is_said_before_the_first_step(data, recipe, capsys, tmp_path):
+    for path in data.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with gzip.open(tmp_path / "en-zh.dev.tsv.gz", "wt"):
+        pass
+    arguments = ["--data", str(tmp_path), "--state", str(tmp_path / "state"), "--threads", "1", "--device", "cpu"]
+    assert main([*arguments, "--recipe", json.dumps(asdict(recipe))]) == 2
+    assert "en-zh.dev.tsv.gz holds no pairs" in capsys.readouterr().err
 
 
 def test_a_cut_file_is_one_sentence(data, capsys, tmp_path):

@@ -22,3 +22,23 @@ def test_a_longer_run_shares_warm_up_and_plateau():
 def test_no_warm_up_and_no_decay():
     recipe = Recipe(steps=3, warmup=0, decay=0.0, learning_rate=1.0)
     assert [recipe.rate(step) for step in (1, 2, 3)] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"workers": 0},
+        {"steps": "x"},
+        {"steps": 1.5},
+        {"batch_tokens": 0},
+        {"label_smoothing": 7},
+        {"average": 2},
+        {"learning_rate": float("nan")},
+        {"languages": ["fr"]},
+        {"more": {"table": -1}},
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused_by_name(change):
+    (name,) = change
+    with pytest.raises(ValueError, match=f"^{name} must "):
+        Recipe(**change)
