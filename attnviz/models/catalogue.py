@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attnviz.models import places
+
 if TYPE_CHECKING:
     from attnviz.models.huggingface import HuggingFaceModel
     from attnviz.models.translator import Translator
@@ -72,7 +74,7 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
     from attnviz.transformer.device import choose_device, choose_dtype
 
     folder = _folder(model)
-    if not folder.is_dir():
+    if folder is None:
         names = ", ".join(entry.name for entry in entries()) or "none is shipped"
         raise CheckpointError(f"There is no model {str(model)!r}: give a folder, or one of the shipped ones ({names}).")
     chosen = choose_device(device)
@@ -81,12 +83,13 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
 
 def is_own(model: str | Path) -> bool:
     """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
-    return _config(_folder(model)) is not None
+    folder = _folder(model)
+    return folder is not None and _config(folder) is not None
 
 
-def _folder(model: str | Path) -> Path:
-    """Where a model lies: a name of the catalogue goes before a folder of the same name."""
-    return next((entry.folder for entry in entries() if entry.name == str(model)), Path(model).expanduser())
+def _folder(model: str | Path) -> Path | None:
+    """Where a model lies: a name of the catalogue goes before a folder of the same name. None where neither is."""
+    return next((entry.folder for entry in entries() if entry.name == str(model)), None) or places.folder(model)
 
 
 def _config(folder: Path) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.refusal import ModelError
+from attnviz.models.places import place
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
@@ -32,11 +33,12 @@ def size_limit() -> int:
 
 def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
     """The local folder of a checkpoint: the one given, or what the hub has under that id. Raises ModelError."""
-    path = Path(model).expanduser()
-    if path.is_dir():
+    name, path = str(model), place(model)
+    if path is not None and path.is_dir():
+        if not os.access(path, os.R_OK | os.X_OK):
+            raise ModelError(f"The folder {name!r} may not be read here.")
         return path
-    name = str(model)
-    if path.exists() or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
+    if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
         raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
     from attnviz.models.huggingface.hub import downloaded  # the hub's client is imported with it
 
