@@ -81,12 +81,6 @@ def cells_table(filled: Filled, rows: Sequence[tuple[str, str | None]], keys: Se
     return pd.DataFrame(table if filled.attn is None else table | {"weight": filled.attn.flatten().numpy()})
 
 
-def row_under(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, choice: Choice) -> list[float] | None:
-    """One row's weights under a choice; None where torch refuses."""
-    result = filled(_only_row(call, row), mask[row : row + 1], choice)
-    return None if result.attn is None else result.attn[0, 0, 0].tolist()
-
-
 def _compared(call: AttentionCall, mask: Tensor, row: int, choice: Choice) -> dict[str, Any]:
     one = filled(_only_row(call, row), mask[row : row + 1], choice)
     single = Filled(

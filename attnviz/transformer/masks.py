@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-Mask3 = Bool[Tensor, "batch q_len k_len"]
 _WORD = 0xFFFFFFFF  # 32 bits
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.fill_findings import cells_table, comparison, findings, row_under, rows_of
+from attnviz.analysis.fill_findings import cells_table, comparison, findings, rows_of
 from attnviz.analysis.fills import DTYPES, FILLS, Choice, Filled, filled, weigh
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
@@ -166,12 +166,6 @@ def test_every_cell_of_the_map_has_a_line(call: AttentionCall, mask: torch.Tenso
 def test_where_torch_refused_the_cells_have_no_weights(call: AttentionCall, mask: torch.Tensor) -> None:
     refused = _first(filled(call, mask, Choice("-1e9", "float16")))
     assert "weight" not in cells_table(refused, [("a", None)] * 4, ["k"] * 5)
-
-
-def test_one_row_under_a_choice_is_that_row_of_the_map(call: AttentionCall, mask: torch.Tensor) -> None:
-    whole = filled(call, mask, Choice("number", number=-4.0)).attn
-    assert whole is not None
-    assert row_under(call, mask, 1, Choice("number", number=-4.0)) == pytest.approx(whole[0, 0, 1].tolist(), abs=1e-7)
 
 
 @pytest.mark.parametrize("fields", [{"fill": "nought"}, {"dtype": "int8"}, {"number": math.inf}])
