@@ -10,6 +10,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from attnviz.models.huggingface.order import Order, hook, shapes_of
+from attnviz.models.huggingface.precision import cast
 from attnviz.models.huggingface.run import Place, Run, watched
 from attnviz.transformer.probe import Kind, Probe, Stack
 
@@ -120,7 +121,7 @@ class Network:
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
         """Moved there, and computing in that type."""
-        self.model.to(device=device, dtype=dtype)
+        cast(self.model, device, dtype)
         return self
 
     def _network(self, watch: Watch) -> nn.Module:
