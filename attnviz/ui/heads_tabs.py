@@ -1,5 +1,6 @@
 """The tabs of the Heads page: which one is open, and what each of them shows. Only the open one is computed."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "N
 FIELDS = ("tab", "part", "lines", "held", "opacity", "fit", "mini", "query", "key", "order")
 WHOLE = "whole"
 _SHOWN = "tabs-shown"
+_TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")
 NO_HEADS = "none"  # in a link; an empty text means the head in focus
 
 
@@ -79,7 +81,7 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
     tabbed = Tabbed(
         view=view,
         tab=(tab := reader.one_of("tab", tuple(TABS), "heads")),
-        held=texts["held"],
+        held=_held(reader),
         opacity=reader.one_of("opacity", ("fixed", "max"), "fixed"),
         fit=reader.one_of("fit", ("read", "fit"), "read"),
         mini=reader.one_of("mini", ("map", "lines"), "map"),
@@ -94,6 +96,15 @@ def current(texts: Mapping[str, str], trace: "Trace", view: View) -> Tabbed:
     tabbed = replace(tabbed, lines=lines, query=query, key=key)
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed
+
+
+def _held(reader: Reader) -> str:
+    """The token that is held, such as q3 or k0; whether the text is as long as that, the picture knows."""
+    text = reader.params.get("held", "")
+    if not text or _TOKEN.fullmatch(text):
+        return text
+    reader.say("held", "it is a query or a key and its position, such as q3 or k0", "none")
+    return ""
 
 
 def _part(text: str, trace: "Trace", view: View, *, is_shown: bool) -> str:

@@ -9,8 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import attnviz
+from attnviz.ui.components import links, tabs
 from tests.browser.heads_tabs import LINK, in_view, opened
 
+LINKS, TABS = Path(links.__file__).parent, Path(tabs.__file__).parent
 DRAWN = "(root) => root.attnviz.shown.lines.map((line) => [line.row, line.col, line.place, line.weight])"
 
 
@@ -97,3 +99,16 @@ def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, se
         picture.locator(".queries .link-token").nth(3).hover()
         assert len(picture.evaluate(DRAWN)) == length
         page.mouse.move(5, 5)
+
+
+def test_the_script_lets_go_of_what_is_no_token(page: Page) -> None:
+    page.goto("about:blank")
+    for script in (TABS / "js" / "choice.js", LINKS / "js" / "lines.js"):
+        page.add_script_tag(content=script.read_text(encoding="utf-8"))
+    settle = """(token) => {
+      const app = { payload: { header: { shape: [2, 5, 6, 4] } }, view: { heads: [], token } };
+      settle(app);
+      return app.view.token;
+    }"""
+    tokens = ("q5", "k3", "k4", "q6", "x1", "Q0", " 1", "constructor", None)
+    assert [page.evaluate(settle, token) for token in tokens] == ["q5", "k3", *[None] * 7]

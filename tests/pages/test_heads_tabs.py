@@ -56,6 +56,11 @@ def test_a_head_that_is_not_there_is_no_fine_line_either(open_page, monkeypatch)
     assert header(app)["fine"]["heads"] == [[1, 2]]
 
 
+def test_a_token_that_is_neither_query_nor_key_is_not_held(open_page) -> None:
+    for wrong in ("x1", " 1", "q٣"):
+        assert header(open_page("heads", **LINK, tab="links", held=wrong))["view"]["token"] is None, wrong
+
+
 def test_a_mean_means_all_its_heads(open_page) -> None:
     view = header(open_page("heads", **LINK | {"head": "mean"}, tab="links"))["view"]
     assert [layer for layer, _ in view["heads"]] == [1] * len(view["heads"])
@@ -103,6 +108,8 @@ def test_a_query_inside_a_word_is_told_apart_from_its_first_piece() -> None:
         ({"tab": "sideways"}, "tab"),
         ({"tab": "links", "lines": "9.9"}, "lines"),
         ({"tab": "links", "lines": "0000009.0000000"}, "lines"),
+        ({"tab": "links", "held": "x1"}, "held “x1”"),
+        ({"tab": "links", "held": "q"}, "held “q”"),
         ({"tab": "model", "mini": "x"}, "mini"),
     ],
 )

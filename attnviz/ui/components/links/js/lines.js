@@ -46,7 +46,8 @@ function settle(app) {
     return isNew;
   });
   const [side, place] = tokenOf(view.token);
-  if (view.token !== null && !isIndex(place, side === "q" ? rows : cols)) view.token = null;
+  const count = { q: rows, k: cols }[side] ?? 0; // any other letter is no side
+  if (view.token !== null && !isIndex(place, count)) view.token = null;
 }
 
 // "q3" is row 3, "k0" the first key.
