@@ -5,6 +5,8 @@ commas between them; it may be empty), and switches the field for others off.
 """
 
 import os
+from collections import Counter
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -32,11 +34,26 @@ def picker() -> Entry:
                 f"The link asks for the model “{linked[:80]}”, which this instance does not offer; shown is another."
             )
     st.session_state["model-shown"] = linked if linked in known else next(iter(known))
-    titles = {name: entry.title for name, entry in known.items()} | ({_ANOTHER: "Another model …"} if is_free() else {})
+    titles = told_apart({name: entry.title for name, entry in known.items()})
+    titles |= {_ANOTHER: "Another model …"} if is_free() else {}
     chosen = st.selectbox("Model", list(titles), key="model-shown", format_func=titles.__getitem__, on_change=_adopt)
     if st.session_state.pop(_ASKED, False):
         _ask()
     return known[chosen if chosen in known else linked or next(iter(known))]
+
+
+def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
+    """Titles by name, no two of them the same: those that are give way to as much of their names as tells them apart.
+
+    A list knows what was chosen by its text alone, so that of two same ones only the last could be chosen.
+    """
+    counts = Counter(titles.values())
+    same = [name for name, title in titles.items() if counts[title] > 1]
+    for parts in range(2, max((name.count("/") for name in same), default=0) + 3):
+        apart = {**titles, **{name: "/".join(name.split("/")[-parts:]) for name in same}}
+        if len(set(apart.values())) == len(apart):
+            return apart
+    return {name: name for name in titles}
 
 
 def is_free() -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import model_choice
 from attnviz.views.binary import unpacked
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import begun_pieces
@@ -151,6 +152,37 @@ def test_anybody_may_open_another_where_nothing_is_pinned(open_page, monkeypatch
     app = open_page("heads")
     options = next(box.options for box in app.selectbox if box.label == "Model")
     assert options == ["tiny", "Another model …"]
+
+
+def test_of_two_models_with_the_same_last_name_each_can_be_chosen_and_stays(open_page, tmp_path) -> None:
+    bert, gpt2 = (str(checkpoints.save(tmp_path / name / "model", checkpoints.ALL[name])) for name in ("bert", "gpt2"))
+    app = open_page("heads", model=bert, src="I love you.")
+    app.session_state["models-opened"] = [bert, gpt2]
+    app.run()
+    assert app.text_input(key="src-shown").set_value("Hello there.").run().query_params["model"] == bert
+    app.selectbox(key="model-shown").set_value(gpt2).run()
+    assert app.query_params["model"] == gpt2
+    assert "Tokens to write" in bar(app)
+    app.selectbox(key="model-shown").set_value(bert).run()
+    assert app.query_params["model"] == bert
+    assert app.selectbox(key="model-shown").options == ["tiny", "bert/model", "gpt2/model", "Another model …"]
+
+
+@pytest.mark.parametrize(
+    ("titles", "shown"),
+    [
+        ({"a": "A", "x/b": "b"}, ["A", "b"]),
+        ({"gpt2": "gpt2", "openai/gpt2": "gpt2"}, ["gpt2", "openai/gpt2"]),
+        ({"/m/1/bert": "bert", "/n/1/bert": "bert", "t5": "t5"}, ["m/1/bert", "n/1/bert", "t5"]),
+        ({"bert": "bert", "./bert": "bert", "bert/": "bert"}, ["bert", "./bert", "bert/"]),
+        ({"first": "A/b", "A/b": "A/b"}, ["first", "A/b"]),
+        ({"a": "T", "b": "T"}, ["a", "b"]),
+        ({"a": "T", "b": "T", "c": "a"}, ["a", "b", "c"]),
+        ({}, []),
+    ],
+)
+def test_models_with_the_same_title_are_told_apart_by_the_end_of_their_names(titles, shown) -> None:
+    assert list(model_choice.told_apart(titles).values()) == shown
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
