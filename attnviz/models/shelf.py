@@ -11,6 +11,7 @@ UNDER_WAY = "Another visitor is loading this model; yours begins as soon as it i
 Progress = Callable[[float, str], None]
 Kept = TypeVar("Kept")
 Name = TypeVar("Name", bound=Hashable)
+Read = Callable[[Name, Progress | None], Kept]
 
 
 @dataclass
@@ -29,10 +30,11 @@ class Shelf(Generic[Name, Kept]):
 
     `read(name, progress)` loads one. Two visitors who ask for the same name load it once, and neither waits for a
     model of another name. Room is made after loading, so that a name that cannot be loaded costs nobody a model.
+    Without `read`, whoever asks brings it along.
     """
 
     def __init__(
-        self, read: Callable[[Name, Progress | None], Kept], *, most: float = 2,
+        self, read: Read[Name, Kept] | None = None, *, most: float = 2,
         size: Callable[[Kept], float] = lambda kept: 1,
     ) -> None:  # fmt: skip
         if most < 1:
@@ -41,19 +43,23 @@ class Shelf(Generic[Name, Kept]):
         self._places: OrderedDict[Name, _Place[Kept]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, name: Name, progress: Progress | None = None) -> Kept:
+    def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
         """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever
         waits for that, that it is under way.
 
-        Raises what `read` raises; the name is then tried again the next time.
+        `read` takes the place of the shelf's own: for what takes more to make than its name. It is not kept. Raises
+        what it raises; the name is then tried again the next time.
         """
+        read = read or self._read
+        if read is None:
+            raise ValueError(f"Nobody has said how {name!r} is made: give the shelf a `read`, or hand one in.")
         with self._lock:
             place = self._places.setdefault(name, _Place())
         if progress is not None and place.model is None and place.lock.locked():
             progress(0.0, UNDER_WAY)
         with place.lock:
             if place.model is None:
-                place.model = self._loaded(name, place, progress)
+                place.model = self._loaded(name, place, lambda: read(name, progress))
                 place.size = self._size(place.model)
             model = place.model
         with self._lock:
@@ -66,9 +72,9 @@ class Shelf(Generic[Name, Kept]):
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
-    def _loaded(self, name: Name, place: _Place[Kept], progress: Progress | None) -> Kept:
+    def _loaded(self, name: Name, place: _Place[Kept], load: Callable[[], Kept]) -> Kept:
         try:
-            return self._read(name, progress)
+            return load()
         except BaseException:
             with self._lock:
                 if self._places.get(name) is place:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnviz.models.stepwise import Step
 from attnviz.text.tokens import Token
+from attnviz.tracing.calls import bytes_kept
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.beam import Hypothesis
@@ -50,6 +51,10 @@ class Stepped:
     def ids(self) -> tuple[int, ...]:
         """The target that was decoded: what was fed, and the last choice."""
         return (*(token.id for token in self.fed), self.chosen[-1].id)
+
+    def nbytes(self) -> int:
+        """Bytes of memory that its maps, hidden states and logits take."""
+        return bytes_kept((), (*self.attn.values(), *self.hidden.values(), self.logits))
 
 
 def stepped(steps: Iterable[Step]) -> Stepped:

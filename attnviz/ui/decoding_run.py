@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.models.shelf import Shelf
 from attnviz.ui import decoding_checkpoint, session
 from attnviz.ui.decoding_link import DROPOUT, DecodingView
 from attnviz.ui.session import Request
@@ -53,7 +54,17 @@ def stepping(request: Request, view: DecodingView) -> "Model":
 def decoded(request: Request, trace: "Trace", view: DecodingView) -> Decoded:
     """What the page shows, computed or remembered. Raises ValueError with one sentence."""
     ids = tuple(token.id for token in trace.tokens("tgt"))
-    return _decoded(request, trace.model_id, ids, view.computed())
+
+    def read(*_) -> Decoded:
+        with st.spinner("Decoding step by step …"):
+            return _decoded(request, ids, view.computed())
+
+    return _runs.get(repr((request, trace.model_id, ids, view.computed())), read=read)
+
+
+# By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
+_RUNS = 0.5e9  # bytes
+_runs: Shelf[str, Decoded] = Shelf(most=_RUNS, size=lambda run: run.made.nbytes())
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
@@ -63,10 +74,7 @@ def _copy(name: str, weights: str, dtype: str) -> "Translator":
     return own(name).in_dtype(getattr(torch, dtype))
 
 
-@st.cache_resource(
-    max_entries=16, show_spinner="Decoding step by step …", hash_funcs={Request: repr, DecodingView: repr}
-)
-def _decoded(request: Request, weights: str, ids: tuple[int, ...], view: DecodingView) -> Decoded:
+def _decoded(request: Request, ids: tuple[int, ...], view: DecodingView) -> Decoded:
     if not is_own(request):
         return decoding_checkpoint.decoded(request, view)
     from attnviz.analysis.loss_table import loss_table

@@ -10,8 +10,10 @@ from torch import Tensor
 from attnviz.analysis import mask_effect
 from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Filled, filled, one_head, weigh
+from attnviz.analysis.mask_effect import Effect
 from attnviz.analysis.mask_recipe import Recipe
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
+from attnviz.models.shelf import Shelf
 from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
@@ -128,9 +130,15 @@ class Bench:
             weigh=None if plain else weigh(choice),
         )
 
-    def effect(self) -> mask_effect.Effect:
+    def effect(self) -> Effect:
         """The model run again with the mask in force; kept for whoever asks again."""
-        return _effect(self._key(self._in_force), self)
+        after = _again.get(self._key(self._in_force), read=lambda *_: self._run())
+        # Kept without the run before, which has its own place and room.
+        return Effect(self.trace, error=after) if isinstance(after, str) else Effect(self.trace, after)
+
+    def _run(self) -> Trace | str:
+        found = mask_effect.effect(self.model, self.trace, self.probe(writing=False))
+        return found.error if found.after is None else found.after
 
     def writing(self) -> Writing:
         """What the model would now write, as far as it has come."""
@@ -158,7 +166,8 @@ def bench(request: Request, trace: Trace, view: MaskView) -> Bench:
     second = view.second.strip()
     if second:
         asked = repr((trace.model_id, request.to_params(), second))
-        trace = _batch(asked, request.entry.name, second, _trace=trace)
+        alone, model = trace, session.model(request.entry.name)
+        trace = _batches.get(asked, read=lambda *_: batch_of_two(model, alone, session.run(model, second, to=alone.to)))
     return Bench(request, view, trace)
 
 
@@ -167,15 +176,12 @@ def texts(tokens: tuple[Token, ...]) -> list[str]:
     return [display_token(token) for token in tokens]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _batch(asked: str, name: str, second: str, *, _trace: Trace) -> Trace:
-    model = session.model(name)
-    return batch_of_two(model, _trace, session.run(model, second, to=_trace.to))
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _effect(key: str, _bench: Bench) -> mask_effect.Effect:
-    return mask_effect.effect(_bench.model, _bench.trace, _bench.probe(writing=False))
+# By size, as `session` keeps traces, and beside its room. A run that torch refused is its sentence.
+_BATCHES, _AGAIN = 0.25e9, 0.5e9  # bytes
+_batches: Shelf[str, Trace] = Shelf(most=_BATCHES, size=lambda batch: batch.nbytes())
+_again: Shelf[str, Trace | str] = Shelf(
+    most=_AGAIN, size=lambda after: len(after) if isinstance(after, str) else after.nbytes()
+)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -118,3 +118,12 @@ def test_things_of_different_sizes_share_the_room_and_the_newest_always_stays():
     assert shelf.names == ("cc", "aaaa", "dddd")
     shelf.get("e" * 99)
     assert shelf.names == ("e" * 99,)
+
+
+def test_whoever_asks_may_bring_along_how_it_is_made():
+    shelf, made = Shelf[str, str](most=2), []
+    for _ in range(2):
+        assert shelf.get("a", read=lambda name, progress: made.append(name) or f"{name} made") == "a made"
+    assert made == ["a"]
+    with pytest.raises(ValueError, match="how 'b' is made"):
+        shelf.get("b")
