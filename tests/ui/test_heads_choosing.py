@@ -136,3 +136,14 @@ def test_two_pins_can_be_told_apart_by_their_difference(visit):
     largest = float((cross[0, 0] - cross[0, 1]).abs().max())
     low = page.locator(".legend span").first.inner_text()
     assert -float(low.removeprefix("−")) == pytest.approx(-largest, rel=1e-4)
+
+
+def test_the_right_mouse_button_pins_nothing(visit):
+    page = visit("row=3")
+    point_at(page, 2, 5)
+    page.mouse.down(button="right")
+    page.mouse.up(button="right")
+    assert view(page)["row"] == 3
+    page.mouse.down()
+    page.mouse.up()
+    assert view(page)["row"] == 2

@@ -7,6 +7,7 @@ function watchPointer(app) {
     if (!app.press) endHover(app);
   };
   overlay.onpointerdown = (event) => {
+    if (event.button) return; // a right click opens a menu and pins nothing
     app.press = { at: pointOf(event), tile: tileAt(app, pointOf(event)) };
     overlay.setPointerCapture(event.pointerId);
   };
