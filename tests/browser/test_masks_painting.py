@@ -50,6 +50,21 @@ def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settled) -> None
     expect(page).to_have_url(re.compile("masks=none"))
 
 
+def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Page, settled) -> None:
+    opened(page, settled)
+    said = lab(page).get_by_role("status")
+    lab(page).locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text(re.compile("hidden by a rule$"))
+    page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    expect(said).to_have_text(re.compile("hidden by a rule. Paint only hides more"))
+    page.keyboard.press("ArrowLeft")
+    expect(said).to_have_text(re.compile("may attend$"))
+    page.keyboard.press("Space")
+    expect(said).to_have_text(re.compile("hidden by paint$"))
+
+
 def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settled) -> None:
     opened(page, settled)
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")

@@ -33,7 +33,7 @@ function labKey(app, event) {
     0: () => setZoom(app, wholeMap(app)),
   }[event.key];
   act?.();
-  if (act) announceCursor(app);
+  if (act) announceCursor(app, event.key === " ");
   return Boolean(act);
 }
 
@@ -43,14 +43,16 @@ function walk(app, [down, right], painting) {
   if (painting) paintCells(app, [app.cursor.row * k + app.cursor.col], app.brush ?? 0);
   follow(app, app.cursor);
   drawMaps(app);
-  announceCursor(app);
+  announceCursor(app, painting);
   return true;
 }
 
-function announceCursor(app) {
-  const { row, col } = app.cursor, { k, header } = app.payload;
-  const seen = mayAttend(app, row * k + col) ? "may attend" : "hidden";
-  announce(app, `${app.rowNames[row]}, key ${header.cols[col]}: ${seen}`);
+// Where the cursor is and what holds there; who has just painted it also hears why that shows nothing under a rule.
+function announceCursor(app, isPainted) {
+  const { row, col } = app.cursor, { k, header, rules } = app.payload;
+  const i = row * k + col;
+  const hint = isPainted && !rules[i] ? `. ${RULE_HINT}` : "";
+  announce(app, `${app.rowNames[row]}, key ${header.cols[col]}: ${stateOf(app, i)}${hint}`);
 }
 
 function announce(app, text) {

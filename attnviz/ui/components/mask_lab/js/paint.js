@@ -46,7 +46,10 @@ function varints(bytes) {
   return numbers;
 }
 
+const RULE_HINT = "Paint only hides more, for masks combine with &. “To paint” makes it paintable.";
+
 const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
+const stateOf = (app, i) => (!app.payload.rules[i] ? "hidden by a rule" : !app.cells[i] ? "hidden by paint" : "may attend");
 
 // Paint cells, draw at once, and tell Python: at the end of a stroke, or during it whenever the last answer has come.
 function paintCells(app, indices, value) {
@@ -57,7 +60,7 @@ function paintCells(app, indices, value) {
   redraw(app, new Set(indices.map((i) => Math.floor(i / app.payload.k))));
   if (!app.stroke || app.answered >= app.seq) report(app);
   const hidden = indices.length === 1 && value && !app.payload.rules[indices[0]];
-  announce(app, hidden ? "Hidden by a rule: paint only hides more, for masks combine with &. “To paint” makes it paintable." : null);
+  announce(app, hidden ? `Hidden by a rule. ${RULE_HINT}` : null);
 }
 
 const rowCells = ({ payload: { k } }, row) => range(k).map((col) => row * k + col);

@@ -111,6 +111,5 @@ function tipLines(app, { box, row, col }) {
   if (box.name === "sums") return [app.rowNames[row], `row sum ${plain(sumsOf(app)[row])}`];
   if (box.name === "context") return [app.rowNames[row], `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];
   const i = row * payload.k + col;
-  const hidden = !payload.rules[i] ? "hidden by a rule" : !app.cells[i] ? "hidden by paint" : "may attend";
-  return [`${app.rowNames[row]}  ·  ${payload.header.cols[col]}`, `score ${plain(payload.scores[i])}`, `masked score ${plain(payload.masked[i])}`, `weight ${payload.attn ? plain(payload.attn[i]) : "none"}`, hidden];
+  return [`${app.rowNames[row]}  ·  ${payload.header.cols[col]}`, `score ${plain(payload.scores[i])}`, `masked score ${plain(payload.masked[i])}`, `weight ${payload.attn ? plain(payload.attn[i]) : "none"}`, stateOf(app, i)];
 }
