@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.ui import decoding_run
+from attnviz.ui import decoding_run, link
 from attnviz.ui.components.stepper import stepper
 from attnviz.ui.decoding_controls import COMPONENT, LEAVING, adopt
 from attnviz.ui.decoding_link import WAYS, DecodingView
@@ -86,7 +86,7 @@ def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
     if not own and "tgt" not in model.inputs:
         st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
         return
-    tgt = "" if "tgt" not in model.inputs else trace.tgt_text if own else model.spelled(made.ids)[0]
+    tgt = "" if "tgt" not in model.inputs else link.target(trace) if own else model.spelled(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head)}
     st.button(f"Open step {step} in Heads", key="open", icon=":material/open_in_new:", on_click=_leave, args=(tgt, row))

@@ -73,7 +73,7 @@ def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
         *trace.info.notes,
         *st.session_state.pop("notes", ()),
     )
-    sentence = request.to_params() | ({"tgt": trace.tgt_text} if "tgt" in loaded.inputs else {})
+    sentence = request.to_params() | ({"tgt": link.target(trace)} if "tgt" in loaded.inputs else {})
     with st.session_state["copy-link-slot"]:
         copy_link(link.shared_query(sentence, view, trace.model_id))
     _status(loaded, trace)

@@ -4,8 +4,11 @@ A shared link names its version, the weights and every option, so that it keeps 
 """
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
 
 VERSION = "1"
 
@@ -16,6 +19,15 @@ class Linkable(Protocol):
     def to_params(self) -> dict[str, str]:
         """Every option as the text that stands in a link."""
         ...
+
+
+def target(trace: "Trace") -> str:
+    """The target that a link carries: empty where decoding stopped at its limit, and the same weights write it again.
+
+    A target that is given ends in `<eos>`, so that one that was cut would come back with a row that it never had.
+    """
+    sentence = trace.sentences[0]
+    return "" if sentence.cut else sentence.tgt_text
 
 
 def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: str) -> str:

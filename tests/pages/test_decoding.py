@@ -174,3 +174,11 @@ def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> Non
     app.text_input(key="ids_tgt").set_value("1 two").run()
     assert "must be whole numbers" in said(app)
     assert not app.exception
+
+
+def test_a_translation_that_was_cut_is_written_again_in_heads(open_page) -> None:
+    app = open_page("decoding", src="I love you", to="fr")
+    assert "no <eos>" in header(app)["way"], "this untrained model reaches no end"
+    app.button(key="open").click().run()
+    assert not app.exception
+    assert app.session_state["tgt"] == ""

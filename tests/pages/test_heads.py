@@ -1,5 +1,8 @@
 """The Heads page without a browser: what it hands to its component, and what it says to bad input and bad links."""
 
+import json
+from urllib.parse import parse_qsl
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -108,3 +111,14 @@ def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, 
     assert long["kinds"] == short["kinds"]
     assert long["view"] == short["view"]
     assert long["base"] == short["base"], "labels, masks, thumbnails and metrics are the same bytes"
+
+
+def test_a_link_to_a_translation_that_was_cut_shows_the_same_rows(open_page) -> None:
+    sent = open_page("heads", src="I love you", to="fr")
+    assert rows(header(sent), "cross")[-1][1] == "(cut)", "this untrained model reaches no end"
+    (link,) = [
+        json.loads(part.proto.json)["query"] for part in sent.get("bidi_component") if "query" in part.proto.json
+    ]
+    opened = open_page("heads", **dict(parse_qsl(link, keep_blank_values=True)))
+    assert rows(header(opened), "cross") == rows(header(sent), "cross")
+    assert "was cut after" in said(opened)
