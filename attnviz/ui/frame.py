@@ -36,6 +36,7 @@ def page(title: str) -> Request:
         for path, label, icon in MENU:
             st.page_link(path, label=label, icon=icon, width="stretch")
     request = controls.top_bar()
+    st.session_state["linked"].setdefault("model", request.entry.name)
     st.session_state["notes-slot"] = st.container(key="notes")
     if refusal := st.session_state.pop("refusal", None):
         stop(refusal)
@@ -67,9 +68,8 @@ def run(make: Callable[[], T]) -> T:
 def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
     """Draw what depends on the run: notes, the link to copy, the status bar."""
     loaded = model(request.entry.name)
-    linked = st.session_state.get("linked", {})
     say(
-        *link.link_problems(linked, request.entry.languages, trace.model_id),
+        *link.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
         *trace.info.notes,
         *st.session_state.pop("notes", ()),
     )
@@ -104,10 +104,20 @@ def _size(trace) -> str:
 
 
 def _remember_link() -> None:
-    """Keep what a link says of its version, weights and language: widgets drop what they cannot show."""
-    asked = {name: st.query_params[name] for name in ("v", "weights", "to") if name in st.query_params}
+    """Keep what a link says of its version, weights, model and language: widgets drop what they cannot show."""
+    asked = {name: st.query_params[name] for name in ("v", "weights", "model", "to") if name in st.query_params}
     if asked.keys() & {"v", "weights"} or "linked" not in st.session_state:
         st.session_state["linked"] = asked
     for name in ("v", "weights"):
         if name in st.query_params:
             del st.query_params[name]
+
+
+def _still_linked(request: Request) -> dict[str, str]:
+    """What the link said, less what does not concern the model and the language that are in force by now."""
+    linked = dict(st.session_state["linked"])
+    if linked["model"] != request.entry.name:
+        linked.pop("weights", None)
+    if linked.get("to") != st.session_state.get("to"):
+        linked.pop("to", None)
+    return linked
