@@ -41,16 +41,16 @@ class Reader:
         self.say(name, f"it is a whole number from 0 to {count - 1}", "none" if default is None else default)
         return default
 
-    def number(self, name: str, default: float) -> float:
-        """Any finite number."""
+    def number(self, name: str, default: float, *, least: float, most: float) -> float:
+        """A number from `least` to `most`."""
         text = self.params.get(name, "")
         try:
             value = float(text) if text else default
         except ValueError:
             value = math.nan
-        if math.isfinite(value):
+        if least <= value <= most:  # which not-a-number is not
             return value
-        self.say(name, "it is a finite number", default)
+        self.say(name, f"it is a number from {least:g} to {most:g}", f"{default:g}")
         return default
 
     def zoom(self) -> tuple[int, int, int, int] | None:

@@ -8,7 +8,9 @@ from attnviz.models.catalogue import Entry
 from attnviz.ui import choices, frame
 from attnviz.ui.masks_link import (
     FIELDS,
+    LEAST_FILL,
     MAX_SECOND,
+    MOST_FILL,
     ROOMS,
     SCOPES,
     MaskBounds,
@@ -103,8 +105,10 @@ def fill(view: MaskView) -> None:
     """What stands in masked cells, in which dtype, and how far the mask reaches."""
     choices.pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
-        st.session_state["pick-number"] = min(max(view.number, -40.0), 10.0)
-        st.slider("Number", -40.0, 10.0, step=0.5, key="pick-number", on_change=choices.take, args=("number",))
+        st.session_state["pick-number"] = view.number
+        st.slider(
+            "Number", LEAST_FILL, MOST_FILL, step=0.5, key="pick-number", on_change=choices.take, args=("number",)
+        )
     choices.segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
     choices.segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)

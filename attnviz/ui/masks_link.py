@@ -22,6 +22,7 @@ ROOMS = {
     "broadcast": "Broadcast",
 }
 MAX_SECOND = 200
+LEAST_FILL, MOST_FILL = -40.0, 10.0  # a finite number in masked cells
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
         rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),
         paint=_paint(read),
         fill=read.one_of("fill", FILLS, "-inf"),
-        number=read.number("number", -10.0),
+        number=read.number("number", -10.0, least=LEAST_FILL, most=MOST_FILL),
         dtype=read.one_of("dtype", DTYPES, "float32"),
         scope=read.one_of("scope", SCOPES, "head"),
         room=read.one_of("room", tuple(ROOMS), "pipeline"),

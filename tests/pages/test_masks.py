@@ -168,7 +168,9 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
         ("masks", "causal~magic_3", "magic_3"),
         ("masks", "window_far", "window_far"),
         ("fill", "nought", "it can be"),
-        ("number", "inf", "finite"),
+        ("number", "inf", "from -40 to 10; shown is -10"),
+        ("number", "1e30", "from -40 to 10; shown is -10"),
+        ("number", "nan", "from -40 to 10"),
         ("dtype", "int8", "float32"),
         ("scope", "all", "head"),
         ("paint", "AAAA", "cannot be read"),
@@ -181,6 +183,15 @@ def test_a_link_that_asks_for_what_is_not_there_is_answered_in_a_sentence(open_p
     assert not app.exception
     assert told in said(app)
     assert laboratory(app)[0]["rows"]
+
+
+def test_what_the_slider_of_a_number_shows_is_what_stands_in_masked_cells(open_page) -> None:
+    for asked, used in (("1e30", -10.0), ("-40", -40.0), ("0.25", 0.25)):
+        app = open_page("masks", src="I love you", to="fr", fill="number", number=asked)
+        assert not app.exception
+        assert app.slider(key="pick-number").value == used
+        (copied,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
+        assert f"number={used}" in copied
 
 
 def test_numbers_of_a_rule_stay_within_their_range(open_page) -> None:
