@@ -11,10 +11,11 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import kept, model_choice, session
+from attnviz.ui.choices import Reader
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request
 
-MAX_NEW = 64  # tokens after a prompt
+NEW, MAX_NEW = 8, 64  # tokens after a prompt
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 _MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
 
@@ -104,8 +105,11 @@ def _prompt(entry: Entry) -> Request:
     left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
     with left:
         src = _sentence(_PROMPT)
+    linked = Reader(st.query_params.to_dict())
+    linked.whole("new", MAX_NEW + 1, NEW)  # asked before the field, which is silent about what it cannot take
+    st.session_state.setdefault("notes", []).extend(linked.problems)
     with right:
-        new = kept.number("new", "Tokens to write", low=0, high=MAX_NEW, value=8, help="0: only the prompt is read")
+        new = kept.number("new", "Tokens to write", low=0, high=MAX_NEW, value=NEW, help="0: only the prompt is read")
     return Request(entry, src, new=new)
 
 

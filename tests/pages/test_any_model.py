@@ -32,6 +32,10 @@ def bar(app: AppTest) -> set[str]:
     return {widget.label for widget in (*app.text_input, *app.number_input)}
 
 
+def notes(app: AppTest) -> str:
+    return "\n".join(note.value for note in (*app.error, *app.info)).replace("\\", "")
+
+
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str, name: str) -> None:
@@ -209,6 +213,20 @@ def test_a_text_too_long_is_cut_as_it_is_typed_and_named(open_page, folder, name
     said = [info.value.replace("\\", "") for info in app.info]
     assert any(note.startswith(says) and "8,192 of 45,000 characters were read" in note for note in said)
     assert any(note.startswith(says) and "tokens were kept" in note for note in said)
+
+
+def test_a_number_of_tokens_that_is_none_is_answered_in_a_sentence(open_page, folder) -> None:
+    for asked in ("999", "-1", "many"):
+        app = open_page("heads", model=folder("gpt2"), src="I love you.", new=asked)
+        assert not app.exception
+        assert app.number_input(key="new").value == 8
+        assert f"new “{asked}”, but it is a whole number from 0 to 64; shown is 8" in notes(app)
+    app.number_input(key="new").set_value(2).run()
+    assert "link asks" not in notes(app)
+    app = open_page("heads", model=folder("gpt2"), src="I love you.", new="64")
+    assert "link asks" not in notes(app)
+    app.number_input(key="new").set_value(2).run()
+    assert "link asks" not in notes(app)
 
 
 @pytest.mark.parametrize("name", ["albert", "llama", "t5"])
