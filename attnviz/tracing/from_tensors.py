@@ -106,7 +106,8 @@ def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
 def _flaws(trace: BareWeights, kind: Kind) -> list[str]:
     """What is unusual about weights, in sentences: rows that do not sum to 1, weights outside 0 to 1."""
     attn, notes = trace.weights[kind], []
-    sums = attn.double().sum(dim=-1)
+    # Head by head: in float64 all at once, they would take twice their room, and be held for a sum of each row.
+    sums = torch.stack([maps.double().sum(dim=-1) for maps in attn.flatten(0, 1)]).unflatten(0, attn.shape[:2])
     sees = trace.mask(kind).any(dim=-1)
     off = ((sums - 1).abs() > TOLERANCE) & ~((sums == 0) & ~sees)
     if count := int(off.sum()):
@@ -129,5 +130,5 @@ def _name(weights: Mapping[Kind, Tensor]) -> str:
     """A short name of the weights, as models have one: equal weights have an equal name."""
     content = hashlib.blake2b(digest_size=6)
     for attn in weights.values():
-        content.update(attn.numpy().tobytes())
+        content.update(attn.numpy())
     return f"own-{content.hexdigest()}"

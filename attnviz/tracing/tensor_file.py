@@ -15,6 +15,7 @@ numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings
 
 import io
 import json
+import math
 import zipfile
 from typing import Any
 
@@ -29,6 +30,7 @@ from attnviz.tracing.trace import KINDS
 
 MEGABYTE = 1024 * 1024
 MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
+MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: a byte a weight would become four
 MAX_MAPS = 4096  # heads of all layers: each is a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
 TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
@@ -49,6 +51,7 @@ def read(content: bytes, name: str) -> BareWeights:
         raise ValueError(f"{name} is neither .npz nor .safetensors; save the weights as one of these.")
     try:
         found = reader(content)
+        _check_count(found)
     except ValueError as error:
         raise ValueError(f"{name} cannot be read: {error}.") from None
     trace = _trace(found)
@@ -71,6 +74,12 @@ def _trace(found: dict[str, Any]) -> BareWeights:
     return from_tensors(
         found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
     )
+
+
+def _check_count(found: dict[str, Any]) -> None:
+    count = sum(math.prod(array.shape) for key, array in found.items() if key.startswith("attn"))
+    if count > MAX_WEIGHTS:
+        raise ValueError(f"it holds {count:,} weights, and at most {MAX_WEIGHTS:,} are read")
 
 
 def _npz(content: bytes) -> dict[str, Any]:

@@ -188,3 +188,16 @@ def test_size_is_limited_packed_and_unpacked(monkeypatch) -> None:
     monkeypatch.setattr(tensor_file, "MAX_FILE", 100)
     with pytest.raises(ValueError, match="at most"):
         read(content, "own.npz")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_weights_are_counted_whatever_they_are_held_in(dtype, monkeypatch) -> None:
+    """Each becomes four bytes: an archive of zeros in uint8 once took fifteen times what was allowed."""
+    monkeypatch.setattr(tensor_file, "MAX_WEIGHTS", 89)
+    attn = np.zeros((2, 5, 3, 3), dtype)
+    for content, name in (
+        (npz(attn=attn, tokens=TOKENS), "own.npz"),
+        (save({"attn": torch.from_numpy(attn)}, {"tokens": json.dumps(WORDS)}), "own.safetensors"),
+    ):
+        with pytest.raises(ValueError, match="cannot be read: it holds 90 weights, and at most 89 are read"):
+            read(content, name)
