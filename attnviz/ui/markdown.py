@@ -1,6 +1,23 @@
 """Sentences that Streamlit would read as Markdown, shown as they are."""
 
+import re
+
+JOINER = "\u2060"  # has no width, and is no place to break a line at
+_INDENT = re.compile(r"(?<![^\r\n])[ \t]+")  # four spaces would make code, and HTML shows none of them
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_LOOKED_FOR = re.compile(
+    r":/(?=/)|(?<=ww)w\.|(?<=[-+.\w])@[-\w]"  # addresses: https://, www., name@host
+    r"|:[-+\w](?=[-+\w]*:)"  # emoji and icons: :smile:
+    r"|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)",  # drawn as one character
+    re.IGNORECASE,
+)
+
 
 def literal(sentence: str) -> str:
-    """Markdown that shows a sentence as it is."""
-    return "".join(f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|$:~^" else character for character in sentence)
+    """Markdown that shows a sentence as it is.
+
+    Streamlit looks for addresses, emoji and arrows in what Markdown leaves as text, where no backslash keeps it out.
+    Inside those, and nowhere else, stands a word joiner (U+2060): nobody sees it, but it is copied with the text.
+    """
+    apart = _LOOKED_FOR.sub(lambda found: JOINER.join(found[0]), _INDENT.sub("", sentence))
+    return _PUNCTUATION.sub(r"\\\g<0>", apart)
