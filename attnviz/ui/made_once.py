@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from attnviz.tracing.bare_weights import BareWeights
 from attnviz.views.binary import packed, unpacked
 
 if TYPE_CHECKING:
@@ -21,11 +22,20 @@ def payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make:
 
 
 def value(trace: "Trace", how: tuple[Any, ...], *, make: Callable[[], Made]) -> Made:
-    """`make()`, or what it gave before for the same weights, sentences and `how`."""
+    """`make()`, or what it gave before for the same weights, sentences and `how`.
+
+    What is made of a visitor's own weights is kept for that visitor alone, and goes when they leave.
+    """
     said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
-    return _made(hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest(), make)
+    made = _made_of_own if isinstance(trace, BareWeights) else _made
+    return made(hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest(), make)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Making every head's map …")
 def _made(name: str, _make: Callable[[], Made]) -> Made:
+    return _make()
+
+
+@st.cache_resource(max_entries=8, scope="session", show_spinner="Making every head's map …")
+def _made_of_own(name: str, _make: Callable[[], Made]) -> Made:
     return _make()

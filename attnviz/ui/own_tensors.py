@@ -37,7 +37,8 @@ def picker() -> "BareWeights | None":
             type=["npz", "safetensors"],
             max_upload_size=MEGABYTES,
             key="own-file",
-            help="The file stays on this server only while the page is open, and no link carries it.",
+            help="The file is kept in memory, for this page alone, and forgotten after the page is closed; "
+            "no link carries it.",
         )
         st.markdown(_KEYS)
     if file is None:
@@ -55,7 +56,7 @@ def entry() -> Entry:
     return Entry("own-tensors", Path(), "Your own tensors", ())
 
 
-@st.cache_resource(max_entries=3, show_spinner="Reading the file …")
+@st.cache_resource(max_entries=1, scope="session", show_spinner="Reading the file …")
 def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     from attnviz.tracing.tensor_file import read
 
