@@ -51,8 +51,10 @@ class CheckpointText:
             raise ModelError("The model's tokenizer gives no character offsets: its folder needs a tokenizer.json.")
         self._tokenizer, self._backend = tokenizer, tokenizer.backend_tokenizer
         self.max_tokens = max(1, min(max_tokens, int(min(tokenizer.model_max_length, 10**9))))
-        # [MASK] and <unk> stand for words of the sentence: hiding special tokens must not hide them.
-        kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)}
+        # [MASK] and <unk> stand for words of the sentence: hiding special tokens must not hide them. But GPT-2's
+        # <unk> is the very token that ends its texts.
+        ends = {getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos", "pad", "cls", "sep")}
+        kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)} - ends
         self.special_ids = frozenset(tokenizer.all_special_ids) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.vocab_size, self.known = len(tokenizer), known

@@ -3,12 +3,15 @@
 import pytest
 import torch
 
+from attnviz.models.huggingface import load
 from attnviz.models.model import Model
 from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.shown import shown
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
+from tests.models.huggingface import checkpoints
+from tests.models.huggingface.tokenizers_made import one_special
 
 TEXT = "A cat sat on the mat."
 KINDS = {"albert": "encoder_self", "gpt2": "decoder_self", "t5": "cross"}
@@ -101,3 +104,22 @@ def test_an_id_that_is_a_part_of_a_character_is_no_space_by_itself(model):
     assert [display_token(token) for token in gpt2.spelled(ids)[1]] == ["⋯", "⋯", "爱"], "the last byte completes it"
     (space,) = gpt2.pieces(" ")
     assert display_token(gpt2.spelled([space.id])[1][0]) == "␣"
+
+
+def test_the_token_that_ends_a_text_is_special_though_it_is_also_the_unknown_one(tmp_path):
+    sizes = checkpoints.DECODERS["gpt2"].sizes
+    folder = checkpoints.save(
+        tmp_path / "gpt2", checkpoints.Recipe("GPT2LMHeadModel", "GPT2Config", sizes, one_special)
+    )
+    gpt2 = load(folder, device=torch.device("cpu"), dtype=torch.float32)
+    typed = next(token for token in gpt2.trace("A cat<|endoftext|>sat", new_tokens=0).tokens("tgt") if token.id == 0)
+    (written,) = gpt2.spelled([0])[1]
+    for token in (typed, written):
+        assert token.is_special
+        assert display_token(token) == "<|endoftext|>"
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_a_mask_and_an_unknown_word_stand_for_words_and_are_not_special(name, model):
+    tokenizer = model(name).text
+    assert not {"[MASK]", "[UNK]", "<mask>", "<unk>"} & {tokenizer.special(id_).text for id_ in tokenizer.special_ids}

@@ -77,6 +77,18 @@ def byte_prompts() -> PreTrainedTokenizerFast:
     return byte_level(single="$A", pair="$A $B")
 
 
+def one_special() -> PreTrainedTokenizerFast:
+    """GPT-2's as it is published: one token begins and ends a text, and is what it calls unknown."""
+    end = "<|endoftext|>"
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=307, special_tokens=[end], initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token=end, bos_token=end, eos_token=end)
+
+
 def begun_pieces() -> PreTrainedTokenizerFast:
     """Llama's: `<s> a`."""
     return pieces(single="<s> $A", pair="<s> $A <s> $B")
