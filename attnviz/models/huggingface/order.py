@@ -97,7 +97,21 @@ def _layers(network: nn.Module, places: tuple[Place, ...]) -> list[nn.Module]:
         if (prefix := next(alone, None)) is None:
             raise ModelError("The model's attention does not lie in numbered layers.")
         found[prefix] = modules[prefix[:-1]]
+    for prefix in found:
+        _refuse_idle(modules[prefix[:-1].rpartition(".")[0]], list(found.values()))
     return list(found.values())
+
+
+def _refuse_idle(siblings: nn.Module, attending: list[nn.Module]) -> None:
+    """Raise ModelError where a layer beside those that attend does not: their numbers would be those of other layers,
+    and what it does to the tokens would be missing.
+    """
+    layers = list(siblings.children())
+    busy = {id(layer) for layer in attending}
+    if (count := sum(id(layer) in busy for layer in layers)) < len(layers):
+        raise ModelError(
+            f"Only {count} of the model's {len(layers)} layers compute attention: attnviz shows models in which all do."
+        )
 
 
 def _before_attention(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:

@@ -71,6 +71,26 @@ def test_attention_outside_the_interface_is_refused(tmp_path):
     assert refused(folder) == "The model computes its attention without transformers' attention interface."
 
 
+@pytest.mark.parametrize(
+    ("model", "config", "changed"),
+    [
+        ("Lfm2ForCausalLM", "Lfm2Config", {"layer_types": ["conv", "full_attention", "conv"], "conv_L_cache": 3}),
+        (
+            "GraniteMoeHybridForCausalLM",
+            "GraniteMoeHybridConfig",
+            {
+                "layer_types": ["mamba", "attention", "mamba"], "num_local_experts": 0, "shared_intermediate_size": 16,
+                "mamba_n_heads": 4, "mamba_d_head": 48, "mamba_n_groups": 1, "mamba_d_state": 8, "head_dim": None,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_a_model_in_which_some_layers_do_not_attend_is_refused(model, config, changed, tmp_path):
+    """Its only map would be called layer 0, and is layer 1."""
+    said = refused(checkpoints.save(tmp_path / "hybrid", Recipe(model, config, _SIZES | changed, byte_prompts)))
+    assert said == "Only 1 of the model's 3 layers compute attention: attnviz shows models in which all do."
+
+
 @pytest.mark.parametrize("name", ["bert", "llama", "t5"])
 def test_maps_that_differ_a_little_are_refused(name, checkpoint, monkeypatch):
     """The comparison sees a scale that is off by a thousandth."""
