@@ -20,6 +20,7 @@ from attnviz.models.huggingface.refusal import ModelError
 from attnviz.models.huggingface.text import CheckpointText
 
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
+_AFTER_PADDING = ("camembert", "data2vec-text", "esm", "xmod")  # their positions are counted as RoBERTa's
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
 
 
@@ -102,8 +103,8 @@ def _positions(config: Any) -> int:
     positions = getattr(config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return 10**9
-    begins = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
-    return positions - begins
+    after_padding = "roberta" in config.model_type or config.model_type in _AFTER_PADDING
+    return positions - ((config.pad_token_id or 0) + 1 if after_padding else 0)
 
 
 def _head(config: Any) -> _Head:

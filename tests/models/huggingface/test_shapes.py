@@ -1,8 +1,11 @@
 """Layers and heads of each kind, where a decoder is not as tall or wide as its encoder; and what limits there are."""
 
 import pytest
+import torch
 
-from tests.models.huggingface.checkpoints import ALL, DECODERS, ENCODERS
+from attnviz.models.huggingface import load
+from tests.models.huggingface import checkpoints
+from tests.models.huggingface.checkpoints import ALL, DECODERS, ENCODERS, Recipe
 
 
 def test_kinds_of_different_shape_keep_their_own(model):
@@ -43,6 +46,22 @@ def test_roberta_has_two_positions_fewer_than_its_table(model):
     assert model("bert").text.max_tokens == 61
     assert model("roberta").text.max_tokens == 59
     assert len(model("roberta").trace("cat " * 90).tokens("src")) == 59
+
+
+@pytest.mark.parametrize(
+    ("model", "config", "changed"),
+    [
+        ("Data2VecTextForMaskedLM", "Data2VecTextConfig", {}),
+        ("XmodForMaskedLM", "XmodConfig", {"default_language": "en_XX"}),
+        ("EsmForMaskedLM", "EsmConfig", {"mask_token_id": 4}),
+    ],
+)
+def test_others_count_their_positions_as_roberta_does(model, config, changed, tmp_path):
+    roberta = ENCODERS["roberta"]
+    folder = checkpoints.save(tmp_path / "model", Recipe(model, config, roberta.sizes | changed, roberta.tokenizer))
+    loaded = load(folder, device=torch.device("cpu"), dtype=torch.float32)
+    assert loaded.text.max_tokens == 59
+    assert len(loaded.trace("cat " * 90).tokens("src")) == 59
 
 
 def test_a_prompt_that_fills_the_model_is_cut_and_still_continued_by_one(model):
