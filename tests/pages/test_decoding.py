@@ -97,6 +97,7 @@ def test_a_switch_is_this_visitors_alone(open_page) -> None:
 def test_a_link_brings_step_and_head_back(open_page) -> None:
     view = header(open_page("decoding", **PAIR, way="teacher", step="1", map_layer="1", map_head="3"))["view"]
     assert (view["step"], view["layer"], view["head"]) == (1, 1, 3)
+    assert view["seq"] == 0, "the number of the choice that this answers: without it Back would change nothing"
 
 
 def test_the_link_to_copy_carries_every_option(open_page) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.ui.components import pieces
+from attnviz.ui.components.drawn import unless_drawn
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
@@ -35,7 +36,7 @@ def stepper(payload: bytes, *, key: str = "stepper", on_change: Callable[[], Non
         key: under this key what is in view is in the session: ``st.session_state[key]["view"]``.
         on_change: called before the run that follows a choice of step, layer or head.
     """
-    _component()(key=key, data=payload, on_view_change=on_change)
+    _component()(key=key, data=unless_drawn(payload, key), on_view_change=on_change)
 
 
 @cache
