@@ -16,6 +16,9 @@ from attnviz.tracing.trace import KINDS, RunInfo
 from attnviz.transformer.probe import Kind
 
 TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
+# What NumPy and torch raise at what they cannot write out: RuntimeError for tensors with a gradient within lists, or
+# without numbers (meta), of which NotImplementedError is one.
+_NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 
 def from_tensors(
@@ -84,19 +87,29 @@ def _maps(kind: str, given: Any) -> Tensor:
 
 def _tensor(kind: str, given: Any) -> Tensor:
     try:
-        tensor = given.detach() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"attn of {kind} is not an array of numbers: {error}.") from None
-    if tensor.is_complex():
-        raise ValueError(f"attn of {kind} holds complex numbers; weights are real.")
-    return tensor.float().cpu().contiguous()
+        tensor = _here(given)
+        if tensor.is_complex():
+            raise ValueError("it holds complex numbers, and weights are real")
+        return tensor.float().contiguous()
+    except _NO_ARRAY as error:
+        raise ValueError(f"attn of {kind} is not an array of numbers: {_first_line(error)}.") from None
+
+
+def _here(given: Any) -> Tensor:
+    """As a tensor on the CPU, every number written out. Raises one of `_NO_ARRAY` where there are none."""
+    tensor = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    return tensor if tensor.layout is torch.strided else tensor.to_dense()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def _mask(kind: Kind, given: Any, weights: Mapping[Kind, Tensor]) -> Tensor:
     try:
-        mask = given.detach().cpu() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"The mask of {kind} is not an array of bool: {error}.") from None
+        mask = _here(given)
+    except _NO_ARRAY as error:
+        raise ValueError(f"The mask of {kind} is not an array of bool: {_first_line(error)}.") from None
     if kind not in weights or mask.dtype != torch.bool or mask.shape != weights[kind].shape[-2:]:
         wanted = tuple(weights[kind].shape[-2:]) if kind in weights else "no weights of that kind"
         raise ValueError(f"The mask of {kind} is bool {wanted}, True = may attend; given is {tuple(mask.shape)}.")

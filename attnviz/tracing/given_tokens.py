@@ -16,13 +16,14 @@ _BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"
 SPECIALS = frozenset({f"<{name}>" for name in _TAGS.split()} | {f"[{name}]" for name in _BRACKETS.split()})
 
 
-def sides(kind: str, tokens: Tokens, key_tokens: Tokens | None) -> dict[str, Tokens]:
+def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     """Which sentence the tokens of one kind belong to. Raises ValueError where they do not suit the kind."""
     if kind == "cross":
         if key_tokens is None:
             raise ValueError("Cross-attention has two sentences: give key_tokens beside tokens.")
         return {"src": key_tokens, "tgt": tokens}
-    if key_tokens is not None and list(key_tokens) != list(tokens):
+    tokens = as_list(tokens)
+    if key_tokens is not None and as_list(key_tokens) != tokens:
         raise ValueError(f"In {kind} the keys are the tokens themselves: leave key_tokens out, or give kind='cross'.")
     return {"src" if kind == "encoder_self" else "tgt": tokens}
 
@@ -54,9 +55,20 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     return Sentence(src, tgt, *texts, cut=len(tgt) == steps)
 
 
+def as_list(texts: Any) -> list[Any] | None:
+    """What tokens were given, which may come one at a time; None for a string, and for what is no list at all."""
+    if isinstance(texts, str):
+        return None
+    try:
+        return list(texts)
+    except TypeError:
+        return None
+
+
 def _read(side: str, texts: Any) -> tuple[Token, ...]:
     """Tokens with their places in a text that is nothing but the tokens one after another."""
-    if isinstance(texts, str) or not all(isinstance(text, (str, Token)) for text in texts):
+    texts = as_list(texts)
+    if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
         raise ValueError(f"The tokens of {side} are a list of strings, one a row or column.")
     pieces = [text if isinstance(text, Token) else None for text in texts]
     plain = [text.text if isinstance(text, Token) else str(text) for text in texts]

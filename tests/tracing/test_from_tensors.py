@@ -115,6 +115,13 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
         (torch.zeros(0, 5, 5), WORDS, {}, "shape"),
         (weights(5, 5).fill_(float("nan")), WORDS, {}, "not finite at layer 0, head 0, row 0, key 0"),
         (weights(5, 5).to(torch.complex64), WORDS, {}, "complex"),
+        (torch.empty(5, 5, device="meta"), WORDS, {}, "not an array of numbers"),
+        ([list(row.requires_grad_()) for row in weights(5, 5)], WORDS, {}, "not an array of numbers"),
+        (weights(5, 5), None, {}, "list of strings"),
+        (weights(5, 5), 5, {}, "list of strings"),
+        (weights(5, 5), None, {"key_tokens": WORDS}, "list of strings"),
+        (weights(5, 5), WORDS, {"key_tokens": 5}, "list of strings"),
+        (weights(5, 5), WORDS, {"mask": torch.empty(5, 5, dtype=torch.bool, device="meta")}, "not an array of bool"),
         ([["a"]], WORDS, {}, "not an array of numbers"),
         (weights(5, 5), WORDS, {"kind": "sideways"}, "sideways"),
         (weights(5, 5), "abcde", {}, "list of strings"),
@@ -132,3 +139,19 @@ def test_misfits_are_refused_in_one_sentence(attn, tokens, options, said) -> Non
     with pytest.raises(ValueError, match=said) as refused:
         attnviz.from_tensors(attn, tokens, **options)
     assert "\n" not in str(refused.value)
+
+
+def test_tokens_may_come_one_at_a_time() -> None:
+    trace = attnviz.from_tensors(weights(5, 5), (word for word in WORDS))
+    assert [token.text for token in trace.tokens("src")] == WORDS
+    crossed = attnviz.from_tensors(weights(3, 5), iter(TARGET), key_tokens=iter(WORDS))
+    assert [token.text for token in crossed.tokens("src")] == WORDS
+    alike = attnviz.from_tensors(weights(5, 5), iter(WORDS), key_tokens=iter(WORDS), kind="encoder_self")
+    assert [token.text for token in alike.tokens("src")] == WORDS
+
+
+def test_weights_that_are_held_sparse_are_written_out() -> None:
+    attn, mask = torch.eye(5), torch.eye(5, dtype=torch.bool)
+    trace = attnviz.from_tensors(attn.to_sparse(), WORDS, mask=mask.to_sparse())
+    assert torch.equal(trace.attn("encoder_self", layer=0, head=0), attn)
+    assert torch.equal(trace.mask("encoder_self"), mask)
