@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 
+_MOST_THREADS = 1024
+
+
 @dataclass(frozen=True)
 class Request:
     """What the top bar asks for. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
@@ -85,7 +88,15 @@ def _prepare() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve each other
     import torch
 
-    torch.set_num_threads(int(os.environ.get("ATTNVIZ_THREADS", "1")))  # sentences are short, visitors are many
+    torch.set_num_threads(_threads())
+
+
+def _threads() -> int:
+    """Threads of one computation. Raises ValueError with one sentence where ATTNVIZ_THREADS is no such number."""
+    said = os.environ.get("ATTNVIZ_THREADS", "").strip() or "1"  # sentences are short, visitors are many
+    if not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST_THREADS:
+        raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST_THREADS}.")
+    return int(said)
 
 
 def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0, **kept: bool) -> "Trace":
