@@ -8,6 +8,7 @@ from attnviz.models.huggingface.refusal import ModelError
 
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
+_MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
 
 
 def downloaded(name: str, limit: int, progress: Progress) -> Path:
@@ -49,8 +50,18 @@ def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: P
 
 
 def _wanted(sizes: dict[str, int]) -> dict[str, int]:
-    """The files of a repository that are read: one set of weights, and what config and tokenizer need."""
-    texts = {file: size for file, size in sizes.items() if "/" not in file and Path(file).suffix in _KEPT_TEXT}
+    """The files of a repository that are read: one set of weights, and what config and tokenizer need.
+
+    What these need is known by its ending alone: a tokenizer's files have many names. One that is larger than any of
+    them, a table of data or a log, is left where it is.
+    """
+    kept = (file for file in sizes if "/" not in file and Path(file).suffix in _KEPT_TEXT)
+    texts = {file: sizes[file] for file in kept if sizes[file] <= _MOST_TEXT}
+    if (total := sum(texts.values())) > _MOST_TEXTS:
+        raise ModelError(
+            f"Its files beside the weights take {total / 1e6:,.0f} MB on the hub; up to {_MOST_TEXTS / 1e6:,.0f} MB "
+            "are fetched: download the model, give the folder."
+        )
     if WEIGHTS in sizes:
         return texts | {WEIGHTS: sizes[WEIGHTS]}
     return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}

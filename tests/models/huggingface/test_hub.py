@@ -40,6 +40,7 @@ def test_a_hub_id_that_cannot_be_one():
         ({"config.json": 1, "model.safetensors": 9 * 10**9}, None, "take 9 GB in float32; up to 8 GB are loaded here"),
         # five gigabytes of bfloat16 are ten of float32, in which every model is compared
         ({"model.safetensors": 5 * 10**9}, 25 * 10**8, "take 10 GB in float32; up to 8 GB are loaded here"),
+        ({"model.safetensors": 9, **{f"log-{n}.txt": 4 * 10**7 for n in range(6)}}, None, "take 240 MB on the hub"),
     ],
 )
 def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, monkeypatch):
@@ -51,7 +52,11 @@ def test_nothing_is_downloaded_that_will_not_be_read(listing, numbers, says, mon
 def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
     folder, asked, told = checkpoint("bert"), [], []
     listing = {path.name: path.stat().st_size for path in folder.iterdir()}
-    hub(monkeypatch, listing=listing | {"consolidated.safetensors": 10**11, "modeling.py": 7, "onnx/model.json": 7})
+    hub(
+        monkeypatch,
+        listing=listing
+        | {"consolidated.safetensors": 10**11, "modeling.py": 7, "onnx/model.json": 7, "log.txt": 10**11},
+    )
 
     def download(name, file, revision):
         assert (name, revision) == ("somebody/some-model", "c0ffee")
