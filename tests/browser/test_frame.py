@@ -1,9 +1,12 @@
 """The frame that every page stands in: nothing that it says is cut off on a laptop."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
+
+from attnviz.ui.markdown import JOINER
 
 CUT = """() => [...document.querySelectorAll(
     ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
@@ -39,3 +42,14 @@ def test_back_brings_back_the_sentences_before(page: Page, settled: Callable) ->
         expect(target).to_have_value(given)
         expect(page.locator(".strip")).to_contain_text(typed.split()[0])
         settled(page)
+
+
+def test_a_note_shows_what_a_link_says_as_it_is(page: Page, settled: Callable) -> None:
+    wrong = {"kind": ":smile: www.a.b x@y.zz https://a.b", "sort": "a -> b &lt;b&gt; *c* :red[d] `e` $f$"}
+    page.goto(f"/heads?src=I+love+you.&to=fr&{urlencode(wrong)}")
+    settled(page)
+    notes = page.get_by_test_id("stAlert")
+    expect(notes).to_have_count(len(wrong))
+    said = "\n".join(notes.all_inner_texts()).replace(JOINER, "")
+    assert all(f"“{text}”" in said for text in wrong.values()), said
+    expect(notes.locator("p a, p em, p code, p span")).to_have_count(0)
