@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from attnviz.models.huggingface import attention, faithful, files, fit
+from attnviz.models.huggingface import attention, faithful, files, fit, rotary
 from attnviz.models.huggingface.decoding import Rules
 from attnviz.models.huggingface.files import Progress
 from attnviz.models.huggingface.model import HuggingFaceModel
@@ -136,6 +136,7 @@ def _weights(folder: Path, config: Any, head: _Head, weights: tuple[Path, ...]) 
         raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
     if name := fit.left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
+    rotary.keep_apart(model)
     return model.requires_grad_(False).eval()
 
 

@@ -11,7 +11,9 @@ from transformers.utils.logging import is_progress_bar_enabled
 from attnviz.models.huggingface import load
 from attnviz.tracing.interventions import HeadAblation
 from attnviz.transformer.probe import Site
-from tests.models.huggingface.checkpoints import PAIRS
+from tests.models.huggingface import checkpoints
+from tests.models.huggingface.checkpoints import PAIRS, Recipe
+from tests.models.huggingface.tokenizers_made import begun_pieces
 
 TEXTS = ("A cat sat.", "The quick brown fox jumps over the lazy dog.", "Where is the station?", "It sleeps on. " * 3)
 THREADS, ROUNDS = 4, 5
@@ -44,6 +46,37 @@ def test_threads_with_sentences_of_their_own(name, model):
     for text, found in runs:
         for here, expected in zip(found, alone[text], strict=True):
             assert torch.equal(here, expected)
+
+
+def test_a_pass_writes_no_frequencies_into_the_module_that_other_passes_share(tmp_path):
+    """A Phi-3 made for longer texts has other frequencies for those: transformers writes them where all passes read."""
+    model = load(_stretched(tmp_path), device=torch.device("cpu"), dtype=torch.float32)
+    own = checkpoints.reference(tmp_path)  # fresh, and asked for one text only
+    long, short = "The quick brown fox jumps over the lazy dog. " * 8, "It sleeps on."
+    expected = own(_ids(model, short), output_attentions=True).attentions
+
+    def maps():
+        return model.trace(short, new_tokens=0, logits=False).attn("decoder_self")
+
+    model.trace(long, new_tokens=0, logits=False)
+    assert torch.allclose(maps(), torch.cat(expected), atol=1e-4)
+    (rotary,) = (module for module in model.network.model.modules() if hasattr(module, "rope_type"))
+    buffers = {name: buffer.clone() for name, buffer in rotary.named_buffers()}
+    model.trace(long, new_tokens=0, logits=False)
+    assert all(torch.equal(buffer, buffers[name]) for name, buffer in rotary.named_buffers())
+
+
+def _stretched(folder):
+    """A Phi-3 that was made for 16 tokens."""
+    rope = {"rope_type": "longrope", "rope_theta": 10000.0, "original_max_position_embeddings": 16}
+    rope |= {"short_factor": [1.0] * 7, "long_factor": [4.0] * 7}
+    sizes = checkpoints.DECODERS["mistral"].sizes | {"hidden_size": 84, "head_dim": None, "sliding_window": None}
+    sizes |= {"max_position_embeddings": 200, "original_max_position_embeddings": 16, "rope_parameters": rope}
+    return checkpoints.save(folder, Recipe("Phi3ForCausalLM", "Phi3Config", sizes, begun_pieces))
+
+
+def _ids(model, text):
+    return torch.tensor([[token.id for token in model.text.encode(text).tokens]])
 
 
 def test_one_visitor_ablates_and_another_sees_nothing_of_it(model):
