@@ -1,5 +1,6 @@
 """Tokens that somebody hands over with weights, as the two sentences of a trace."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ Tokens = Sequence[str | Token]
 _TAGS = "s /s bos eos pad unk mask cls sep |endoftext| |begin_of_text| |end_of_text| |im_start| |im_end|"
 _BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"
 SPECIALS = frozenset({f"<{name}>" for name in _TAGS.split()} | {f"[{name}]" for name in _BRACKETS.split()})
+
+_BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target, with its language
 
 
 def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
@@ -75,7 +78,7 @@ def _read(side: str, texts: Any) -> tuple[Token, ...]:
     starts = _word_starts(plain)
     tokens, at = [], 0
     for piece, text, begins in zip(pieces, plain, starts, strict=True):
-        special = piece.is_special if piece else text in SPECIALS
+        special = piece.is_special if piece else _is_special(text)
         end = at if special else at + len(text)
         begins = piece.starts_word if piece else begins
         tokens.append(Token(text, piece.id if piece else -1, at, end, is_special=special, starts_word=begins))
@@ -83,11 +86,15 @@ def _read(side: str, texts: Any) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
+def _is_special(text: str) -> bool:
+    return text in SPECIALS or _BEGIN.fullmatch(text) is not None
+
+
 def _word_starts(texts: list[str]) -> list[bool]:
     """Which tokens begin a word, by the marks that tokenizers leave (Ġ, ▁ or a space; ## within words)."""
     marks = ("Ġ", "▁", " ")
     if any(text.startswith(marks) for text in texts):
-        return [at == 0 or text.startswith(marks) or texts[at - 1] in SPECIALS for at, text in enumerate(texts)]
+        return [at == 0 or text.startswith(marks) or _is_special(texts[at - 1]) for at, text in enumerate(texts)]
     return [not text.startswith("##") for text in texts]
 
 

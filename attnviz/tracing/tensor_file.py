@@ -16,6 +16,7 @@ numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings
 import io
 import json
 import math
+import re
 import zipfile
 from typing import Any
 
@@ -34,6 +35,7 @@ MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: 
 MAX_MAPS = 4096  # heads of all layers: each is a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
 TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
+MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # of a layer, as `Trace.save` writes it
 ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
 _READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or attn.<kind>, tokens.src, tokens.tgt"
 
@@ -65,7 +67,7 @@ def _trace(found: dict[str, Any]) -> BareWeights:
     if not given and "attn" not in found:
         raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
     if given:
-        masks = {kind: found[f"mask.{kind}"] for kind in given if f"mask.{kind}" in found}
+        masks = {kind: mask for kind in given if (mask := _mask(found, kind)) is not None}
         sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
         return from_tensors(given, sides, mask=masks)
     if "tokens" not in found:
@@ -74,6 +76,22 @@ def _trace(found: dict[str, Any]) -> BareWeights:
     return from_tensors(
         found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
     )
+
+
+def _mask(found: dict[str, Any], kind: str) -> Any:
+    """The mask of a kind, or the one that all its layers and heads share; None where there is none such."""
+    if f"mask.{kind}" in found:
+        return found[f"mask.{kind}"]
+    layers = [torch.as_tensor(found[key]) for key in found if MASK.fullmatch(key) and key.split(".")[1] == kind]
+    shape = tuple(found[f"attn.{kind}"].shape)
+    if len(shape) != 5 or len(layers) != shape[1] or any(layer.ndim != 4 for layer in layers):
+        return None
+    try:
+        each = [layer[0].expand(-1, *shape[-2:]) for layer in layers]
+    except RuntimeError:  # a mask of another shape
+        return None
+    first = each[0][0]
+    return first if all(bool((layer == first).all()) for layer in each) else None
 
 
 def _check_count(found: dict[str, Any]) -> None:
@@ -88,11 +106,12 @@ def _npz(content: bytes) -> dict[str, Any]:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except DAMAGED as error:
         raise ValueError(f"it is no .npz archive ({error})") from None
-    wanted = {key: f"{key}.npy" for key in (*ARRAYS, *TEXTS, "kind") if f"{key}.npy" in archive.namelist()}
+    there = {member.removesuffix(".npy"): member for member in archive.namelist() if member.endswith(".npy")}
+    wanted = {key: there[key] for key in there if key in (*ARRAYS, *TEXTS, "kind") or MASK.fullmatch(key)}
     if sum(archive.getinfo(member).file_size for member in wanted.values()) > MAX_UNPACKED:
         raise ValueError(f"unpacked it has more than {MAX_UNPACKED // MEGABYTE} MB")
     arrays = {key: _member(archive, member, key) for key, member in wanted.items()}
-    found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS}
+    found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
     found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
     return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
 

@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save
 
 import attnviz
+from attnviz.models.tiny import tiny_translator
 from attnviz.tracing import tensor_file
 from attnviz.tracing.tensor_file import read
 
@@ -201,3 +202,14 @@ def test_weights_are_counted_whatever_they_are_held_in(dtype, monkeypatch) -> No
     ):
         with pytest.raises(ValueError, match="cannot be read: it holds 90 weights, and at most 89 are read"):
             read(content, name)
+
+
+def test_what_a_trace_saved_is_read_with_its_masks_and_its_special_tokens(tmp_path: Path) -> None:
+    saved = tiny_translator(seed=3).trace("A big red dog.", to="fr", tgt_text="un chien")
+    saved.save(tmp_path / "saved.npz")
+    again = read((tmp_path / "saved.npz").read_bytes(), "saved.npz")
+    for kind in saved.kinds:
+        assert torch.equal(again.mask(kind), saved.mask(kind))
+    assert not again.mask("decoder_self").all()
+    for side in ("src", "tgt"):
+        assert [t.is_special for t in again.tokens(side)] == [t.is_special for t in saved.tokens(side)]
