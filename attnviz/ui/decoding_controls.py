@@ -26,6 +26,7 @@ from attnviz.ui.decoding_link import (
 COMPONENT = "stepper"
 PLACE = {name: PARAM.get(name, name) for name in ("step", "layer", "head")}
 LEAVING = "leaving-for-heads"
+PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
@@ -120,11 +121,14 @@ def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
 
 
 def adopt() -> None:
-    """Take over what was chosen in the component: it becomes the address."""
+    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
     chosen = (st.session_state.get(COMPONENT) or {}).get("view") or {}
-    for name, key in PLACE.items():
-        if name in chosen:
-            st.session_state[key] = str(chosen[name])
+    shown = st.session_state.get(PLACE_SHOWN, {})
+    # Each text that changes is an entry in the browser's history.
+    news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
+    for name, value in news.items():
+        st.session_state[PLACE[name]] = str(value)
+    st.session_state[PLACE_SHOWN] = shown | news
 
 
 def _shown(name: str) -> str:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.ui import decoding_run, link
 from attnviz.ui.components.stepper import stepper
-from attnviz.ui.decoding_controls import COMPONENT, LEAVING, adopt
+from attnviz.ui.decoding_controls import COMPONENT, LEAVING, PLACE_SHOWN, adopt
 from attnviz.ui.decoding_link import WAYS, DecodingView
 from attnviz.ui.decoding_run import Decoded
 from attnviz.views.stepper_payload import Inference, Training, stepper_payload
@@ -18,7 +18,14 @@ def stage(request, trace, view: DecodingView, run: Decoded) -> None:
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
+    st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
     stepper(payload, key=COMPONENT, on_change=adopt)
+
+
+def _step(view: DecodingView, run: Decoded) -> int:
+    """The step that is shown: the last, or what the view asks for where there are as many."""
+    last = len(run.made.chosen) - 1
+    return last if view.step is None else min(view.step, last)
 
 
 def _training(run: Decoded, view: DecodingView) -> Training:
@@ -79,8 +86,7 @@ def _way(view: DecodingView, chosen: list[int], was_cut: bool) -> str:
 def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
     """The Heads page on the sentence that was stepped through, the step's row pinned, on the head that is in view."""
     made = run.made
-    last = len(made.chosen) - 1
-    step = last if view.step is None else min(view.step, last)
+    step = _step(view, run)
     model = decoding_run.stepping(request, view)
     own = tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
     if not own and "tgt" not in model.inputs:

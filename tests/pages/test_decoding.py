@@ -5,6 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui import decoding_controls
 from attnviz.views.binary import unpacked
 from tests.models.huggingface import checkpoints
 
@@ -98,6 +99,19 @@ def test_a_link_brings_step_and_head_back(open_page) -> None:
     view = header(open_page("decoding", **PAIR, way="teacher", step="1", map_layer="1", map_head="3"))["view"]
     assert (view["step"], view["layer"], view["head"]) == (1, 1, 3)
     assert view["seq"] == 0, "the number of the choice that this answers: without it Back would change nothing"
+
+
+def test_a_choice_writes_only_what_it_changes(monkeypatch) -> None:
+    """Each text that is written is a stop for Back."""
+    shown = {"step": 5, "layer": "mean", "head": 3}
+    session = {decoding_controls.PLACE_SHOWN: shown}
+    monkeypatch.setattr(decoding_controls.st, "session_state", session)
+    for step in (2, 5):  # the second before a run has shown the first
+        session[decoding_controls.COMPONENT] = {"view": shown | {"step": step, "seq": 1}}
+        decoding_controls.adopt()
+        assert {name: session[name] for name in ("step", "map_layer", "map_head") if name in session} == {
+            "step": str(step)
+        }
 
 
 def test_the_link_to_copy_carries_every_option(open_page) -> None:
