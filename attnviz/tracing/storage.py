@@ -58,14 +58,22 @@ def save(trace: Trace, path: Path, *, maps: bool) -> None:
 
 
 def load(path: Path) -> Trace:
-    """Read a trace. Raises ValueError with one sentence for a file that is not one."""
+    """Read a trace, or bare weights. Raises ValueError with one sentence for a file that holds neither."""
     try:
         # NumPy leaves a file open that it cannot read: it is opened here.
         with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
+            if "format_version" not in file.files and any(f"attn.{kind}" in file.files for kind in KINDS):
+                return _bare({key: file[key] for key in file.files})
             arrays = {key: file[key] for key in file.files if not key.startswith(("attn.", "scores.", "tokens."))}
             return _trace(arrays)
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE) as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({error}).") from error
+
+
+def _bare(arrays: dict[str, np.ndarray]) -> Trace:
+    from attnviz.tracing.tensor_file import trace_of  # it imports what a trace is
+
+    return trace_of({key: array.tolist() if key.startswith("tokens.") else array for key, array in arrays.items()})
 
 
 def _trace(arrays: dict[str, np.ndarray]) -> Trace:

@@ -56,13 +56,14 @@ def read(content: bytes, name: str) -> BareWeights:
         _check_count(found)
     except ValueError as error:
         raise ValueError(f"{name} cannot be read: {error}.") from None
-    trace = _trace(found)
+    trace = trace_of(found)
     if (count := trace.n_layers * trace.n_heads) > MAX_MAPS:
         raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so cut some layers off.")
     return trace
 
 
-def _trace(found: dict[str, Any]) -> BareWeights:
+def trace_of(found: dict[str, Any]) -> BareWeights:
+    """The weights that stand under a file's keys. Raises ValueError where they do not fit each other."""
     given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
     if not given and "attn" not in found:
         raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.tracing.from_tensors import from_tensors
 from attnviz.tracing.trace import Trace
 from tests.tracing.conftest import LAYERS
 
@@ -75,3 +76,19 @@ def test_a_damaged_file_is_refused(trace, tmp_path):
         except ValueError:
             refused += 1
     assert refused > 0.8 * len(places)
+
+
+def test_bare_weights_come_back_from_the_file_that_they_saved(tmp_path):
+    attn, mask = torch.eye(3).expand(2, 5, 3, 3), torch.eye(3, dtype=torch.bool)
+    first = from_tensors(attn, ["[CLS]", "a", "b"], mask=mask)
+    first.save(tmp_path / "own.npz")
+    again = Trace.load(tmp_path / "own.npz")
+    assert (again.sentences, again.info, again.kinds) == (first.sentences, first.info, first.kinds)
+    assert torch.equal(again.attn("encoder_self"), attn)
+    assert torch.equal(again.mask("encoder_self"), mask)
+
+
+def test_weights_that_do_not_fit_their_tokens_are_refused(tmp_path):
+    np.savez(tmp_path / "own.npz", **{"attn.cross": np.eye(3), "tokens.src": np.array(["a"])})
+    with pytest.raises(ValueError, match=r"own\.npz is not a trace saved by attnviz"):
+        Trace.load(tmp_path / "own.npz")
