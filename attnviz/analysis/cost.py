@@ -9,6 +9,7 @@ import torch
 from attnviz.models.translator import Translator
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.transformer import Transformer
 
 WAYS = ("pass", "recomputed", "cached")
@@ -77,8 +78,7 @@ def _ways(model: Transformer, src: torch.Tensor, tgt: torch.Tensor) -> dict[str,
 def _seconds(run: Callable[[], object], device: torch.device) -> float:
     started = time.perf_counter()
     run()
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    wait_for(device)
     return time.perf_counter() - started
 
 

@@ -57,6 +57,8 @@ def wait_for(device: torch.device) -> None:
     """Return when the device has done all that was asked of it, so that a measured time is the time it took."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
 
 
 def _exists(device: torch.device) -> bool:

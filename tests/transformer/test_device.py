@@ -74,3 +74,14 @@ def test_dtype_that_the_device_cannot_compute_in_is_refused(monkeypatch):
     monkeypatch.setattr(torch, "ones", refuses)
     with pytest.raises(ValueError, match="cannot compute in it"):
         choose_dtype("float16", device=CPU)
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [("cuda", [("cuda", torch.device("cuda"))]), ("mps", ["mps"]), ("cpu", [])]
+)
+def test_waiting_asks_the_device_that_computes(name, called, monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: asked.append(("cuda", device)))
+    monkeypatch.setattr(torch.mps, "synchronize", lambda: asked.append("mps"))
+    devices.wait_for(torch.device(name))
+    assert asked == called

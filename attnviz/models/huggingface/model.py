@@ -20,6 +20,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
@@ -180,7 +181,7 @@ class HuggingFaceModel(Described):
         else:
             out = self.network.single(self._scribe.batch(src if self.family == "encoder" else tgt), watch)
             memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
-        self._finish()
+        wait_for(self.device)
         info = self._info(time.perf_counter() - started, notes)
         logits = out.logits if watch.logits else None
         return Trace.of(recorder, sentences, memory=memory, logits=logits, info=info)
@@ -188,8 +189,3 @@ class HuggingFaceModel(Described):
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")
         return RunInfo(self.model_id, "", self.device.type, dtype, forward, notes=notes)
-
-    def _finish(self) -> None:
-        """Wait for the device, so that a measured time is the time it took."""
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
