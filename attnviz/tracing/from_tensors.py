@@ -143,5 +143,5 @@ def _name(weights: Mapping[Kind, Tensor]) -> str:
     """A short name of the weights, as models have one: equal weights have an equal name."""
     content = hashlib.blake2b(digest_size=6)
     for attn in weights.values():
-        content.update(attn.numpy())
+        content.update(attn.numpy().data)
     return f"own-{content.hexdigest()}"
