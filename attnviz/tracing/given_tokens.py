@@ -1,7 +1,7 @@
 """Tokens that somebody hands over with weights, as the two sentences of a trace."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -10,7 +10,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Sentence
 from attnviz.transformer.probe import Kind
 
-Tokens = Sequence[str | Token]
+Tokens = Iterable[str | Token]
 # Names of special tokens, as models spell them; a Token says of itself whether it is one.
 _TAGS = "s /s bos eos pad unk mask cls sep |endoftext| |begin_of_text| |end_of_text| |im_start| |im_end|"
 _BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"

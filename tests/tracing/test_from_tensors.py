@@ -120,7 +120,6 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
         (weights(5, 5), None, {}, "list of strings"),
         (weights(5, 5), 5, {}, "list of strings"),
         (weights(5, 5), None, {"key_tokens": WORDS}, "list of strings"),
-        (weights(5, 5), WORDS, {"key_tokens": 5}, "list of strings"),
         (weights(5, 5), WORDS, {"mask": torch.empty(5, 5, dtype=torch.bool, device="meta")}, "not an array of bool"),
         ([["a"]], WORDS, {}, "not an array of numbers"),
         (weights(5, 5), WORDS, {"kind": "sideways"}, "sideways"),
