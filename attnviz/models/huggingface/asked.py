@@ -37,6 +37,9 @@ class Taker:
             raise ValueError(f"{self.name} takes no target: its inputs are {', '.join(self.inputs)}.")
         if targets and len(targets) != len(texts):
             raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
+        blank = [at for at, target in enumerate(targets) if not target.strip()]
+        if 0 < len(blank) < len(targets):
+            raise ValueError(f"Target {blank[0]} is empty and others are not: give all of them, or none.")
         self._check_count(texts, new_tokens)
 
     def _check_count(self, texts: list[str], new_tokens: int | None) -> None:

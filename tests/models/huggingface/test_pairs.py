@@ -68,6 +68,12 @@ def test_what_a_model_does_not_take_is_said(name, arguments, says, model):
         model(name).trace(A, **arguments)
 
 
+def test_targets_of_which_some_are_empty_are_refused_and_not_dropped(model):
+    with pytest.raises(ValueError, match="Target 1 is empty and others are not"):
+        model("marian").trace([A, B], tgt_text=["I love you.", " "])
+    assert len(model("marian").trace([A, B], tgt_text=["", " "]).sentences) == 2
+
+
 def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model):
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
