@@ -68,8 +68,8 @@ def _seeded(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
     """Both modules as PyTorch begins them, from a generator of their own: every thread draws from the global one."""
     generator = torch.Generator().manual_seed(seed)
     with torch.device("meta"):
-        modules = nn.Embedding(VOCAB_SIZE, D_MODEL), nn.Transformer(d_model=D_MODEL, batch_first=True)
-    embedding, theirs = (module.to_empty(device="cpu").eval() for module in modules)
+        embedding = nn.Embedding(VOCAB_SIZE, D_MODEL).to_empty(device="cpu")
+        theirs = nn.Transformer(d_model=D_MODEL, batch_first=True).to_empty(device="cpu").eval()
     nn.init.normal_(embedding.weight, generator=generator)
     for name, parameter in theirs.named_parameters():
         if parameter.dim() > 1:

@@ -29,7 +29,7 @@ def _together(batches: list[Batch]) -> Batch:
 def _gradients(trainer: Trainer, batch: Batch) -> tuple[list[torch.Tensor], float, int]:
     loss, n_target = trainer._loss(batch.src, batch.tgt)
     loss.backward()
-    return [p.grad for p in trainer.model.parameters()], loss.item(), n_target
+    return [p.grad for p in trainer.model.parameters() if p.grad is not None], float(loss.detach()), n_target
 
 
 class _Sum:
