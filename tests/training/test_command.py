@@ -134,6 +134,18 @@ def test_two_workers_leave_what_one_leaves(options, recipe, tmp_path):
     assert isinstance(translator.translate("The red dog.", to="fr"), str)
 
 
+def test_two_workers_go_on_to_bitwise_the_same_model(options, recipe, tmp_path):
+    """Three steps and then two are five: no step of the first three is yet slowed down for the end."""
+    for folder, runs in (("in two runs", (3, 5)), ("in one", (5,))):
+        for steps in runs:
+            changes = json.dumps(asdict(recipe) | {"steps": steps, "workers": 2, "batch_tokens": 60})
+            assert main([*options[0], "--state", str(tmp_path / folder), "--recipe", changes]) == 0
+    states = [torch.load(tmp_path / folder / "state.pt", weights_only=True) for folder in ("in two runs", "in one")]
+    assert states[0]["place"] == states[1]["place"]
+    for name, tensor in states[0]["model"].items():
+        assert torch.equal(tensor, states[1]["model"][name]), name
+
+
 def test_a_worker_s_complaint_is_one_sentence(options, recipe, capsys, tmp_path):
     changes = json.dumps(asdict(recipe) | {"workers": 2, "batch_tokens": 100_000})  # one batch an epoch
     assert main([*options[0], "--state", str(tmp_path), "--recipe", changes]) == 2
