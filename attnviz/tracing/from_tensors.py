@@ -16,8 +16,8 @@ from attnviz.tracing.trace import KINDS, RunInfo
 from attnviz.transformer.probe import Kind
 
 TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
-# What NumPy and torch raise at what they cannot write out: RuntimeError for tensors with a gradient within lists, or
-# without numbers (meta), of which NotImplementedError is one.
+# What NumPy and torch raise at what they cannot write out; RuntimeError for tensors with a gradient within lists, and
+# for those that have a shape but no numbers (meta).
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 

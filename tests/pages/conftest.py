@@ -1,6 +1,7 @@
 """Pages run in this process on a tiny model with the shipped one's name: fast, and independent of its weights."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.models import catalogue
 from attnviz.models.tiny import tiny_translator
 from attnviz.transformer import checkpoint
+from tests.models.huggingface import checkpoints
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,3 +41,9 @@ def open_page(tiny_catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
         return app.run()
 
     return make
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a small Hugging Face checkpoint: `folder("gpt2")`. Of tests/models/huggingface/checkpoints.py."""
+    return cache(lambda name: str(checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])))
