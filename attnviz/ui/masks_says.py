@@ -38,18 +38,20 @@ def says(bench: Bench) -> None:
 
 
 def _words(bench: Bench) -> None:
-    """What the model writes, before and after, as far as it has come."""
-    written = {"before": bench.unchanged(), "after": bench.writing()}
+    """What the model writes, before and after, as far as it has come. All of it is shown: texts that part late look
+    the same where they begin.
+    """
     what = "translation" if bench.model.languages else "what it writes"
-    rows = [{"": name} | _row(writing, bench.view.item, what) for name, writing in written.items()]
-    columns = ["", what, *(["note"] if any(row["note"] for row in rows) else [])]
-    st.dataframe(pd.DataFrame(rows)[columns], hide_index=True)
+    rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
+    st.html(f"<table class='words'><tr><th></th><th>{what}</th></tr>{rows}</table>")
 
 
-def _row(writing: Writing, item: int, what: str) -> dict[str, str]:
+def _row(name: str, writing: Writing, item: int) -> str:
     one = writing.written(item)
     so_far = "" if writing.done else f"tokens so far: {writing.count}"
-    return {what: display(one.text), "note": writing.error or one.note or so_far}
+    note = writing.error or one.note or so_far
+    said = html.escape(display(one.text)) + (f" <small>({html.escape(note)})</small>" if note else "")
+    return f"<tr><th>{name}</th><td>{said}</td></tr>"
 
 
 def _next_tokens(bench: Bench, effect: mask_effect.Effect) -> None:

@@ -1,11 +1,13 @@
 """The Masks page without a browser: its rooms, its links, and what it says to bad input."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.rerun import Writing
+from attnviz.analysis.rerun import Writing, Written
 from attnviz.ui import masks_lab, masks_pipeline, masks_writing
 from attnviz.ui.masks_link import ROOMS
 from attnviz.views.binary import unpacked
@@ -139,11 +141,15 @@ def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page
     monkeypatch.setattr(masks_writing, "PIECE", 1e-9)
     app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", room=room)
     assert not app.exception
-    assert "tokens so far" not in said_by_the_model(app)
+    assert "tokens so far" not in shown(app)
 
 
-def said_by_the_model(app: AppTest) -> str:
-    return shown(app) + "\n".join(table.value.to_string() for table in app.dataframe)
+def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypatch) -> None:
+    said = "l'un <b>& " * 40
+    monkeypatch.setattr(Writing, "written", lambda *_: Written(said, (), "cut <i>here"))
+    text = shown(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", room="says"))
+    assert text.count(html.escape(said.rstrip())) == 2
+    assert "cut &lt;i&gt;here" in text
 
 
 @pytest.mark.parametrize(
