@@ -13,6 +13,8 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
 Scale = Literal["weights", "signed"]
+MOST_GAPS = 60  # cells along a map that lines stand between; beyond, the lines would hide the cells
+NAME, MOST_NAMES = 14, 17  # pixels that a name needs, and how many have room along a map
 DOWN = "← {}"  # an axis title is turned by a quarter: on screen this arrow points down
 
 
@@ -41,13 +43,16 @@ def panels_figure(
         if np.isnan(panel.z).any():
             figure.add_trace(_not_numbers(panel, look), row=1, col=column)
     axis = {"showgrid": False, "zeroline": False, "color": look.muted, "linecolor": look.line}
-    figure.update_xaxes(**ticks(list(cols)), tickangle=-90, title={"text": "key →", "standoff": 4}, **axis)
+    figure.update_xaxes(
+        **ticks(list(cols), most=MOST_NAMES), tickangle=-90, title={"text": "key →", "standoff": 4}, **axis
+    )
     figure.update_xaxes(automargin=True, ticklen=2)
-    figure.update_yaxes(**ticks(list(rows)), autorange="reversed", ticklen=2, **axis)
+    figure.update_yaxes(**ticks(list(rows), most=MOST_NAMES), autorange="reversed", ticklen=2, **axis)
     figure.update_yaxes(title={"text": DOWN.format("query"), "standoff": 4}, automargin=True, row=1, col=1)
     figure.update_annotations(font_size=12)
     figure = styled(figure, title, look)
-    return figure.update_layout(height=min(max(len(rows) * 14, 110) + 130, 370), margin={"t": 56, "b": 44, "r": 8})
+    height = min(max(len(rows), 8), MOST_NAMES) * NAME
+    return figure.update_layout(height=height + 130, margin={"t": 56, "b": 44, "r": 8})
 
 
 def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:
@@ -107,6 +112,7 @@ def _not_numbers(panel: Panel, look: colour.Theme) -> go.Scatter:
 def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Sequence[str]) -> go.Heatmap:
     signed = panel.scale == "signed"
     most = _largest(panel.z) if signed else 1.0
+    gap = int(max(panel.z.shape) <= MOST_GAPS)
     names = np.array([[[escaped(row), escaped(col)] for col in cols] for row in rows], dtype=object)
     return go.Heatmap(
         z=np.where(np.isfinite(panel.z), panel.z, np.nan).astype(np.float32),
@@ -116,7 +122,7 @@ def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Seq
         showscale=False,
         customdata=names,
         hovertemplate="%{customdata[0]}<br>%{customdata[1]}<br>%{z:.6g}<extra></extra>",
-        xgap=1,
-        ygap=1,
+        xgap=gap,
+        ygap=gap,
         name=panel.title,
     )
