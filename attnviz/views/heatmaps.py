@@ -15,10 +15,17 @@ from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
 
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
-SLANT = 40  # degrees
+SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
 SQUARE_UP_TO = 4  # times as long as wide, or the other way round
 # As high as the map: its title would stand on the last key's label else.
-COLOUR_BAR = {"title": {"text": "weight"}, "thickness": 10, "len": 0.6, "y": 1, "yanchor": "top", "outlinewidth": 0}
+COLOUR_BAR = {
+    "title": {"text": "weight"},
+    "thickness": 10,
+    "len": 0.6,
+    "y": 1,
+    "yanchor": "top",
+    "outlinewidth": 0,
+}
 _HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{customdata[2]}<extra></extra>"
 
 
@@ -143,7 +150,7 @@ def _axes(shown: Shown, look: colour.Theme) -> dict[str, dict]:
     keys = {"title": {"text": f"key → ({words.key})"}, "range": [-0.5, cols - 0.5], "side": "top", "tickangle": -SLANT}
     queries = {"title": {"text": f"query ↓ ({words.query})"}, "range": [rows - 0.5, -0.5], "automargin": True}
     return {
-        "xaxis": {**both, **keys, **ticks([col.text for col in shown.cols])},
+        "xaxis": {**both, **keys, **_key_ticks(shown)},
         "yaxis": {
             **both,
             **queries,
@@ -153,9 +160,13 @@ def _axes(shown: Shown, look: colour.Theme) -> dict[str, dict]:
     }
 
 
+def _key_ticks(shown: Shown) -> dict[str, list]:
+    return ticks([col.text for col in shown.cols], most=MOST_KEYS)
+
+
 def _top(shown: Shown) -> int:
     """Pixels above the map. Plotly lets a title and labels on top overlap: title, axis title and labels add up here."""
-    labels = ticks([col.text for col in shown.cols])["ticktext"]
+    labels = _key_ticks(shown)["ticktext"]
     return round(118 + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
 
 

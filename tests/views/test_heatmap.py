@@ -159,7 +159,7 @@ def test_light_and_dark_are_drawn_on_their_own_panels(trace) -> None:
 def test_long_maps_keep_few_labels_and_every_token_on_hover() -> None:
     figure = heatmap_of(made(torch.full((257, 101), 1 / 101)), 0, 0)
     assert len(figure.layout.yaxis.ticktext) <= 48
-    assert len(figure.layout.xaxis.ticktext) <= 48
+    assert len(figure.layout.xaxis.ticktext) <= 24, "they are slanted, and need more room"
     assert cells(figure).customdata.shape == (257, 101, 3)
     assert figure.layout.height <= 900
 
