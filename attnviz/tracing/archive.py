@@ -1,22 +1,92 @@
-"""What an .npz archive may hold, and what is raised where one is damaged, or made to do harm."""
+"""What an .npz archive may hold, and reading it within bounds, whatever it says of itself.
 
+Only members that are stored or deflated are read, as NumPy writes them; what comes out of each is counted as it comes,
+and ends at a limit. The directory's own sizes are believed by nobody.
+"""
+
+import ast
 import io
-import lzma
 import math
+import struct
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterable
+from typing import IO
 
 import numpy as np
 
 # What unpacking raises, each seen in tests: another checksum or a broken local header (BadZipFile), a member that is
-# longer than the file (EOFError), a stream that is no deflate, bzip2 or xz (zlib.error, OSError, LZMAError), a password
-# or a way of packing that Python does not know (both RuntimeError).
-DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, lzma.LZMAError, RuntimeError)
+# longer than the file (EOFError), a stream that is no deflate (zlib.error, OSError), a password or a way of packing that
+# Python does not know (both RuntimeError), a directory that is cut within a number (struct.error).
+DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, RuntimeError, struct.error)
 # What NumPy raises at a header or a content that is none: its own (ValueError), and those of Python's tokenizer and
-# parser, which it lets look at odd headers; brackets within brackets end the parser's memory.
-NOT_AN_ARRAY = (ValueError, SyntaxError, tokenize.TokenError, MemoryError)
+# parser, which it lets look at odd headers; brackets within brackets end the parser's memory, and numbers of very many
+# digits overflow.
+NOT_AN_ARRAY = (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryError, OverflowError, RecursionError)
+MOST_MEMBERS = 10_000  # a saved trace of a hundred layers holds some thousand
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_PIECE = 1 << 20
+_MOST_HEADER, _MOST_AXES = 4096, 8  # bytes that describe an array; NumPy's own take a hundred
 _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_END = b"PK\x05\x06"
+
+
+class Archive:
+    """An .npz file's members, unpacked within `most` bytes in all, as a context that closes nothing of the file itself.
+
+    Raises ValueError for what is no archive, and for one that holds more members than any of ours, two of one name, or
+    one that is packed otherwise than NumPy packs, or with a password.
+    """
+
+    def __init__(self, file: IO[bytes], *, most: int) -> None:
+        self._left, self._most = most, most
+        _check_count(file)
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (*DAMAGED, *NOT_AN_ARRAY) as error:
+            raise ValueError(f"it is no .npz archive ({_first_line(error)})") from None
+        members = self._zip.infolist()
+        names = [member.filename for member in members]
+        if len(set(names)) < len(names):
+            raise ValueError("two of its members have the same name")
+        self._members = {name.removesuffix(".npy"): at for name, at in zip(names, members, strict=True) if _is_array(name)}
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return tuple(self._members)
+
+    def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
+        """The arrays of these names. Raises ValueError, with one sentence, for the first that is none."""
+        return {key: self._array(key) for key in keys}
+
+    def _array(self, key: str) -> np.ndarray:
+        try:
+            return plain_array(self._unpacked(self._members[key]))
+        except _TooLarge:
+            raise ValueError(f"unpacked it has more than {self._most >> 20} MB") from None
+        except (*DAMAGED, *NOT_AN_ARRAY) as error:
+            raise ValueError(f"{key} is not a plain array ({_first_line(error)})") from None
+
+    def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
+        """A member's content, as far as there is room: what comes out is counted, not what the directory says."""
+        if member.compress_type not in _PACKINGS:
+            raise ValueError("it is packed in another way than stored or deflated")
+        if member.file_size > self._left:  # an honest one need not be begun
+            raise _TooLarge
+        found = bytearray()
+        with self._zip.open(member) as stream:
+            while piece := stream.read(_PIECE):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise _TooLarge
+                found += piece
+        return bytes(found)
+
+
+class _TooLarge(Exception):  # noqa: N818 - never seen outside this file
+    """There is no room for what comes out."""
 
 
 def plain_array(content: bytes) -> np.ndarray:
@@ -28,10 +98,45 @@ def plain_array(content: bytes) -> np.ndarray:
     version = np.lib.format.read_magic(file)
     if version not in _READ_HEADER:
         raise ValueError(f"its format {version[0]}.{version[1]} is another than 1.0 and 2.0")
+    _check_header(content, at=8, size=2 if version == (1, 0) else 4)
     shape, _, dtype = _READ_HEADER[version](file)
-    if any(type(length) is not int or length < 0 for length in shape):
-        raise ValueError(f"its shape is {shape}")
+    if len(shape) > _MOST_AXES or any(type(length) is not int or length < 0 for length in shape):
+        raise ValueError(f"its shape is {str(shape)[:80]}")
     # Cells without any width would take no room in the file, however many there are.
     if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(content):
         raise ValueError("it holds Python objects, or less than it says")
+    if dtype.names is not None or dtype.subdtype is not None:
+        raise ValueError("it holds records, not numbers or texts")
     return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+
+
+def _check_header(content: bytes, *, at: int, size: int) -> None:
+    """Raises ValueError for a header that Python would take long to read, or that is more than names and numbers."""
+    length = int.from_bytes(content[at : at + size], "little")
+    if length > _MOST_HEADER:
+        raise ValueError(f"its header has {length:,} bytes; up to {_MOST_HEADER:,} are read")
+    ast.parse(content[at + size : at + size + length].strip(), mode="eval")
+
+
+def _check_count(file: IO[bytes]) -> None:
+    """Raises ValueError for a directory of more members than any of ours, before an object is made for each."""
+    file.seek(0, io.SEEK_END)
+    size = file.tell()
+    file.seek(max(0, size - (1 << 16) - 22))
+    tail = file.read()
+    file.seek(0)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        raise ValueError("it is no .npz archive (it has no directory)")
+    count, length = struct.unpack("<H", tail[at + 10 : at + 12])[0], struct.unpack("<I", tail[at + 12 : at + 16])[0]
+    # Each member takes 46 bytes and its name; a directory of 64-bit numbers says so by 0xFFFF, and is as long as it is.
+    if count == 0xFFFF or count > MOST_MEMBERS or length > MOST_MEMBERS * 200:
+        raise ValueError(f"it says that it holds more than {MOST_MEMBERS:,} members")
+
+
+def _is_array(name: str) -> bool:
+    return name.endswith(".npy")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:200]

@@ -128,4 +128,5 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
 
 def weights_id(folder: Path) -> str:
     """Twelve hexadecimal digits that change whenever the weights do."""
-    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:12]
+    with (folder / WEIGHTS).open("rb") as file:  # a piece at a time
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

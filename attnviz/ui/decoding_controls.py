@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.ui import frame
+from attnviz.ui.components.told import NUMBER, SITE, told
 from attnviz.ui.decoding_link import (
     CHOICES,
     DROPOUT,
@@ -122,7 +123,7 @@ def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
 
 def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
-    chosen = (st.session_state.get(COMPONENT) or {}).get("view") or {}
+    chosen = told(COMPONENT, "view", {"step": NUMBER, "layer": SITE, "head": SITE}) or {}
     shown = st.session_state.get(PLACE_SHOWN, {})
     # Each text that changes is an entry in the browser's history.
     news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}

@@ -7,12 +7,13 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attnviz.ui import controls, kept, link
+from attnviz.ui import controls, guards, kept, link
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
 
 T = TypeVar("T")
+guards.install()
 ROOT = Path(__file__).parents[2]
 STYLES = ROOT / "assets" / "styles"
 MENU = (

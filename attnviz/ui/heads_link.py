@@ -19,6 +19,7 @@ _CHOICES = {
 }
 _SWITCHES = ("words", "mask", "sink", "plotly", "table")
 MAX_PINS = 4
+_MOST_READ = 4 * MAX_PINS  # of a link that pins by the thousand; each wrong one takes a sentence
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _row(reader: Reader) -> int | None:
 
 def _pins(reader: Reader, bounds: Bounds) -> tuple[tuple[str, int | str, int | str], ...]:
     pins = []
-    for part in filter(None, reader.params.get("pins", "").split("~")):
+    for part in list(filter(None, reader.params.get("pins", "").split("~", _MOST_READ)))[:_MOST_READ]:
         kind, layer, head = (*part.split("."), "", "")[:3]
         layers, heads = bounds.of(kind)
         indices = _index(layer, layers), _index(head, heads)

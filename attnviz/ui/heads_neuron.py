@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.labels import Groups, groups, of_part
 from attnviz.ui import heads_tabs
+from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, TEXT, told
 from attnviz.ui.heads_tabs import Tabbed
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ NEEDS_QUERIES = (
     "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
 )
 _ROWS = "neuron-rows"
+TOLD = {
+    "kind": TEXT, "layer": NUMBER, "head": NUMBER, "row": OPTIONAL_NUMBER, "key": OPTIONAL_NUMBER, "order": TEXT,
+}  # fmt: skip
 
 
 def draw(trace: "Trace", tabs: Tabbed) -> None:
@@ -58,8 +62,8 @@ def _rows(trace: "Trace", tabs: Tabbed) -> Groups:
 
 
 def _take() -> None:
-    view = (st.session_state.get("neuron") or {}).get("view")
-    if not view:
+    view = told("neuron", "view", TOLD)
+    if view is None:
         return
     texts = {name: view[name] for name in ("kind", "layer", "head", "key", "order")}
     rows, query = st.session_state.get(_ROWS, ()), view["row"]

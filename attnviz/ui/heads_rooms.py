@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from attnviz.tracing.one_layer import layer_by_layer, one_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import heads_data, heads_maps, heads_neuron, heads_tabs, heads_view, made_once
+from attnviz.ui.components.told import OPTIONAL_TEXT, SITE, SWITCH, TEXT, told
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
 
@@ -73,7 +72,9 @@ def _how(tabs: Tabbed) -> tuple:
 
 
 def _take_links() -> None:
-    if view := _chosen("links"):
+    fields = {"kind": TEXT, "heads": list, "token": OPTIONAL_TEXT, "scale": TEXT, "rows": TEXT}
+    view = told("links", "view", fields)
+    if view and all(isinstance(head, list) and len(head) == 2 for head in view["heads"]):
         lines = heads_tabs.heads_text(tuple((layer, head) for layer, head in view["heads"]))
         texts = {"kind": view["kind"], "lines": lines, "held": view["token"]}
         heads_tabs.take(texts | {"opacity": view["scale"], "fit": view["rows"]})
@@ -108,11 +109,7 @@ def _small(trace: "Trace", tabs: Tabbed):
 
 
 def _take_whole_model() -> None:
-    if view := _chosen("whole_model"):
+    if view := told("whole_model", "view", {"kind": TEXT, "layer": SITE, "head": SITE, "mini": TEXT, "open": SWITCH}):
         texts = {"kind": view["kind"], "mini": view["mini"]}
         opened = {"layer": view["layer"], "head": view["head"], "tab": "heads"}
         heads_tabs.take(texts | (opened if view["open"] else {}))
-
-
-def _chosen(key: str) -> dict | None:
-    return (st.session_state.get(key) or {}).get("view")

@@ -8,9 +8,19 @@ from streamlit.runtime.state import get_session_state
 from attnviz.analysis.metrics import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.ui import frame
-from attnviz.ui.heads_link import FIELDS, Bounds, View, view_of
+from attnviz.ui.components.told import OPTIONAL_NUMBER, SITE, SWITCH, TEXT, told
+from attnviz.ui.heads_link import Bounds, View, view_of
 
 COMPONENT = "heads"
+TOLD = {
+    **dict.fromkeys(("kind", "sort", "tint", "specials", "scale", "compare", "bars"), TEXT),
+    **dict.fromkeys(("words", "mask", "sink", "plotly", "table"), SWITCH),
+    "layer": SITE,
+    "head": SITE,
+    "row": OPTIONAL_NUMBER,
+    "pins": list,
+    "zoom": (list, type(None)),
+}
 STARTS = ("kind", "layer", "head")  # a model says where it starts: left out, they do not mean the defaults
 
 
@@ -26,12 +36,11 @@ def current(texts: Mapping[str, str], trace, entry: Entry) -> View:
 
 def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address."""
-    chosen = (st.session_state.get(COMPONENT) or {}).get("view")
-    if not chosen:
+    known = told(COMPONENT, "view", TOLD)
+    if known is None or not all(isinstance(pin, list) for pin in known["pins"]):
         return
-    known = {name: value for name, value in chosen.items() if name in FIELDS}
-    known["pins"] = tuple(tuple(pin) for pin in known.get("pins", ()))
-    known["zoom"] = tuple(known.get("zoom") or ()) or None
+    known["pins"] = tuple(tuple(pin) for pin in known["pins"])
+    known["zoom"] = tuple(known["zoom"] or ()) or None
     defaults = View().to_params()
     texts = {
         name: text

@@ -6,6 +6,7 @@ from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
 from attnviz.ui import choices, frame
+from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, told
 from attnviz.ui.masks_link import (
     FIELDS,
     LEAST_FILL,
@@ -44,19 +45,19 @@ def _bounds(trace, entry: Entry) -> MaskBounds:
 
 def adopt() -> None:
     """Take over an edit that was made in the picture: it becomes the address."""
-    edit = (st.session_state.get(COMPONENT) or {}).get("edit")
-    if not edit:
+    edit = told(COMPONENT, "edit", {"paint": TEXT, "row": OPTIONAL_NUMBER, "zoom": TEXT})
+    if edit is None:
         return
-    st.session_state["paint"] = str(edit["paint"])
+    st.session_state["paint"] = edit["paint"]
     st.session_state["row"] = "" if edit["row"] is None else str(edit["row"])
-    st.session_state["zoom"] = str(edit["zoom"])
-    if edit.get("bake"):
+    st.session_state["zoom"] = edit["zoom"]
+    if told(COMPONENT, "edit", {"bake": SWITCH}) not in (None, {"bake": False}):
         st.session_state["masks"] = "none"
 
 
 def answered() -> int:
     """The number of the newest edit that Python has heard of."""
-    return int(((st.session_state.get(COMPONENT) or {}).get("edit") or {}).get("seq", 0))
+    return (told(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
 def site(trace, view: MaskView) -> None:
@@ -137,7 +138,7 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
-    names = st.session_state.get("pick-masks") or []
+    names = [name for name in st.session_state.get("pick-masks") or [] if name in RULES]
     st.session_state["masks"] = rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))
     if "padding" in names and "padding" not in before and not second.strip():
         st.session_state["second"] = SECOND  # padding needs somebody to be padded

@@ -1,21 +1,21 @@
 """Which model is asked for: a shipped one, one that this instance offers, or any folder or hub id that is typed.
 
-ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
-commas between them; it may be empty), and switches the field for others off.
+Whether others than the listed ones may be opened, `offered` says; each step on the way to one asks it again, since any
+message can be made by hand.
 """
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 
 import streamlit as st
 
 from attnviz.models.catalogue import DEFAULT, Entry, entries, other
-from attnviz.ui import kept, session
+from attnviz.ui import kept, offered, session
 from attnviz.ui.markdown import literal
+from attnviz.ui.offered import is_free
 
-VARIABLE = "ATTNVIZ_MODELS"
 _ANOTHER = "another"
+_MOST_TYPED = 500  # characters of a folder or an id
 _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 
@@ -27,19 +27,20 @@ def picker() -> Entry:
         st.stop()
     linked = _linked()
     if linked and linked not in known:
-        if is_free():
+        if is_free() and len(linked) <= _MOST_TYPED:
             known[linked] = other(linked)
         else:
+            why = "which this instance does not offer" if not is_free() else "a name too long for any"
             st.session_state.setdefault("notes", []).append(
-                f"The link asks for the model “{linked[:80]}”, which this instance does not offer; shown is another."
+                f"The link asks for the model “{linked[:80]}”, {why}; shown is another."
             )
     st.session_state["model-shown"] = linked if linked in known else next(iter(known))
     titles = told_apart({name: entry.title for name, entry in known.items()})
     titles |= {_ANOTHER: "Another model …"} if is_free() else {}
     chosen = st.selectbox("Model", list(titles), key="model-shown", format_func=titles.__getitem__, on_change=_adopt)
-    if st.session_state.pop(_ASKED, False):
+    if st.session_state.pop(_ASKED, False) and is_free():
         _ask()
-    return known[chosen if chosen in known else linked or next(iter(known))]
+    return known.get(chosen) or known.get(linked) or next(iter(known.values()))
 
 
 def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
@@ -56,21 +57,14 @@ def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
     return {name: name for name in titles}
 
 
-def is_free() -> bool:
-    """Whether a visitor may open any model, or only those that the instance offers."""
-    return VARIABLE not in os.environ
-
-
 def _offered() -> list[str]:
     """Models besides the shipped ones: pinned by the instance, or opened by this visitor."""
-    if is_free():
-        return st.session_state.get(_OPENED, [])
-    return [name for part in os.environ[VARIABLE].split(",") if (name := part.strip())]
+    return st.session_state.get(_OPENED, []) if is_free() else offered.listed()
 
 
 def _linked() -> str:
     """The model in the address, or the one that was just opened."""
-    if name := st.session_state.pop(_NEXT, None):
+    if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
         st.session_state["model"] = name
         _forget_target()
     with st.container(key="link-model"):
@@ -79,11 +73,11 @@ def _linked() -> str:
 
 def _adopt() -> None:
     chosen = st.session_state["model-shown"]
-    if chosen == _ANOTHER:
+    if chosen == _ANOTHER and is_free():
         st.session_state[_ASKED] = True
-        return
-    st.session_state["model"] = chosen
-    _forget_target()
+    elif offered.is_offered(chosen):
+        st.session_state["model"] = chosen
+        _forget_target()
 
 
 def _forget_target() -> None:
@@ -99,7 +93,7 @@ def _ask() -> None:
         "decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
     )
     with st.form("open-model", border=False):
-        typed = st.text_input("Folder or hub id", key="model-typed", max_chars=500, placeholder="gpt2")
+        typed = st.text_input("Folder or hub id", key="model-typed", max_chars=_MOST_TYPED, placeholder="gpt2")
         pressed = st.form_submit_button("Open", type="primary")
     st.caption(
         "Weights are read from safetensors only, and no code that comes with a checkpoint is run. A model is shown "
@@ -119,6 +113,7 @@ def _open(name: str) -> None:
         bar.progress(share, literal(what))
 
     try:
+        offered.require(name)
         session.model(name, tell)
     except ValueError as refusal:
         bar.empty()

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.shelf import Shelf
+from attnviz.ui import offered
 
 if TYPE_CHECKING:
     from attnviz.models.model import Model
@@ -44,9 +45,13 @@ class Request:
 def model(name: str, progress: Progress | None = None) -> "Model":
     """A model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
 
-    `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence.
+    `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence, also for a model that
+    this instance does not offer.
     """
-    return _shipped(name) if _is_shipped(name) else _others.get(name, progress)
+    if _is_shipped(name):
+        return _shipped(name)
+    offered.require(name)
+    return _others.get(name, progress)
 
 
 def inputs(entry: Entry, progress: Progress | None = None) -> tuple[str, ...]:
@@ -74,6 +79,7 @@ def _shipped(name: str) -> "Translator":
 
 
 def _read(name: str, progress: Progress | None) -> "Model":
+    offered.require(name)  # the last place before the disk and the hub
     _prepare()
     from attnviz.models.catalogue import load
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.ui.components.told import NUMBER, told
 from attnviz.views.binary import packed, unpacked
 
 
@@ -14,11 +15,12 @@ def unless_drawn(payload: bytes, key: str) -> bytes:
     bytes again cost nothing, where a long text's maps are megabytes. The header's view carries the number of the newest
     choice that this run has heard of, so that the browser can tell an answer from something older.
     """
-    reported = (st.session_state.get(key) or {}).get("view")
+    counted = told(key, "view", {"seq": NUMBER})  # a view that no component of ours sends is none
+    reported = st.session_state[key]["view"] if counted else None
     memory = f"_attnviz_{key}_drawn"
     drawn = st.session_state.get(memory)
     header, blobs = unpacked(payload)
-    view, seq = _without_seq(header["view"]), (reported or {}).get("seq", 0)
+    view, seq = _without_seq(header["view"]), (counted or {"seq": 0})["seq"]
     if reported and drawn and drawn["id"] == header["id"]:
         held = _without_seq(reported) if seq > drawn["seq"] else drawn["view"]
         if all(name in held and held[name] == value for name, value in view.items()):

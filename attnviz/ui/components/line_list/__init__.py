@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from attnviz.ui.components.told import NUMBER, told
+
 _HERE = Path(__file__).parent
 _HTML = '<div role="listbox" tabindex="0"></div>'
 
@@ -31,9 +33,9 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     key = f"lines-{name}"
 
     def take() -> None:
-        chosen = st.session_state[key].get("chosen")
-        if chosen is not None and 0 <= int(chosen["at"]) < len(values):
-            st.session_state[name] = str(values[int(chosen["at"])])
+        chosen = told(key, "chosen", {"at": NUMBER})
+        if chosen is not None and 0 <= chosen["at"] < len(values):
+            st.session_state[name] = str(values[chosen["at"]])
 
     data = {
         "label": lines.label,

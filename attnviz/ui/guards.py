@@ -1,0 +1,77 @@
+"""What a browser sends is taken only as far as a browser of ours would send it. Anybody can send anything.
+
+Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
+where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
+not sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one.
+
+Streamlit offers no place for either, so that both are set into its classes; its version is pinned, and tests hold what
+is used of it.
+"""
+
+from functools import wraps
+from typing import Any
+
+from streamlit.logger import get_logger
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together
+NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
+_NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
+_LOG = get_logger(__name__)
+
+
+def install() -> None:
+    """Set the guards, once for the server; a second call changes nothing."""
+    if not hasattr(WStates.__getitem__, "__wrapped__"):
+        WStates.__getitem__ = _readable_only(WStates.__getitem__)
+        MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
+        AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
+
+
+def _readable_only(get: Any) -> Any:
+    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of."""
+
+    @wraps(get)
+    def guarded(states: WStates, name: str) -> Any:
+        state, known = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(state, Serialized) or known is None:
+            return get(states, name)
+        try:
+            if not _is_of(state.value.WhichOneof("value"), known.value_type):
+                raise TypeError("another type than the widget's")
+            return get(states, name)
+        except Exception as error:  # whatever a crafted state does to whatever reads it
+            _LOG.debug("A state of %s was left out: %s", name, error)
+            raise KeyError(name) from None
+
+    return guarded
+
+
+def _is_of(field: str | None, wanted: str) -> bool:
+    """Whether a state's field is the widget's; None is a value that was cleared."""
+    return field is None or field == wanted or {field, wanted} <= _NUMBERS
+
+
+def _within_room(add: Any) -> Any:
+    """Keep a visitor's newest file alone, and nothing of it where all files together would take too much room."""
+
+    @wraps(add)
+    def guarded(files: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        files.remove_session_files(session_id)
+        if files._total_bytes + len(file.data) > MOST_UPLOADED:
+            file = replace_content(file)
+        add(files, session_id=session_id, file=file)
+
+    return guarded
+
+
+def replace_content(file: UploadedFileRec) -> UploadedFileRec:
+    """A file's name without what it held."""
+    return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
+
+
+def _for_nobody(session: AppSession) -> None:
+    """One visitor's message would empty what is kept for all: no control here sends it."""

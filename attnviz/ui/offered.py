@@ -1,0 +1,37 @@
+"""Which models an instance lets its visitors open. Whatever opens a model asks here first, from wherever the name came.
+
+ATTNVIZ_MODELS, where it is set, lists what an instance offers besides the shipped models (folders or hub ids, with
+commas between them; it may be empty). A name that is not in the list is refused by the same sentence whether such a
+folder exists or not, and before anything is looked for: nobody learns from it what lies on the server's disk.
+
+Where it is unset, any folder and any hub id may be opened, by whoever reaches the page. Then the sentences say exactly
+what is wrong with a folder (it is not there, it may not be read, it has no config.json), because who opens a folder of
+their own needs to know. An instance that others reach should therefore set it.
+"""
+
+import os
+
+from attnviz.models.catalogue import entries
+
+VARIABLE = "ATTNVIZ_MODELS"
+
+
+def is_free() -> bool:
+    """Whether a visitor may open any model, or only those that the instance offers."""
+    return VARIABLE not in os.environ
+
+
+def listed() -> list[str]:
+    """The models besides the shipped ones that the instance names; none where it leaves the choice free."""
+    return [name for part in os.environ.get(VARIABLE, "").split(",") if (name := part.strip())]
+
+
+def is_offered(name: str) -> bool:
+    """Whether a visitor may open the model of that name."""
+    return is_free() or name in listed() or any(entry.name == name for entry in entries())
+
+
+def require(name: str) -> None:
+    """Raises ValueError, with one sentence, for a model that a visitor may not open."""
+    if not is_offered(name):
+        raise ValueError(f"This instance does not offer the model “{name[:80]}”: choose one from the list.")

@@ -1,0 +1,170 @@
+"""A visitor without a browser: speaks Streamlit's own websocket protocol with a running dashboard.
+
+It opens pages as links do, sends widget states as a browser sends them, or as no browser would, and hands back what the
+page then shows. One `Visitor` is one session; many of them at once are a load.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from google.protobuf.message import Message
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import ClientConnection, connect
+
+LARGEST = 1 << 28  # bytes of one message from the server
+_ID = "$$ID-"
+
+
+@dataclass
+class Shown:
+    """What one run of the script has sent: its elements and blocks by their place, and how long it took."""
+
+    elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
+    blocks: dict[tuple[int, ...], Message] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def of(self, kind: str) -> list[Any]:
+        """All elements of a kind, such as "alert" or "bidi_component", from the top."""
+        found = (self.elements[place] for place in sorted(self.elements))
+        return [getattr(element, kind) for element in found if element.WhichOneof("type") == kind]
+
+    @property
+    def exceptions(self) -> list[str]:
+        """The faults that the page shows."""
+        return [f"{fault.type}: {fault.message}" for fault in self.of("exception")]
+
+    @property
+    def alerts(self) -> list[str]:
+        """Notes and refusals, without the marks that keep Markdown from reading them."""
+        return [alert.body.replace("\\", "") for alert in self.of("alert")]
+
+    @property
+    def has_dialog(self) -> bool:
+        """Whether a dialog is open."""
+        return any(block.WhichOneof("type") == "dialog" for block in self.blocks.values())
+
+    @property
+    def widgets(self) -> dict[str, tuple[str, Any]]:
+        """Every widget and component under the key that the page gives it: its kind, and what was sent of it."""
+        found: dict[str, tuple[str, Any]] = {}
+        for element in self.elements.values():
+            kind = element.WhichOneof("type")
+            proto = getattr(element, kind) if kind else None
+            if (id_ := getattr(proto, "id", "")).startswith(_ID):
+                found[key_of(id_)] = kind, proto
+        return found
+
+
+def key_of(id_: str) -> str:
+    """The key in a widget's id, `$$ID-<hash>-<key>`."""
+    return id_.split("-", 2)[2]
+
+
+class Visitor:
+    """One connection to the dashboard at `address` (`http://127.0.0.1:…`), as a context.
+
+    Raises TimeoutError where a run takes longer than `patience` seconds, ConnectionClosed where the server hangs up.
+    """
+
+    def __init__(self, address: str, *, patience: float = 60.0) -> None:
+        self._host, self._patience = urlsplit(address).netloc, patience
+        self._socket: ClientConnection | None = None
+        self._query, self._page = "", ""
+        self.shown = Shown()
+
+    def __enter__(self) -> "Visitor":
+        self._socket = connect(
+            f"ws://{self._host}/_stcore/stream", subprotocols=["streamlit"], max_size=LARGEST, open_timeout=30  # type: ignore[list-item]
+        )  # fmt: skip
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._socket is not None:
+            self._socket.close()
+
+    def open(self, page: str = "", query: str | Mapping[str, str] = "") -> Shown:
+        """A page as a link opens it; `query` is the text behind the question mark, or parameters."""
+        self._page = page
+        self._query = query if isinstance(query, str) else urlencode(query)
+        return self.send()
+
+    def send(self, *states: WidgetState) -> Shown:
+        """Widget states, whatever they are; what the page shows after the run that they start."""
+        message = BackMsg()
+        message.rerun_script.query_string = self._query
+        message.rerun_script.page_name = self._page
+        message.rerun_script.widget_states.widgets.extend(states)
+        return self.tell(message)
+
+    def tell(self, message: BackMsg) -> Shown:
+        """Send a message and wait for the run that it starts."""
+        started = time.perf_counter()
+        self._connection.send(message.SerializeToString())
+        self.shown = Shown()
+        for told in self._until_finished():
+            self._take(told)
+        self.shown.seconds = time.perf_counter() - started
+        return self.shown
+
+    def tell_raw(self, frame: bytes | str) -> None:
+        """Send a frame that is no message."""
+        self._connection.send(frame)
+
+    def state(self, key: str, **value: Any) -> WidgetState:
+        """A state of the widget under `key`, made of the named field: `state("model-shown", string_value="x")`."""
+        return state(self.shown.widgets[key][1].id, **value)
+
+    @property
+    def _connection(self) -> ClientConnection:
+        if self._socket is None:
+            raise RuntimeError("Nobody is connected: use the visitor in a with statement.")
+        return self._socket
+
+    def _until_finished(self) -> Iterator[ForwardMsg]:
+        deadline = time.monotonic() + self._patience
+        is_begun = False
+        while True:
+            message = ForwardMsg()
+            message.ParseFromString(self._connection.recv(timeout=max(0.0, deadline - time.monotonic())))  # type: ignore[arg-type]
+            kind = message.WhichOneof("type")
+            is_begun = is_begun or kind == "new_session"
+            yield message
+            # A run that asks for another one right away finishes early, and the next one begins.
+            if is_begun and kind == "script_finished":
+                if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    return
+                is_begun = False
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.shown = Shown()
+        elif kind == "page_info_changed":
+            self._query = message.page_info_changed.query_string
+        elif kind == "delta":
+            self._draw(tuple(message.metadata.delta_path), message.delta)
+
+    def _draw(self, place: tuple[int, ...], delta: Any) -> None:
+        if delta.WhichOneof("type") == "new_element":
+            self.shown.elements[place] = delta.new_element
+        elif delta.WhichOneof("type") == "add_block":
+            self.shown.blocks[place] = delta.add_block
+
+
+def state(id_: str, **value: Any) -> WidgetState:
+    """A widget's state: `state(id, int_value=3)`, `state(id, string_array_value=["a"])`, or of no value at all."""
+    made = WidgetState(id=id_)
+    for name, content in value.items():
+        if name.endswith("array_value"):
+            getattr(made, name).data.extend(content)
+        elif name == "string_trigger_value":
+            made.string_trigger_value.data = content
+        else:
+            setattr(made, name, content)
+    return made
