@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.models import places
+from attnviz.text import plain_file
 
 if TYPE_CHECKING:
     from attnviz.models.huggingface import HuggingFaceModel
     from attnviz.models.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
+_MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
 
 Progress = Callable[[float, str], None]
@@ -95,7 +97,7 @@ def _folder(model: str | Path) -> Path | None:
 def _config(folder: Path) -> dict[str, Any] | None:
     """The config of a checkpoint in attnviz's own format; None where the folder holds anything else, or nothing."""
     try:
-        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        content = json.loads(plain_file.content(folder / "config.json", most=_MOST_CONFIG))
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) and "format_version" in content else None

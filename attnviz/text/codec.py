@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from attnviz.text import plain_file
 from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, capped, without_surrogates
 from attnviz.text.pipeline import WORD_START, elides, variant
 from attnviz.text.tokens import Token
@@ -64,9 +65,11 @@ class TextCodec:
                 f"{MAX_TOKENIZER_BYTES / 1e6:.0f} MB are read."
             )
         try:
-            return cls(path.read_text(encoding="utf-8"))
+            return cls(plain_file.content(path, most=MAX_TOKENIZER_BYTES).decode("utf-8"))
         except UnicodeDecodeError as error:
             raise TextError(f"{path.name} is not a tokenizer: it is not UTF-8 text.") from error
+        except OSError as error:
+            raise TextError(f"{path.name} cannot be read.") from error
 
     def save(self, path: Path) -> None:
         """Write the vocabulary as `tokenizer.json`."""

@@ -4,7 +4,6 @@ Only members that are stored or deflated are read, as NumPy writes them; what co
 and ends at a limit. The directory's own sizes are believed by nobody.
 """
 
-import ast
 import io
 import math
 import struct
@@ -12,12 +11,11 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable
-from typing import IO
 
 import numpy as np
 
 # What unpacking raises, each seen in tests: another checksum or a broken local header (BadZipFile), a member that is
-# longer than the file (EOFError), a stream that is no deflate (zlib.error, OSError), a password or a way of packing that
+# longer than the file (EOFError), a stream that is no deflate (zlib.error, OSError), a password or a packing that
 # Python does not know (both RuntimeError), a directory that is cut within a number (struct.error).
 DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, RuntimeError, struct.error)
 # What NumPy raises at a header or a content that is none: its own (ValueError), and those of Python's tokenizer and
@@ -27,9 +25,9 @@ NOT_AN_ARRAY = (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryE
 MOST_MEMBERS = 10_000  # a saved trace of a hundred layers holds some thousand
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 20
-_MOST_HEADER, _MOST_AXES = 4096, 8  # bytes that describe an array; NumPy's own take a hundred
+_MOST_AXES, _MOST_HEADER = 8, 1 << 17  # axes of an array, bytes that describe it; NumPy itself reads ten thousand
 _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-_END = b"PK\x05\x06"
+_MEMBER = b"PK\x01\x02"  # stands before each member in the directory
 
 
 class Archive:
@@ -39,18 +37,20 @@ class Archive:
     one that is packed otherwise than NumPy packs, or with a password.
     """
 
-    def __init__(self, file: IO[bytes], *, most: int) -> None:
+    def __init__(self, file: io.BufferedIOBase, *, most: int) -> None:
         self._left, self._most = most, most
         _check_count(file)
         try:
             self._zip = zipfile.ZipFile(file)
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
-            raise ValueError(f"it is no .npz archive ({_first_line(error)})") from None
+            raise ValueError(f"it is no .npz archive ({first_line(error)})") from None
         members = self._zip.infolist()
         names = [member.filename for member in members]
         if len(set(names)) < len(names):
             raise ValueError("two of its members have the same name")
-        self._members = {name.removesuffix(".npy"): at for name, at in zip(names, members, strict=True) if _is_array(name)}
+        self._members = {
+            name.removesuffix(".npy"): at for name, at in zip(names, members, strict=True) if _is_array(name)
+        }
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -67,9 +67,9 @@ class Archive:
         except _TooLarge:
             raise ValueError(f"unpacked it has more than {self._most >> 20} MB") from None
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
-            raise ValueError(f"{key} is not a plain array ({_first_line(error)})") from None
+            raise ValueError(f"{key} is not a plain array ({first_line(error)})") from None
 
-    def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
+    def _unpacked(self, member: zipfile.ZipInfo) -> bytearray:
         """A member's content, as far as there is room: what comes out is counted, not what the directory says."""
         if member.compress_type not in _PACKINGS:
             raise ValueError("it is packed in another way than stored or deflated")
@@ -82,24 +82,23 @@ class Archive:
                 if self._left < 0:
                     raise _TooLarge
                 found += piece
-        return bytes(found)
+        return found
 
 
 class _TooLarge(Exception):  # noqa: N818 - never seen outside this file
     """There is no room for what comes out."""
 
 
-def plain_array(content: bytes) -> np.ndarray:
+def plain_array(content: bytes | bytearray) -> np.ndarray:
     """The array in a .npy file's content. Raises one of `NOT_AN_ARRAY` for any other content.
 
     NumPy makes room for what a header says before it reads, so that the header is looked at first.
     """
-    file = io.BytesIO(content)
+    file = io.BytesIO(memoryview(content)[:_MOST_HEADER])
     version = np.lib.format.read_magic(file)
     if version not in _READ_HEADER:
         raise ValueError(f"its format {version[0]}.{version[1]} is another than 1.0 and 2.0")
-    _check_header(content, at=8, size=2 if version == (1, 0) else 4)
-    shape, _, dtype = _READ_HEADER[version](file)
+    shape, by_column, dtype = _READ_HEADER[version](file)
     if len(shape) > _MOST_AXES or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"its shape is {str(shape)[:80]}")
     # Cells without any width would take no room in the file, however many there are.
@@ -107,36 +106,28 @@ def plain_array(content: bytes) -> np.ndarray:
         raise ValueError("it holds Python objects, or less than it says")
     if dtype.names is not None or dtype.subdtype is not None:
         raise ValueError("it holds records, not numbers or texts")
-    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=file.tell())  # no second copy
+    return np.require(cells.reshape(shape, order="F" if by_column else "C"), requirements="A")
 
 
-def _check_header(content: bytes, *, at: int, size: int) -> None:
-    """Raises ValueError for a header that Python would take long to read, or that is more than names and numbers."""
-    length = int.from_bytes(content[at : at + size], "little")
-    if length > _MOST_HEADER:
-        raise ValueError(f"its header has {length:,} bytes; up to {_MOST_HEADER:,} are read")
-    ast.parse(content[at + size : at + size + length].strip(), mode="eval")
+def _check_count(file: io.BufferedIOBase) -> None:
+    """Raises ValueError for more members than any of ours, before `zipfile` makes an object for each.
 
-
-def _check_count(file: IO[bytes]) -> None:
-    """Raises ValueError for a directory of more members than any of ours, before an object is made for each."""
-    file.seek(0, io.SEEK_END)
-    size = file.tell()
-    file.seek(max(0, size - (1 << 16) - 22))
-    tail = file.read()
+    Their marks are counted, wherever they stand: how many there are, a directory can lie about in two places.
+    """
+    count, tail = 0, b""
+    while piece := file.read(_PIECE):
+        count += (tail + piece).count(_MEMBER)
+        tail = piece[-(len(_MEMBER) - 1) :]
+    if count > MOST_MEMBERS:
+        raise ValueError(f"it has more than {MOST_MEMBERS:,} members")
     file.seek(0)
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) < at + 22:
-        raise ValueError("it is no .npz archive (it has no directory)")
-    count, length = struct.unpack("<H", tail[at + 10 : at + 12])[0], struct.unpack("<I", tail[at + 12 : at + 16])[0]
-    # Each member takes 46 bytes and its name; a directory of 64-bit numbers says so by 0xFFFF, and is as long as it is.
-    if count == 0xFFFF or count > MOST_MEMBERS or length > MOST_MEMBERS * 200:
-        raise ValueError(f"it says that it holds more than {MOST_MEMBERS:,} members")
 
 
 def _is_array(name: str) -> bool:
     return name.endswith(".npy")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says, short enough for a sentence of ours."""
     return str(error).strip().partition("\n")[0][:200]

@@ -25,12 +25,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.text import plain_file
 from attnviz.text.tokens import Token
-from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY
+from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import KINDS, RunInfo, Sentence, Trace
 from attnviz.transformer.probe import AttentionCall, Site
 
 FORMAT_VERSION = 1
+# What a file may unpack to: queries and keys hardly pack at all, and no trace is twenty times as large as its file.
+_UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
 # An array that is missing (KeyError), or meta that is JSON, but of something else.
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
@@ -60,14 +63,13 @@ def save(trace: Trace, path: Path, *, maps: bool) -> None:
 def load(path: Path) -> Trace:
     """Read a trace, or bare weights. Raises ValueError with one sentence for a file that holds neither."""
     try:
-        # NumPy leaves a file open that it cannot read: it is opened here.
-        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-            if "format_version" not in file.files and any(f"attn.{kind}" in file.files for kind in KINDS):
-                return _bare({key: file[key] for key in file.files})
-            arrays = {key: file[key] for key in file.files if not key.startswith(("attn.", "scores.", "tokens."))}
-            return _trace(arrays)
+        with plain_file.opened(path) as content:
+            file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
+            if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
+                return _bare(file.arrays(file.keys))
+            return _trace(file.arrays(key for key in file.keys if not key.startswith(("attn.", "scores.", "tokens."))))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE) as error:
-        raise ValueError(f"{path.name} is not a trace saved by attnviz ({error}).") from error
+        raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 
 
 def _bare(arrays: dict[str, np.ndarray]) -> Trace:

@@ -17,14 +17,12 @@ import io
 import json
 import math
 import re
-import zipfile
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY, plain_array
+from attnviz.tracing.archive import Archive, first_line
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.from_tensors import from_tensors
 from attnviz.tracing.trace import KINDS
@@ -102,26 +100,12 @@ def _check_count(found: dict[str, Any]) -> None:
 
 
 def _npz(content: bytes) -> dict[str, Any]:
-    """What a NumPy archive holds under the known keys, its sizes checked before anything is unpacked."""
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
-    except DAMAGED as error:
-        raise ValueError(f"it is no .npz archive ({error})") from None
-    there = {member.removesuffix(".npy"): member for member in archive.namelist() if member.endswith(".npy")}
-    wanted = {key: there[key] for key in there if key in (*ARRAYS, *TEXTS, "kind") or MASK.fullmatch(key)}
-    if sum(archive.getinfo(member).file_size for member in wanted.values()) > MAX_UNPACKED:
-        raise ValueError(f"unpacked it has more than {MAX_UNPACKED // MEGABYTE} MB")
-    arrays = {key: _member(archive, member, key) for key, member in wanted.items()}
+    """What a NumPy archive holds under the known keys; nothing of the others is unpacked."""
+    archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
+    arrays = archive.arrays(key for key in archive.keys if key in (*ARRAYS, *TEXTS, "kind") or MASK.fullmatch(key))
     found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
     found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
     return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
-
-
-def _member(archive: zipfile.ZipFile, member: str, key: str) -> np.ndarray:
-    try:
-        return plain_array(archive.read(member))
-    except (*DAMAGED, *NOT_AN_ARRAY) as error:
-        raise ValueError(f"{key} is not a plain array ({error})") from None
 
 
 def _safetensors(content: bytes) -> dict[str, Any]:
@@ -133,8 +117,10 @@ def _safetensors(content: bytes) -> dict[str, Any]:
         length = int.from_bytes(content[:8], "little")
         said = json.loads(content[8 : 8 + length]).get("__metadata__", {})
         texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
-    except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({error})") from None
+    except (SafetensorError, ValueError, RecursionError) as error:  # of JSON, of UTF-8, of a number of many digits
+        raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({first_line(error)})") from None
+    except KeyError as error:  # a type of numbers that torch has no name for
+        raise ValueError(f"it holds numbers of the type {error}, which are not read") from None
     found: dict[str, Any] = {key: tensor for key, tensor in tensors.items() if key in ARRAYS} | texts
     found |= {key: found[key].to(torch.bool) for key in found if key.startswith("mask")}
     return found | ({"kind": said["kind"]} if "kind" in said else {})

@@ -8,9 +8,11 @@ Streamlit offers no place for either, so that both are set into its classes; its
 is used of it.
 """
 
+import math
 from functools import wraps
 from typing import Any
 
+from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -28,6 +30,7 @@ def install() -> None:
     if not hasattr(WStates.__getitem__, "__wrapped__"):
         WStates.__getitem__ = _readable_only(WStates.__getitem__)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
+        NumberInputSerde.deserialize = _finite_only(NumberInputSerde.deserialize)
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
 
 
@@ -53,6 +56,16 @@ def _readable_only(get: Any) -> Any:
 def _is_of(field: str | None, wanted: str) -> bool:
     """Whether a state's field is the widget's; None is a value that was cleared."""
     return field is None or field == wanted or {field, wanted} <= _NUMBERS
+
+
+def _finite_only(read: Any) -> Any:
+    """A number as before; the widget's own for one without end, such as 1e400 in a link: no int can be made of it."""
+
+    @wraps(read)
+    def guarded(widget: NumberInputSerde, said: float | None) -> Any:
+        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
+
+    return guarded
 
 
 def _within_room(add: Any) -> Any:

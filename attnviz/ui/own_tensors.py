@@ -1,13 +1,19 @@
-"""A visitor's own weights: a file in the place of the model, as long as the page is open."""
+"""A visitor's own weights: a file in the place of the model, as long as the page is open.
+
+All visitors' files and weights share one room (here, and `guards` for the files): who finds it full is told so, and
+keeps all that was typed. Files are read one at a time, so that what reading takes besides is taken once.
+"""
 
 import hashlib
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
-from attnviz.ui import frame
+from attnviz.models.room import Room
+from attnviz.ui import frame, guards
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.ui.markdown import literal
 
@@ -15,6 +21,9 @@ if TYPE_CHECKING:
     from attnviz.tracing.bare_weights import BareWeights
 
 MEGABYTES = 64
+FULL = "There is no room for {}: other visitors' own tensors take all there is. Try again later, or with fewer layers."
+_ROOM = Room(1 << 30)  # bytes of weights: eight of the largest files that are read
+_READING = Lock()
 _KEYS = """
 | key | what |
 | --- | --- |
@@ -45,6 +54,8 @@ def picker() -> "BareWeights | None":
         return None
     content = file.getvalue()
     try:
+        if file.type == guards.NO_ROOM:
+            raise ValueError(FULL.format(file.name))
         return _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
     except ValueError as error:
         st.session_state["notes-slot"].error(literal(str(error)), icon=":material/error:")
@@ -60,7 +71,13 @@ def entry() -> Entry:
 def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     from attnviz.tracing.tensor_file import read
 
-    return read(_content, name)
+    with _READING:
+        trace = read(_content, name)
+    try:
+        _ROOM.put(trace, trace.nbytes())
+    except MemoryError:
+        raise ValueError(FULL.format(name)) from None
+    return trace
 
 
 def finish(trace: "BareWeights", tabs: Tabbed) -> None:

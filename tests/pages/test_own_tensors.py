@@ -5,10 +5,13 @@ import io
 import numpy as np
 import pytest
 from streamlit.runtime.caching import cache_resource_api
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
+from attnviz.models.room import Room
 from attnviz.tracing import tensor_file
-from attnviz.ui import made_once
+from attnviz.ui import guards, made_once, own_tensors
 from attnviz.views import links_payload
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
@@ -47,6 +50,26 @@ def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
     cache_resource_api.clear_session_cache(SESSION)
     app.run()
     assert counted == ["links_payload"]
+
+
+def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(open_page, monkeypatch) -> None:
+    monkeypatch.setattr(own_tensors, "_ROOM", Room(100))
+    app = handed_in(open_page("heads", src="I love you."))
+    assert not app.exception
+    (error,) = app.error
+    assert "There is no room for own.npz" in error.value.replace("\\", "")
+    assert any(field.value == "I love you." for field in app.text_input)
+
+
+def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:
+    guards.install()
+    monkeypatch.setattr(guards, "MOST_UPLOADED", 100)
+    files = MemoryUploadedFileManager("/upload")
+    for session, name in (("a", "1"), ("a", "2"), ("b", "3")):
+        files.add_file(session, UploadedFileRec(name, "own.npz", "", bytes(60)))
+    assert not files.get_files("a", ["1"]), "a visitor's newer file takes the place of the older"
+    assert [file.data for file in files.get_files("a", ["2"])] == [bytes(60)]
+    assert [(file.type, file.data) for file in files.get_files("b", ["3"])] == [(guards.NO_ROOM, b"")]
 
 
 def handed_in(app: AppTest) -> AppTest:

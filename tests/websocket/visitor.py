@@ -6,6 +6,7 @@ page then shows. One `Visitor` is one session; many of them at once are a load.
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -74,19 +75,20 @@ class Visitor:
 
     def __init__(self, address: str, *, patience: float = 60.0) -> None:
         self._host, self._patience = urlsplit(address).netloc, patience
+        self._stack = ExitStack()
         self._socket: ClientConnection | None = None
         self._query, self._page = "", ""
         self.shown = Shown()
 
     def __enter__(self) -> "Visitor":
-        self._socket = connect(
-            f"ws://{self._host}/_stcore/stream", subprotocols=["streamlit"], max_size=LARGEST, open_timeout=30  # type: ignore[list-item]
-        )  # fmt: skip
+        protocol: Any = "streamlit"
+        connection = connect(f"ws://{self._host}/_stcore/stream", subprotocols=[protocol], max_size=LARGEST)
+        self._socket = self._stack.enter_context(connection)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._socket is not None:
-            self._socket.close()
+        self._stack.close()
+        self._socket = None
 
     def open(self, page: str = "", query: str | Mapping[str, str] = "") -> Shown:
         """A page as a link opens it; `query` is the text behind the question mark, or parameters."""

@@ -11,12 +11,15 @@ from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.refusal import ModelError
 from attnviz.models.places import place
+from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model", "source.spm")
 _MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
+_READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
+_MOST_TEXT, _MOST_ENTRIES = 50_000_000, 10_000
 _PICKLES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack"}
 
 Progress = Callable[[float, str], None]
@@ -48,6 +51,7 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
 def check_folder(folder: Path) -> None:
     """Raises ModelError unless there is a config, a tokenizer, and weights in safetensors."""
     name = folder.name
+    _check_entries(folder)
     if not (folder / CONFIG).is_file():
         raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
@@ -57,6 +61,24 @@ def check_folder(folder: Path) -> None:
     for file, most in _MEGABYTES.items():
         if (folder / file).is_file() and (size := (folder / file).stat().st_size) > most * 1e6:
             raise ModelError(f"{file} in {name!r} takes {size / 1e6:,.0f} MB; up to {most} MB are read.")
+
+
+def _check_entries(folder: Path) -> None:
+    """Raises ModelError for what is neither a plain file nor a folder, for a text larger than any, and for very many.
+
+    transformers reads a dozen files by names of its own, without a look at what they are.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            for count, entry in enumerate(entries):
+                if count >= _MOST_ENTRIES:
+                    raise ModelError(f"The folder {folder.name!r} holds more than {_MOST_ENTRIES:,} files.")
+                if not entry.is_file() and not entry.is_dir():
+                    raise ModelError(f"{entry.name!r} in {folder.name!r} is not a plain file, and is not read.")
+                if Path(entry.name).suffix in _READ_WHOLE and entry.is_file() and entry.stat().st_size > _MOST_TEXT:
+                    raise ModelError(f"{entry.name} in {folder.name!r} is larger than {_MOST_TEXT / 1e6:,.0f} MB.")
+    except OSError as error:
+        raise ModelError(f"The folder {folder.name!r} may not be read here.") from error
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -101,7 +123,7 @@ def check_size(numbers: int, bytes_each: int, limit: int) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object. Raises ModelError for anything else."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(plain_file.content(path, most=_MEGABYTES.get(path.name, 5) * 1_000_000))
     except (ValueError, OSError, RecursionError) as error:
         raise ModelError(f"{path.name} in {path.parent.name!r} cannot be read as JSON ({error}).") from error
     if not isinstance(content, dict):

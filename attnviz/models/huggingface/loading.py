@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from attnviz.models.huggingface import attention, faithful, files, fit, rotary
+from attnviz.models.huggingface import attention, faithful, files, fit, growth, rotary
 from attnviz.models.huggingface.decoding import Rules
 from attnviz.models.huggingface.files import Progress
 from attnviz.models.huggingface.model import HuggingFaceModel
@@ -89,6 +89,7 @@ def _config(folder: Path, tensors: int) -> Any:
 
 
 def _text(folder: Path, config: Any) -> CheckpointText:
+    growth.check(folder)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             folder, config=config, use_fast=True, trust_remote_code=False, local_files_only=True

@@ -1,0 +1,68 @@
+"""What is tried with each piece of the corpus: it is made ready first, so that only opening it is measured."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.hostile import archives, folders
+
+Prepared = Callable[[], object]
+Attempt = Callable[[str], Prepared]
+
+
+def _npz() -> Attempt:
+    from attnviz.tracing.tensor_file import read
+
+    read(archives.npz(attn=archives.ATTN, tokens=archives.TOKENS), "own.npz")  # what is imported late is here now
+    made = archives.REFUSED | archives.TAKEN
+
+    def attempt(name: str) -> Prepared:
+        content = made[name]()
+        return lambda: read(content, "own.npz")
+
+    return attempt
+
+
+def _safetensors() -> Attempt:
+    from attnviz.tracing.tensor_file import read
+
+    good = archives.safetensors(archives.WORDS | {"attn": archives.tensor([3, 3], [0, 36])})
+    read(good, "own.safetensors")
+
+    def attempt(name: str) -> Prepared:
+        content = archives.SAFETENSORS[name]()
+        return lambda: read(content, "own.safetensors")
+
+    return attempt
+
+
+def _trace() -> Attempt:
+    from attnviz.tracing.trace import Trace
+
+    place = Path(tempfile.mkdtemp()) / "trace.npz"
+
+    def attempt(name: str) -> Prepared:
+        place.write_bytes((archives.REFUSED | archives.TAKEN)[name]())
+        return lambda: Trace.load(place)
+
+    return attempt
+
+
+def _folder() -> Attempt:
+    import attnviz
+    from tests.models.huggingface import checkpoints
+
+    place = Path(tempfile.mkdtemp())
+    bert = checkpoints.save(place / "bert", checkpoints.ALL["bert"])
+    attnviz.load(bert, device="cpu")
+
+    def attempt(name: str) -> Prepared:
+        folder = folders.spoiled(bert, place / str(len(list(place.iterdir()))), name)
+        return lambda: attnviz.load(folder, device="cpu")
+
+    return attempt
+
+
+KINDS: dict[str, Callable[[], Attempt]] = {
+    "npz": _npz, "safetensors": _safetensors, "trace": _trace, "folder": _folder,
+}  # fmt: skip

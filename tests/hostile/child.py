@@ -1,0 +1,52 @@
+"""Opens crafted material in this process, one after another, and tells of each what came of it, what it took, how long.
+
+Run as `python child.py KIND`: names come on standard input, a line of JSON goes out for each. Of memory, what is in use
+at the most (VmHWM, set back before each) beyond what was in use before; a hard limit on the address space ends what
+goes on taking.
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+ROOM = 3 << 30  # bytes of address space beyond the baseline: more than any of these may take, less than hurts
+
+
+def status(field: str) -> int:
+    """Bytes, of a field of /proc/self/status."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def measured(attempt) -> dict[str, object]:
+    """What an attempt came to (a sentence, "" for taken, or the name of another fault), bytes and seconds."""
+    Path("/proc/self/clear_refs").write_text("5")  # sets the highest mark back
+    before, started = status("VmRSS"), time.perf_counter()
+    try:
+        attempt()
+        said, fault = "", ""
+    except ValueError as error:
+        said, fault = str(error), ""
+    except BaseException as error:  # a fault of any kind is told of
+        said, fault = "", f"{type(error).__name__}: {error}"[:300]
+    seconds = time.perf_counter() - started
+    return {"said": said, "fault": fault, "grown": status("VmHWM") - before, "seconds": seconds}
+
+
+def main() -> None:
+    """Open everything that is named on standard input."""
+    from tests.hostile import attempts
+
+    attempt = attempts.KINDS[sys.argv[1]]()
+    limit = status("VmSize") + ROOM
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    for line in sys.stdin:
+        prepared = attempt(line.rstrip("\n"))
+        sys.stdout.write(json.dumps(measured(prepared)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

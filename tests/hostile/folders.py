@@ -1,0 +1,123 @@
+"""Crafted checkpoint folders, each built when asked for; the name says what it attacks."""
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.hostile.archives import safetensors, tensor
+
+Spoil = Callable[[Path], None]
+
+
+def instead(name: str, make: Callable[[Path], object]) -> Spoil:
+    """Another thing in a file's place."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        make(folder / name)
+
+    return spoil
+
+
+def a_socket(path: Path) -> None:
+    # A path of over a hundred characters is none for a socket: it is bound from where it lies.
+    before = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        socket.socket(socket.AF_UNIX).bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+def linked(target: str) -> Callable[[Path], None]:
+    return lambda path: path.symlink_to(target)
+
+
+def said(text: str) -> Callable[[Path], object]:
+    return lambda path: path.write_text(text, encoding="utf-8")
+
+
+def large(path: Path) -> None:
+    """Takes no room on the disk."""
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+
+def growing(path: Path) -> None:
+    """A tokenizer whose steps multiply a text a billionfold: some hundred bytes in the file."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    step = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [step] * 9}
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def changed(**values: object) -> Spoil:
+    def spoil(folder: Path) -> None:
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
+
+    return spoil
+
+
+def indexed(index: object) -> Spoil:
+    def spoil(folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+    return spoil
+
+
+def of(name: str, things: dict[str, Callable[[Path], object]]) -> dict[str, Spoil]:
+    return {f"{name} is {what}": instead(name, make) for what, make in things.items()}
+
+
+NO_FILES: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a socket": a_socket,
+    "a folder": Path.mkdir,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a device without end": linked("/dev/zero"),
+    "a terminal": linked("/dev/tty"),
+}
+JSONS: dict[str, Callable[[Path], object]] = {
+    "brackets without end": said("[" * 2_000_000),
+    "a number of many digits": said('{"a": ' + "9" * 100_000 + "}"),
+    "three gigabytes": large,
+    "no object": said("[]"),
+    "a lone surrogate": said('{"model_type": "\\ud800", "format_version": "\\ud800"}'),
+    "one name twice": said('{"model_type": "bert", "model_type": 5, "format_version": 1, "format_version": []}'),
+}
+FOLDERS: dict[str, Spoil] = {
+    **of("config.json", NO_FILES | JSONS),
+    **of("tokenizer.json", NO_FILES | JSONS),
+    **of(
+        "model.safetensors",
+        NO_FILES | {"a gigabyte of nothing": lambda path: os.truncate(path.open("wb").fileno(), 1 << 30)},
+    ),
+    **of("special_tokens_map.json", NO_FILES | {"three gigabytes": large}),
+    "an index of brackets": indexed([[[[]]]]),
+    "an index that leads out": indexed({"metadata": {}, "weight_map": {"a": "../../../../etc/passwd"}}),
+    "an index of numbers": indexed({"metadata": {}, "weight_map": {"a": 5, "b": "x"}}),
+    "weights of offsets beyond the file": instead(
+        "model.safetensors", lambda path: path.write_bytes(safetensors({"a": tensor([1000, 1000], [0, 4_000_000])}))
+    ),
+    "weights of a product that overflows": instead(
+        "model.safetensors", lambda path: path.write_bytes(safetensors({"a": tensor([1 << 40, 1 << 40], [0, 36])}))
+    ),
+    "a config of a billion layers": changed(num_hidden_layers=10**9),
+    "a config of a billion wide": changed(hidden_size=10**9, intermediate_size=10**9),
+    "a config of a billion words": changed(vocab_size=10**9, max_position_embeddings=10**9),
+    "a config of texts": changed(hidden_size="x", num_attention_heads=None, vocab_size=[]),
+    "a config of NaN": changed(layer_norm_eps=float("nan"), hidden_dropout_prob=float("inf")),
+    "a tokenizer that multiplies": lambda folder: growing(folder / "tokenizer.json"),
+}
+
+
+def spoiled(source: Path, folder: Path, name: str) -> Path:
+    """A copy of a checkpoint, spoiled as `name` says."""
+    shutil.copytree(source, folder)
+    FOLDERS[name](folder)
+    return folder

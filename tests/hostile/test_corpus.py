@@ -1,0 +1,83 @@
+"""Whatever a crafted file holds: it is opened within memory and seconds, or refused in one sentence."""
+
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import archives, folders
+
+ROOT = Path(__file__).parents[2]
+MEGABYTE = 1 << 20
+# Megabytes and seconds that opening one may take. Weights of 128 MB are read, and become a second array; a trace may
+# unpack to 256 MB.
+BOUNDS = {"npz": (400, 10), "safetensors": (200, 10), "trace": (400, 10), "folder": (300, 20)}
+NAMES = {
+    "npz": [*archives.REFUSED, *archives.TAKEN],
+    "safetensors": list(archives.SAFETENSORS),
+    "trace": list(archives.REFUSED),
+    "folder": list(folders.FOLDERS),
+}
+CORPUS = [(kind, name) for kind, names in NAMES.items() for name in names]
+TAKEN = {*archives.TAKEN}
+# What the sentence must say: that it was refused before it was unpacked, and not for something else.
+SAID = {"bzip2": "stored or deflated", "LZMA": "stored or deflated", "a directory of a million": "members"}
+MAKING = 90  # seconds until a piece is made ready and, the first time, torch imported, on a busy machine
+
+
+class Child:
+    """A process that opens pieces of one kind. It is ended and begun anew where one takes too long."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind, self._process = kind, None
+
+    def open(self, name: str) -> dict:
+        """What came of a piece, or that nothing came of it in time."""
+        if self._process is None or self._process.poll() is not None:
+            command = (sys.executable, "-m", "tests.hostile.child", self._kind)
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            self._process = subprocess.Popen(command, cwd=ROOT, text=True, bufsize=1, **pipes)
+        self._process.stdin.write(f"{name}\n")
+        ready, _, _ = select.select([self._process.stdout], [], [], MAKING)
+        line = self._process.stdout.readline() if ready else ""
+        if not line:
+            self.end()
+            return {"said": "", "fault": "it hangs, or the process died", "grown": 0, "seconds": MAKING}
+        return json.loads(line)
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            for pipe in (self._process.stdin, self._process.stdout):
+                pipe.close()
+            self._process.wait()
+            self._process = None
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator:
+    """The process that opens a kind of pieces."""
+    children = {kind: Child(kind) for kind in NAMES}
+    yield children.__getitem__
+    for one in children.values():
+        one.end()
+
+
+@pytest.mark.parametrize(("kind", "name"), CORPUS, ids=[f"{kind}: {name}" for kind, name in CORPUS])
+def test_a_crafted_file_takes_neither_memory_nor_time_and_is_refused_in_one_sentence(child, kind, name) -> None:
+    found = child(kind).open(name)
+    assert not found["fault"]
+    said = found["said"]
+    assert len(said) < 600
+    assert "\n" not in said
+    if kind == "npz":
+        assert bool(said) == (name not in TAKEN), said
+    assert SAID.get(name, "") in said
+    megabytes, seconds = BOUNDS[kind]
+    assert found["grown"] < megabytes * MEGABYTE, f"{found['grown'] / MEGABYTE:.0f} MB"
+    assert found["seconds"] < seconds
