@@ -1,5 +1,5 @@
-"""Tokenizers in the form in which decoders publish them: written by transformers' own classes, and built from parts of a
-published file that are not vocabulary.
+"""Tokenizers in the form in which decoders publish them: written by transformers' own classes, and built from
+parts of a published file that are not vocabulary.
 """
 
 import json
