@@ -20,21 +20,34 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     `pond` `.` are two groups, `don` `'` `t` is one.
     """
     runs: list[list[int]] = []
+    shown = ""  # the last token that had text: a character of several tokens is shown by the first
     for at, token in enumerate(tokens):
-        if at and _continues(tokens[at - 1], token):
+        if at and _continues(tokens[at - 1], token, shown):
             runs[-1].append(at)
         else:
             runs.append([at])
+        shown = token.text or shown
     return tuple(group for run in runs for group in _without_edges(run, tokens))
 
 
-def _continues(before: Token, token: Token) -> bool:
+def _continues(before: Token, token: Token, shown: str) -> bool:
     if before.is_special or token.is_special:
         return False
-    if _UNSPACED.search(before.text[-1:]) or _UNSPACED.search(token.text[:1]):
+    if _is_rest(token):
+        return True
+    if _UNSPACED.search(shown[-1:]) or _UNSPACED.search(token.text[:1]):
         return False
-    # A space that became a token of its own has no text: the word that it introduces follows it.
-    return not token.starts_word or not before.text
+    return not token.starts_word or _is_blank(before)
+
+
+def _is_rest(token: Token) -> bool:
+    """Whether a token holds further bytes of the character before it."""
+    return not token.text and not token.starts_word
+
+
+def _is_blank(token: Token) -> bool:
+    """Whether a token is a space, and has no text: the word that it introduces follows it."""
+    return not token.text and token.starts_word
 
 
 def _without_edges(run: list[int], tokens: Sequence[Token]) -> list[tuple[int, ...]]:

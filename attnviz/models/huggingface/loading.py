@@ -96,7 +96,8 @@ def _text(folder: Path, config: Any) -> CheckpointText:
         )
     except Exception as error:
         raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
-    return CheckpointText(tokenizer, max_tokens=_positions(config), known=config.get_text_config().vocab_size)
+    known = config.get_text_config().vocab_size
+    return CheckpointText(tokenizer, max_tokens=_positions(config), known=known, takes_pairs=_is_encoder(config))
 
 
 def _positions(config: Any) -> int:
@@ -113,13 +114,18 @@ def _head(config: Any) -> _Head:
     names, sort = " ".join(config.architectures or ()), type(config)
     if config.is_encoder_decoder and sort in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
         return _Head(AutoModelForSeq2SeqLM, writes=True)
-    is_encoder = sort in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
-    if is_encoder:
+    if _is_encoder(config):
         return _Head(AutoModelForMaskedLM if "MaskedLM" in names else AutoModel, writes=False)
     if sort in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING:
         writes = "CausalLM" in names or "LMHead" in names
         return _Head(AutoModelForCausalLM if writes else AutoModel, writes=writes)
     raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
+
+
+def _is_encoder(config: Any) -> bool:
+    """Whether the model reads a text, or a pair, as a whole and writes none."""
+    reads = type(config) in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
+    return reads and not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
 
 
 def _weights(folder: Path, config: Any, head: _Head, weights: tuple[Path, ...]) -> Any:

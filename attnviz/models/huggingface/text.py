@@ -44,9 +44,11 @@ class Encoded:
 
 
 class CheckpointText:
-    """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows."""
+    """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows,
+    `takes_pairs` whether it reads two sentences at once, as encoders do.
+    """
 
-    def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9) -> None:
+    def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9, takes_pairs: bool = True) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError("The model's tokenizer gives no character offsets: its folder needs a tokenizer.json.")
         self._tokenizer, self._backend = tokenizer, tokenizer.backend_tokenizer
@@ -63,17 +65,24 @@ class CheckpointText:
         # Where padding is another token put to use, padded positions still have a name of their own.
         shared = tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token
         self.pad_name = "<pad>" if shared else str(tokenizer.pad_token)
-        self.marks_segments = self._check()
+        self._check_backend()
+        self.marks_segments = takes_pairs and self._marks_segments()
 
-    def _check(self) -> bool:
-        """Whether a pair's second sentence is marked for the model's segment embeddings. Raises ModelError where the
-        tokenizer is not what its backend alone says.
-        """
-        alone, pair = self._tokenizer(_PROBE[0])["input_ids"], self._encoded(*_PROBE)
+    def _check_backend(self) -> None:
+        """Raises ModelError where the tokenizer is not what its backend alone says."""
+        alone = self._tokenizer(_PROBE[0])["input_ids"]
         if self._tokenizer.model_max_length >= len(alone) <= self.max_tokens and self._encoded(_PROBE[0]).ids != tuple(
             alone
         ):
             raise ModelError("The model's tokenizer does more than its tokenizer.json says: attnviz cannot follow it.")
+
+    def _marks_segments(self) -> bool:
+        """Whether a pair's second sentence is marked for the model's segment embeddings.
+
+        Asked of encoders only: what decoders publish for pairs is never used, and Llama's numbers the second `<s>` with
+        the sentence after it. Raises ModelError where the marks are others than the sentences.
+        """
+        pair = self._encoded(*_PROBE)
         marked = tuple(self._backend.encode(*_PROBE).type_ids)[: len(pair.tokens)]
         if any(marked) and marked != pair.parts:
             raise ModelError("The model's tokenizer marks the sentences of a pair in a way that attnviz does not know.")
