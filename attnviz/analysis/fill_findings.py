@@ -48,13 +48,8 @@ def findings(filled: Filled) -> tuple[str, ...]:
     if filled.attn is None:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
     rows = rows_of(filled.attn, filled.mask)
-    said = [
-        *_nan(filled),
-        *_overflowed(filled),
-        *(sentence for tell in _TELLERS if (sentence := tell(rows, filled.choice))),
-    ]
-    if filled.choice.fill == "-1e9 by where" and filled.choice.dtype == "float16" and not bool(filled.mask.all()):
-        said += [] if bool(rows.nan.any()) else [_SILENT]
+    of_rows = (tell(rows, filled.choice) for tell in _TELLERS)
+    said = [*_nan(filled), *_overflowed(filled), *filter(None, of_rows), *_silent(filled, rows)]
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
@@ -200,7 +195,13 @@ def _empty(rows: Rows) -> Tensor:
     return rows.no_keys & (rows.sums == 0)
 
 
-_SILENT = "torch.where says nothing, but float16 ends at −65504: the fill has become −∞."
+def _silent(filled: Filled, rows: Rows) -> list[str]:
+    where = filled.choice.fill == "-1e9 by where" and filled.choice.dtype == "float16"
+    if not where or bool(filled.mask.all()) or bool(rows.nan.any()):
+        return []
+    return ["torch.where says nothing, but float16 ends at −65504: the fill has become −∞."]
+
+
 _TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_uniform, _leaked, _unequal, _without_keys)
 
 
