@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.analysis.both_ways import Changed, changed, reads_ahead
 from attnviz.analysis.fill_findings import cells_table
 from attnviz.analysis.mask_effect import moved
+from attnviz.analysis.nan_causes import nan_causes
 from attnviz.text.display import display
 from attnviz.ui import figure
 from attnviz.ui.components.mask_lab import mask_lab
@@ -50,7 +51,22 @@ def _pipeline(bench: Bench) -> Pipeline:
         fill=choice.value,
         words=_words(bench),
         findings=bench.findings,
+        causes=nan_causes(filled),
+        caption=_caption(bench),
     )
+
+
+def _caption(bench: Bench) -> dict[str, str]:
+    """What an exported picture belongs to."""
+    view, sentence = bench.view, bench.trace.sentences[bench.view.item]
+    return {
+        "src": display(sentence.src_text),
+        "tgt": display(sentence.tgt_text),
+        "kind": KINDS[view.kind].name if view.kind in KINDS else view.kind,
+        "layer": f"L{view.layer}",
+        "head": f"H{view.head}",
+        "model": bench.request.entry.title,
+    }
 
 
 def _words(bench: Bench) -> dict[str, str]:

@@ -13,12 +13,14 @@ from attnviz.analysis import mask_effect
 from attnviz.analysis.both_ways import BothWays, both_ways
 from attnviz.analysis.rerun import Writing
 from attnviz.text.display import display, display_token
+from attnviz.text.glossary import definition
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_lab import Bench, texts
 from attnviz.ui.masks_writing import drawn_while_written
 from attnviz.views.mask_figures import moved_figure
 from attnviz.views.next_tokens_table import Way, next_tokens_table
+from attnviz.views.terms import term
 
 NO_FUTURE = "at each step there is no future yet"
 AHEAD = "as in training: position {step} can read what comes after it"
@@ -53,7 +55,7 @@ def _words(bench: Bench) -> None:
     """
     what = "translation" if bench.model.languages else "what it writes"
     rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
-    head = f"<tr><th></th><th>{what}, <b>written step by step</b>: {NO_FUTURE}</th></tr>"
+    head = f"<tr><th></th><th>{what}, <b {term('written step by step')}>written step by step</b>: {NO_FUTURE}</th></tr>"
     st.html(f"<table class='words'>{head}{rows}</table>")
 
 
@@ -71,7 +73,8 @@ def _next_tokens(bench: Bench, effect: mask_effect.Effect) -> None:
     asked = bench.view.step if bench.view.step is not None else bench.view.row
     step = mask_effect.step_that_changed_most(effect, bench.view.item) if not _fits(bench, asked, len(ins)) else asked
     assert step is not None  # one of both is a number
-    pick("step", "Next tokens after", range(len(ins)), step, lambda at: f"{at}: {ins[at]}")
+    label = "Next tokens after"
+    pick("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=definition(label))
     found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
     st.html(next_tokens_table(_ways(found, step)))
     st.html(f"<div class='verdict' role='note'>{_lesson(found, step)}</div>")
@@ -85,9 +88,9 @@ def _ways(found: BothWays, step: int) -> list[Way]:
     ]
     ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step)
     return [
-        Way("the model's own masks", "both ways give the same", shown[0]),
-        Way("this mask, written step by step", NO_FUTURE, shown[1]),
-        Way("this mask, one pass over the whole target", ahead, shown[2]),
+        Way("without this mask", "the model's own: both ways give the same", shown[0]),
+        Way("written step by step", NO_FUTURE, shown[1]),
+        Way("one pass over the whole target", ahead, shown[2]),
     ]
 
 

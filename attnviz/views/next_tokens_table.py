@@ -4,6 +4,9 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attnviz.text.glossary import TERMS
+from attnviz.views.terms import term
+
 MOST = 5
 
 
@@ -22,11 +25,16 @@ class Way:
 def next_tokens_table(ways: Sequence[Way]) -> str:
     """A table with a group of two columns for each way. Every text is escaped here."""
     heads = "".join(
-        f"<th scope='colgroup' colspan='2'><b>{html.escape(way.name)}</b><small>{html.escape(way.says)}</small></th>"
+        f"<th scope='colgroup' colspan='2'><b{_asked(way.name)}>{html.escape(way.name)}</b>"
+        f"<small>{html.escape(way.says)}</small></th>"
         for way in ways
     )
     lines = "".join(f"<tr>{''.join(_cells(way, place) for way in ways)}</tr>" for place in range(MOST))
     return f"<table class='next-tokens'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _asked(name: str) -> str:
+    return f" {term(name)}" if name in TERMS else ""
 
 
 def _cells(way: Way, place: int) -> str:

@@ -15,26 +15,39 @@ function drawMaps(app) {
   app.panels = panelsOf(app);
   const { width, height } = app.layout;
   const pen = canvasPen(sharpContext(app.parts.map, [width, height]), app.theme);
-  drawLab(app, pen);
+  drawLab(app, pen, { isScreen: true });
+  app.hover = app.pointer && cellAt(app, ...placeOn(app.parts.map, app.pointer));
   drawMarks(app, pen);
   showZoom(app);
+  showTip(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
-function drawLab(app, pen) {
+function drawLab(app, pen, { isScreen = false } = {}) {
   for (const box of app.layout.boxes) {
     const panel = app.panels[box.name];
-    drawTitle(app, pen, box, panel);
+    drawTitle(app, pen, box, { ...panel, says: [panel.says, isScreen && panel.hint].filter(Boolean).join(" · ") });
+    if (isScreen) askTitle(app, pen, box, panel);
     if (box.name === "sums") drawSums(app, pen, box);
     else drawMap(app, pen, box, panel);
     if (app.layout.labelled.has(box.name)) drawRowNames(app, pen, box);
   }
 }
 
-function drawTitle(app, pen, box, panel) {
+// Where a title stands: its left edge and its middle line.
+function titleAt(app, box) {
   const stacks = box.name === "context" && app.layout.labelled.has("context");
-  const at = box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8;
-  const x = box.name === "sums" ? box.x + 4 : box.x;
+  return [box.name === "sums" ? box.x + 4 : box.x, box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8];
+}
+
+// A title is drawn, and lies below an element that has its word: to be pointed at, and to be reached with Tab.
+function askTitle(app, pen, box, { title, term }) {
+  const [x, at] = titleAt(app, box), width = pen.widthOf(title, 13, 600) + 4;
+  Object.assign(app.parts.titles[term].style, { left: `${x - 2}px`, top: `${at - 9}px`, width: `${width}px` });
+}
+
+function drawTitle(app, pen, box, panel) {
+  const [x, at] = titleAt(app, box);
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
   pen.text(shortened(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
 }

@@ -15,7 +15,7 @@ const shifted = (pen, down) => ({
 function labFigure(app, pen) {
   pen.text(app.payload.header.words.title, 10, 18, { size: 14, weight: 600 });
   drawLab(app, shifted(pen, 34));
-  pen.text(legendText(app), 10, app.layout.height + 46, { size: 11, colour: app.theme.muted });
+  pen.text(legendText(app, { isScreen: false }), 10, app.layout.height + 46, { size: 11, colour: app.theme.muted });
 }
 
 const labSize = ({ layout: { width, height } }) => [width, height + 60];

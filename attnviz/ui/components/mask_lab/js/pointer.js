@@ -9,14 +9,18 @@ function watchLabPointer(app) {
   map.onpointercancel = () => { app.pull = null; released(app); };
   map.ondblclick = (event) => { if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app)); };
   map.onwheel = (event) => wheeled(app, event);
-  map.onpointerleave = () => { if (!app.stroke) hoverAt(app, null); };
+  map.onpointerleave = () => { if (!app.stroke) hoverAt(app, null, null); };
   map.onfocus = () => { app.focused = map.matches(":focus-visible"); drawMaps(app); };
   map.onblur = () => { app.focused = false; drawMaps(app); };
 }
 
 function placeOf(app, event) {
-  const box = app.parts.map.getBoundingClientRect();
-  return cellAt(app, event.clientX - box.left, event.clientY - box.top);
+  return cellAt(app, ...placeOn(app.parts.map, event));
+}
+
+function placeOn(node, { clientX, clientY }) {
+  const box = node.getBoundingClientRect();
+  return [clientX - box.left, clientY - box.top];
 }
 
 function pressed(app, event) {
@@ -88,20 +92,23 @@ function pinRow(app, row) {
   reportSoon(app);
 }
 
+// What lies under the pointer is looked up anew with each drawing: another map may lie there by then.
 function hoverAt(app, place, event) {
   const same = app.hover?.row === place?.row && app.hover?.col === place?.col && app.hover?.box === place?.box;
+  app.pointer = event && { clientX: event.clientX, clientY: event.clientY };
   app.hover = place;
   if (!same && app.payload && app.width) drawMaps(app);
-  showTip(app, event);
+  else showTip(app);
 }
 
-function showTip(app, event) {
+// The numbers are those of the maps that are drawn, however the maps came to be others.
+function showTip(app) {
   const { tip } = app.parts, place = app.hover;
-  tip.hidden = !place || place.row === null || place.col === null || app.stroke || app.pull;
+  tip.hidden = !place || !app.pointer || place.row === null || place.col === null || Boolean(app.stroke || app.pull);
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const area = app.parts.mapBox.getBoundingClientRect();
-  const [x, y] = [event.clientX - area.left, event.clientY - area.top];
+  const [x, y] = placeOn(app.parts.mapBox, app.pointer);
   tip.style.left = `${Math.min(x + 14, area.width - tip.offsetWidth - 4)}px`;
   tip.style.top = `${y + tip.offsetHeight + 24 > area.height ? y - tip.offsetHeight - 8 : y + 16}px`;
 }
