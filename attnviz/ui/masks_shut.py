@@ -4,7 +4,6 @@ import streamlit as st
 import torch
 
 from attnviz.analysis.mask_recipe import fitted
-from attnviz.text.glossary import definition
 from attnviz.ui.masks_lab import Bench
 from attnviz.views.painting import painting_to_text
 
@@ -16,9 +15,7 @@ def preset(bench: Bench) -> None:
     st.button(
         "A row without keys",
         key="row-without-keys",
-        icon=":material/disabled_by_default:",
         width="stretch",
-        help=definition("A row without keys"),
         on_click=_show,
         args=(_painted(bench, row, sees=False), row),
     )

@@ -1,7 +1,7 @@
 """What a word on the page means, shown while the pointer, a finger or the keyboard is on it.
 
-It draws nothing by itself: it watches the buttons, list entries and labels of the page it stands on, Streamlit's and
-those inside our components, and finds each by the text that it shows, or by its `data-term`.
+It draws nothing by itself: it watches the buttons and list entries of the page it stands on, Streamlit's and those
+inside our components, and finds each by the text that it shows, or by its `data-term`. A widget's label has `help=`.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 // One bubble for the whole page. The page's own elements come and go, so that the document is watched and not they.
 
 const WAIT_MS = 350; // a pointer that only passes opens nothing
-const NAMED = "button, summary, [role=option], [data-term], [data-testid=stWidgetLabel]";
+const NAMED = "button, summary, [role=option], [data-term]"; // labels have Streamlit's own question mark
 
 export default function ({ parentElement, data }) {
   const bubble = parentElement.querySelector(".definitions");
@@ -10,13 +10,12 @@ export default function ({ parentElement, data }) {
 }
 
 function watch(bubble) {
-  const app = { bubble, words: {}, timer: null, target: null };
+  const app = { bubble, words: {}, timer: null, target: null, waiting: null };
+  // Not pointerover and focusin: inside a component's own tree they never reach the document.
   const heard = {
-    pointerover: (event) => event.pointerType !== "touch" && soon(app, namedBy(app, event)),
-    pointerdown: (event) => (event.pointerType === "touch" ? show(app, namedBy(app, event)) : hide(app)),
-    focusin: (event) => event.composedPath()[0].matches?.(":focus-visible") && show(app, namedBy(app, event)),
-    focusout: () => hide(app),
-    keydown: (event) => event.key === "Escape" && hide(app),
+    pointermove: (event) => event.pointerType !== "touch" && soon(app, named(app, event.composedPath()[0])),
+    pointerdown: (event) => (event.pointerType === "touch" ? show(app, named(app, event.composedPath()[0])) : hide(app)),
+    keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, named(app, focused()))),
     scroll: () => hide(app),
   };
   for (const [name, act] of Object.entries(heard)) {
@@ -30,16 +29,24 @@ function watch(bubble) {
   return app;
 }
 
-// The element that the event is about, where its word is known. The path leads into our components' own trees.
-function namedBy({ words }, event) {
-  const element = event.composedPath()[0].closest?.(NAMED);
+// What has the keyboard, where it shows; it may lie inside a component's own tree.
+function focused() {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element?.matches(":focus-visible") ? element : null;
+}
+
+// The element around this one whose word is known.
+function named({ words }, inner) {
+  const element = inner?.closest?.(NAMED);
   const word = element && (element.dataset.term ?? element.textContent.trim());
   return word && Object.hasOwn(words, word) ? { element, word } : null;
 }
 
 function soon(app, found) {
-  if (found?.element === app.target) return;
+  if (found?.element === app.target || found?.element === app.waiting) return;
   hide(app);
+  app.waiting = found?.element;
   if (found) app.timer = setTimeout(() => show(app, found), WAIT_MS);
 }
 
@@ -63,6 +70,6 @@ function place(bubble, { left, top, bottom }) {
 
 function hide(app) {
   clearTimeout(app.timer);
-  app.target = null;
+  app.target = app.waiting = null;
   if (app.bubble.matches(":popover-open")) app.bubble.hidePopover();
 }
