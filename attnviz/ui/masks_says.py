@@ -86,7 +86,7 @@ def _ways(found: BothWays, step: int) -> list[Way]:
         [(display_token(token), chance) for token, chance in candidates]
         for candidates in (found.before, found.step_by_step, found.one_pass)
     ]
-    ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step)
+    ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step) if found.one_pass else "as in training"
     return [
         Way("without this mask", "the model's own: both ways give the same", shown[0]),
         Way("written step by step", NO_FUTURE, shown[1]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from attnviz.views.terms import term
+from attnviz.views.terms import term, term_if_known
 
 COLUMNS = ("fill", "value", "weights", "sum", "masked", "finding")
 
@@ -34,7 +34,7 @@ def _line(line: Mapping, names: Mapping[str, str]) -> str:
     cells = (line["fill value"], *numbers, line["finding"])
     value, total, masked, finding = (html.escape(str(cell)) for cell in cells)
     return (
-        f"<tr><th scope='row'><span {term(names[line['fill']])}>{html.escape(names[line['fill']])}</span></th>"
+        f"<tr><th scope='row'><span {term_if_known(names[line['fill']])}>{html.escape(names[line['fill']])}</span></th>"
         f"<td>{value}</td>"
         f"<td>{bars(line['weights']) if shown else ''}</td><td>{total}</td><td>{masked}</td><td>{finding}</td></tr>"
     )

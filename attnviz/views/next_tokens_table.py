@@ -4,8 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.text.glossary import TERMS
-from attnviz.views.terms import term
+from attnviz.views.terms import term_if_known
 
 MOST = 5
 
@@ -25,16 +24,12 @@ class Way:
 def next_tokens_table(ways: Sequence[Way]) -> str:
     """A table with a group of two columns for each way. Every text is escaped here."""
     heads = "".join(
-        f"<th scope='colgroup' colspan='2'><b{_asked(way.name)}>{html.escape(way.name)}</b>"
+        f"<th scope='colgroup' colspan='2'><b {term_if_known(way.name)}>{html.escape(way.name)}</b>"
         f"<small>{html.escape(way.says)}</small></th>"
         for way in ways
     )
     lines = "".join(f"<tr>{''.join(_cells(way, place) for way in ways)}</tr>" for place in range(MOST))
     return f"<table class='next-tokens'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def _asked(name: str) -> str:
-    return f" {term(name)}" if name in TERMS else ""
 
 
 def _cells(way: Way, place: int) -> str:

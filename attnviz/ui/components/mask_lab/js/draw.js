@@ -87,8 +87,10 @@ function everyNth([from, to], size, least) {
 function drawRowNames(app, pen, box) {
   const { rows } = app.layout.zoom, { h } = app.layout.cell;
   const size = Math.min(LINE, Math.max(10, h));
-  const named = new Set(everyNth(rows, h, 11.5));
-  if (app.row !== null && within(app.row, rows)) named.add(app.row);
+  const pinned = app.row !== null && within(app.row, rows) ? app.row : null;
+  // The pinned row has its name before any other: those that would run into it stay out.
+  const free = everyNth(rows, h, 11.5).filter((row) => pinned === null || Math.abs(row - pinned) * h >= 11.5);
+  const named = new Set(pinned === null ? free : [...free, pinned]);
   for (const row of named) {
     const strong = row === app.row, weight = strong ? 600 : 400;
     const text = shortened(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
