@@ -52,21 +52,7 @@ def _pipeline(bench: Bench) -> Pipeline:
         words=_words(bench),
         findings=bench.findings,
         causes=nan_causes(filled),
-        caption=_caption(bench),
     )
-
-
-def _caption(bench: Bench) -> dict[str, str]:
-    """What an exported picture belongs to."""
-    view, sentence = bench.view, bench.trace.sentences[bench.view.item]
-    return {
-        "src": display(sentence.src_text),
-        "tgt": display(sentence.tgt_text),
-        "kind": KINDS[view.kind].name if view.kind in KINDS else view.kind,
-        "layer": f"L{view.layer}",
-        "head": f"H{view.head}",
-        "model": bench.request.entry.title,
-    }
 
 
 def _words(bench: Bench) -> dict[str, str]:

@@ -24,8 +24,7 @@ class Pipeline:
 
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
     texts, safe to show. `fill` says what stands in masked cells (None: the mask comes after the softmax), `words` hold
-    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `caption` says what an
-    exported picture belongs to: src, tgt, kind, layer, head, model.
+    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why.
     """
 
     scores: np.ndarray
@@ -39,7 +38,6 @@ class Pipeline:
     words: dict[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     causes: Mapping[int, str] = field(default_factory=dict)
-    caption: Mapping[str, str] = field(default_factory=dict)
 
 
 def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0) -> bytes:
@@ -56,7 +54,6 @@ def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Windo
         "words": pipeline.words,
         "findings": list(pipeline.findings),
         "causes": {str(row): cause for row, cause in pipeline.causes.items()},
-        "caption": dict(pipeline.caption),
         "scores": _add(blobs, pipeline.scores),
         "masked": _add(blobs, pipeline.masked_scores),
         "attn": _add(blobs, pipeline.attn),

@@ -104,13 +104,6 @@ def test_a_row_that_is_nan_has_one_cause_in_the_sentences_and_below_the_numbers(
     assert header["findings"] == [f"Row 3 is NaN: {cause}."]
 
 
-def test_an_exported_picture_is_told_what_it_belongs_to(open_page) -> None:
-    header, _ = laboratory(open_page("masks", **LINK, kind="cross", layer="0", head="1"))
-    assert header["caption"] == {
-        "src": "I love you", "tgt": "je t'aime", "kind": "Cross-attention", "layer": "L0", "head": "H1", "model": "tiny"
-    }  # fmt: skip
-
-
 BAR = ("Model", "Source sentence", "To", "Target (empty: the model translates)")
 
 

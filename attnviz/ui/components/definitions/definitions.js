@@ -39,6 +39,8 @@ function focused() {
 // The element around this one whose word is known.
 function named({ words }, inner) {
   const element = inner?.closest?.(NAMED);
+  // A component that explains its terms by itself has a bubble of its own.
+  if (element?.dataset.term && element.getRootNode().querySelector(".definition")) return null;
   const word = element && (element.dataset.term ?? element.textContent.trim());
   return word && Object.hasOwn(words, word) ? { element, word } : null;
 }

@@ -13,23 +13,24 @@ function drawMaps(app) {
   const ruler = canvasPen(null, app.theme);
   app.layout = layoutOf(app, ruler, app.width, app.room);
   app.panels = panelsOf(app);
+  // Other numbers, or another sentence, may have come under a pointer that rests.
+  app.hover = app.pointer ? placeOf(app, app.pointer) : null;
   const { width, height } = app.layout;
   const pen = canvasPen(sharpContext(app.parts.map, [width, height]), app.theme);
-  drawLab(app, pen, { isScreen: true });
-  app.hover = app.pointer && cellAt(app, ...placeOn(app.parts.map, app.pointer));
+  drawLab(app, pen);
   drawMarks(app, pen);
   showZoom(app);
   showTip(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
-function drawLab(app, pen, { isScreen = false } = {}) {
+function drawLab(app, pen) {
   for (const box of app.layout.boxes) {
     const panel = app.panels[box.name];
-    drawTitle(app, pen, box, { ...panel, says: [panel.says, isScreen && panel.hint].filter(Boolean).join(" · ") });
-    if (isScreen) askTitle(app, pen, box, panel);
+    drawTitle(app, pen, box, panel);
     if (box.name === "sums") drawSums(app, pen, box);
     else drawMap(app, pen, box, panel);
+    if (!pen.isFile) askTitle(app, pen, box, panel);
     if (app.layout.labelled.has(box.name)) drawRowNames(app, pen, box);
   }
 }
@@ -41,15 +42,16 @@ function titleAt(app, box) {
 }
 
 // A title is drawn, and lies below an element that has its word: to be pointed at, and to be reached with Tab.
-function askTitle(app, pen, box, { title, term }) {
+function askTitle(app, pen, box, { title }) {
   const [x, at] = titleAt(app, box), width = pen.widthOf(title, 13, 600) + 4;
-  Object.assign(app.parts.titles[term].style, { left: `${x - 2}px`, top: `${at - 9}px`, width: `${width}px` });
+  Object.assign(app.parts.titles[box.name].style, { left: `${x - 2}px`, top: `${at - 9}px`, width: `${width}px` });
 }
 
 function drawTitle(app, pen, box, panel) {
   const [x, at] = titleAt(app, box);
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
-  pen.text(shortened(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
+  const says = (panel.says ?? "") + (pen.isFile ? "" : (panel.hint ?? ""));
+  pen.text(shortened(pen, says, Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
 }
 
 function drawMap(app, pen, box, panel) {

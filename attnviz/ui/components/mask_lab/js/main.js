@@ -90,8 +90,10 @@ function measure(app) {
   return width > 0;
 }
 
-function legendText(app, { isScreen = true } = {}) {
+const legendText = (app) => coloursText(app) + zoomHint(app);
+
+function coloursText(app) {
   const { scores, context } = app.panels;
   const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app, isScreen)}`;
+  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
 }

@@ -1,16 +1,15 @@
-// What each of the four maps is: its title and the word that is asked for, its numbers and its colours. A hint is for the
-// screen alone: a file cannot be dragged on.
+// What each of the four maps is: its title, its numbers and its colours.
 
 function panelsOf(app) {
   const { payload } = app, { words } = payload.header;
   const most = largestFinite(payload.scores);
   const contextMost = largestFinite(payload.context);
   return {
-    scores: { title: "1  Scores", term: "Scores", says: "query · key × scale", data: payload.scores, scale: "diverging", low: -most, high: most },
-    masked: { title: "2  Masked scores", term: "Masked scores", says: words.masked, hint: "drag to paint", data: payload.masked, scale: "diverging", low: -most, high: most, hatched: true },
-    attn: { title: "3  Weights", term: "Weights", says: words.weights, data: payload.attn, scale: "sequential", low: 0, high: 1, hatched: true },
-    sums: { title: "Σ", term: "Row sum", says: "row sum" },
-    context: { title: "4  Context", term: "Context", says: "weights · values", data: payload.context, scale: "diverging", low: -contextMost, high: contextMost },
+    scores: { title: "1  Scores", says: "query · key × scale", data: payload.scores, scale: "diverging", low: -most, high: most },
+    masked: { title: "2  Masked scores", says: words.masked, hint: " · drag to paint", data: payload.masked, scale: "diverging", low: -most, high: most, hatched: true },
+    attn: { title: "3  Weights", says: words.weights, data: payload.attn, scale: "sequential", low: 0, high: 1, hatched: true },
+    sums: { title: "Σ", says: "row sum" },
+    context: { title: "4  Context", says: "weights · values", data: payload.context, scale: "diverging", low: -contextMost, high: contextMost },
   };
 }
 

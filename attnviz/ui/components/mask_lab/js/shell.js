@@ -1,13 +1,13 @@
 // The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
 
-const TITLED = ["Scores", "Masked scores", "Weights", "Row sum", "Context"];
+const TITLED = { scores: "Scores", masked: "Masked scores", attn: "Weights", sums: "Row sum", context: "Context" };
 
 function buildLab(app) {
   const parts = (app.parts = {});
   parts.title = element("h2");
   parts.map = element("canvas", { tabindex: "0", role: "application", "aria-label": "Scores, masked scores, weights and context; the mask can be painted" });
   parts.tip = element("div", { class: "tip", hidden: true });
-  parts.titles = Object.fromEntries(TITLED.map((term) => [term, element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term })]));
+  parts.titles = Object.fromEntries(Object.entries(TITLED).map(([name, term]) => [name, element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term })]));
   parts.mapBox = element("div", { class: "lab-map" }, parts.map, ...Object.values(parts.titles), parts.tip);
   parts.legend = element("p", { class: "quiet" });
   parts.live = element("div", { class: "said", role: "status", "aria-live": "polite" });
