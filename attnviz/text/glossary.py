@@ -95,9 +95,7 @@ MASKS = {
     "either way. Needed because paint on top of a rule can only hide more.",
     "Whole map": "Ends the zoom (key 0).",
     # Columns and words of the rooms.
-    "fill": "What is put in hidden cells, and when.",
     "value": "What then really stands there: half precision rounds the number, or makes it −∞.",
-    "weights": "The row after the softmax, a bar for each key.",
     "sum": "What the weights add up to.",
     "masked": "The weight of all hidden keys together. It should be 0.",
     "finding": "What became of the row, and why.",

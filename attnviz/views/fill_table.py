@@ -8,7 +8,10 @@ import pandas as pd
 
 from attnviz.views.terms import term, term_if_known
 
-COLUMNS = ("fill", "value", "weights", "sum", "masked", "finding")
+# Each column's title, and the word that it is asked for by.
+COLUMNS = {
+    "fill": "Fill", "value": "value", "weights": "Weights", "sum": "sum", "masked": "masked", "finding": "finding"
+}  # fmt: skip
 
 
 def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> str:
@@ -17,7 +20,7 @@ def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> st
     `table` has columns fill, dtype, fill value, weights, sum, masked weight, finding; where torch refused, no weights.
     `names` are the fills' names, `row` says which row it is. Every text is escaped here.
     """
-    head = "".join(f"<th scope='col'><span {term(name)}>{name}</span></th>" for name in COLUMNS)
+    head = "".join(f"<th scope='col'><span {term(word)}>{name}</span></th>" for name, word in COLUMNS.items())
     groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
     caption = f"{html.escape(row)} under every fill; masked is what masked keys get together"
     return f"<table class='fills'><caption>{caption}</caption><thead><tr>{head}</tr></thead>{groups}</table>"

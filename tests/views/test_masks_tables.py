@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS, definition
 from attnviz.views.next_tokens_table import Way, next_tokens_table
 from attnviz.views.terms import term, term_if_known
 from attnviz.views.three_answers import three_answers
@@ -63,3 +63,8 @@ def test_a_word_that_can_be_asked_for_has_a_definition() -> None:
     with pytest.raises(KeyError):
         term("no such word")
     assert term_if_known("no such word") == ""
+
+
+def test_no_two_words_differ_by_their_capitals_alone() -> None:
+    """A word is looked up as it stands on a button or in a sentence."""
+    assert len({word.lower() for word in MASKS}) == len(MASKS)
