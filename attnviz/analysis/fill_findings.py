@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.analysis.fills import DTYPES, FILLS, Choice, Filled, filled
+from attnviz.analysis.nan_causes import nan_causes, overflowed_contexts
 from attnviz.transformer.probe import AttentionCall
 
 # Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
@@ -30,10 +31,11 @@ class Rows:
 
 def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
     """Describe every row. A row is uniform when it has no key to see and yet spreads over all of them evenly."""
-    no_keys = ~mask.any(dim=-1)
-    even = (attn - 1 / attn.shape[-1]).abs().amax(dim=-1) < 1e-3 / attn.shape[-1] + 1e-4
+    no_keys, sums = ~mask.any(dim=-1), attn.sum(dim=-1)
+    # Equal scores give equal weights to the last bit; 1 / k_len itself is off by more than that in half precision.
+    even = (attn.amax(dim=-1) == attn.amin(dim=-1)) & (sums > 0)
     return Rows(
-        sums=attn.sum(dim=-1),
+        sums=sums,
         leaked=attn.masked_fill(mask, 0.0).sum(dim=-1),
         nan=attn.isnan().any(dim=-1),
         no_keys=no_keys,
@@ -46,11 +48,13 @@ def findings(filled: Filled) -> tuple[str, ...]:
     if filled.attn is None:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
     rows = rows_of(filled.attn, filled.mask)
-    said = [sentence for tell in _TELLERS if (sentence := tell(rows, filled.choice))]
+    of_rows = (tell(rows, filled.choice) for tell in _TELLERS)
+    said = [*_nan(filled), *_overflowed(filled), *filter(None, of_rows), *_silent(filled, rows)]
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
-    return (f"Every row sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
+    every = "The row" if len(rows.sums) == 1 else "Every row"
+    return (f"{every} sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
 
 
 def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
@@ -128,20 +132,36 @@ def _value(choice: Choice) -> str:
     return "the fill" if choice.value is None else f"{choice.value:.6g}".replace("-", "−").replace("inf", "∞")
 
 
-def _nan(rows: Rows, choice: Choice) -> str:
-    if not bool(rows.nan.any()):
-        return ""
-    return (
-        f"{_count(rows.nan, 'row is', 'rows are')} NaN: with no key left the softmax divides 0 by 0; every number that "
-        "meets NaN becomes NaN."
-    )
+def _nan(filled: Filled) -> list[str]:
+    """A sentence a cause, with the rows that it holds for."""
+    causes = nan_causes(filled)
+    rows_by_cause = {cause: [row for row, own in causes.items() if own == cause] for cause in causes.values()}
+    return [f"{_rows(rows, len(filled.mask))} NaN: {cause}." for cause, rows in rows_by_cause.items()]
+
+
+def _overflowed(filled: Filled) -> list[str]:
+    if not (rows := overflowed_contexts(filled)):
+        return []
+    held = _rows(rows, len(filled.mask)).removesuffix(" is").removesuffix(" are")
+    return [f"{held}: the weights are numbers, but a value is not: {filled.choice.dtype} cannot hold it."]
+
+
+def _rows(rows: Sequence[int], of: int) -> str:
+    """Such as "Rows 2 and 3 are"; where there is one row only, it needs no number."""
+    if of == 1:
+        return "The row is"
+    if len(rows) == 1:
+        return f"Row {rows[0]} is"
+    if len(rows) <= 4:
+        return f"Rows {', '.join(map(str, rows[:-1]))} and {rows[-1]} are"
+    return f"{len(rows)} of {of} rows are"
 
 
 def _uniform(rows: Rows, choice: Choice) -> str:
     if not bool(rows.uniform.any()):
         return ""
     rows_told = _count(rows.uniform, "row", "rows")
-    return f"{rows_told} without any visible key became uniform: all scores are the same, and masked keys share it."
+    return f"{rows_told} without any visible key became uniform: all scores are the same, so that all keys share it."
 
 
 def _leaked(rows: Rows, choice: Choice) -> str:
@@ -150,7 +170,8 @@ def _leaked(rows: Rows, choice: Choice) -> str:
         return ""
     most = float(rows.leaked[leaking].max())
     why = "exp(0) is 1, not 0" if choice.fill == "zero before" else f"exp({_value(choice)} − largest score) is not 0"
-    return f"Masked keys still get weight, up to {most:.3g} in {_count(leaking, 'row', 'rows')}: {why}."
+    where = "" if len(leaking) == 1 else f" in {_count(leaking, 'row', 'rows')}"
+    return f"Masked keys still get weight, up to {most:.3g}{where}: {why}."
 
 
 def _unequal(rows: Rows, choice: Choice) -> str:
@@ -158,6 +179,8 @@ def _unequal(rows: Rows, choice: Choice) -> str:
     if not bool(off.any()):
         return ""
     least = float(rows.sums[off].min())
+    if len(off) == 1:
+        return f"The row no longer sums to 1, but to {least:.4g}."
     return f"{_count(off, 'row no longer sums', 'rows no longer sum')} to 1 (the least: {least:.4g})."
 
 
@@ -172,15 +195,19 @@ def _empty(rows: Rows) -> Tensor:
     return rows.no_keys & (rows.sums == 0)
 
 
-def _silent(rows: Rows, choice: Choice) -> str:
-    if choice.fill != "-1e9 by where" or choice.dtype != "float16" or bool(rows.nan.any()):
-        return ""
-    return "torch.where says nothing, but float16 ends at −65504: the fill has become −inf."
+def _silent(filled: Filled, rows: Rows) -> list[str]:
+    where = filled.choice.fill == "-1e9 by where" and filled.choice.dtype == "float16"
+    if not where or bool(filled.mask.all()) or bool(rows.nan.any()):
+        return []
+    return ["torch.where says nothing, but float16 ends at −65504: the fill has become −∞."]
 
 
-_TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_nan, _uniform, _leaked, _unequal, _without_keys, _silent)
+_TELLERS: Sequence[Callable[[Rows, Choice], str]] = (_uniform, _leaked, _unequal, _without_keys)
 
 
 def _count(which: Tensor, one: str, many: str) -> str:
+    """How many of the rows, such as "2 rows"; where there is one row only, it is "The row"."""
     count = int(which.sum())
+    if len(which) == 1:
+        return f"The {one}"
     return f"{count} {one if count == 1 else many}"

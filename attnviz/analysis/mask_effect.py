@@ -1,55 +1,66 @@
-"""What changes in a run when a mask is put in force: the next tokens, and every later map. `rerun` has the words."""
+"""What changes in a run when a mask is put in force: every later map. `rerun` has the words, `both_ways` the
+next tokens.
+"""
 
 from dataclasses import dataclass
 
 import pandas as pd
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.rerun import next_tokens, run_again
+from attnviz.analysis.rerun import run_again
 from attnviz.models.model import Model
-from attnviz.text.tokens import Token
+from attnviz.tracing.calls import of_item
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
     """Two runs on the same tokens, without the mask and with it.
 
-    `error` is torch's own sentence where it refused; `after` is then None.
+    `error` is torch's own sentence where it refused; `after` is then None. `probe` is what was in force: a trace keeps
+    what weights are made from, and only the probe knows how a fill makes them.
     """
 
     before: Trace
     after: Trace | None = None
     error: str = ""
+    probe: MaskOverride | None = None
+
+    def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
+        """The weights of the run with the mask, as its fill made them. Raises ValueError where torch refused."""
+        if self.after is None:
+            raise ValueError(f"torch refused the run with the mask: {self.error}")
+        maps = self.after.attn(kind, item=item)
+        for site in () if self.probe is None else self.probe.sites:
+            if site.kind == kind and self.probe is not None:
+                call = of_item(self.after.call(kind, site.layer), item, None)
+                maps[site.layer] = self.probe.weighed(call, maps[None, site.layer].to(call.query.device))[0].cpu()
+        return maps
 
 
 def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect:
     """Run `trace` again with `probe` in force."""
     try:
-        return Effect(trace, run_again(model, trace, probe.at(0)))
+        return Effect(trace, run_again(model, trace, probe.at(0)), probe=probe)
     except RuntimeError as refusal:
         return Effect(trace, error=str(refusal).strip().splitlines()[0])
 
 
-def moved(before: Trace, after: Trace, item: int = 0) -> pd.DataFrame:
+def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
     """How far every head's map moved: columns kind, layer, head, moved, largest.
 
     `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
-    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
+    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is. Raises ValueError for
+    an effect that torch refused.
     """
-    tables = [_moved(kind, before.attn(kind, item=item), after.attn(kind, item=item)) for kind in before.kinds]
+    tables = [
+        _moved(kind, effect.before.attn(kind, item=item), effect.attn(kind, item)) for kind in effect.before.kinds
+    ]
     return pd.concat(tables, ignore_index=True)
-
-
-def next_before_and_after(
-    model: Model, effect: Effect, *, step: int, item: int = 0, count: int = 5
-) -> tuple[list[tuple[Token, float]], list[tuple[Token, float]]]:
-    """The likeliest next tokens of one decoder row, without the mask and with it; empty for NaN or a refusal."""
-    ways = (effect.before, effect.after)
-    found = [[] if way is None else next_tokens(model, _logits(way)[item, step], count) for way in ways]
-    return found[0], found[1]
 
 
 def step_that_changed_most(effect: Effect, item: int = 0) -> int:

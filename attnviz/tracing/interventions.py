@@ -48,7 +48,7 @@ class MaskOverride:
     def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
         if self.weigh is None or site not in self.sites:
             return None
-        return lambda attn: self._weighed(self._calls[site], attn)
+        return lambda attn: self.weighed(self._calls[site], attn)
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         return context
@@ -69,8 +69,10 @@ class MaskOverride:
         mixed[:, self.head] = wanted.expand(shape)[:, self.head]
         return mixed
 
-    def _weighed(self, call: AttentionCall, attn: Tensor) -> Tensor:
-        assert self.weigh is not None  # asked for by edit_attn only then
+    def weighed(self, call: AttentionCall, attn: Tensor) -> Tensor:
+        """The weights of a call of one of its sites that was recorded under it; `attn` are the package's own."""
+        if self.weigh is None:
+            return attn
         weights = self.weigh(call).to(attn.dtype)
         if self.head is None:
             return weights.expand_as(attn)

@@ -81,10 +81,14 @@ def linked(names: Sequence[str]) -> dict[str, str]:
         return {name: st.text_input(name, key=name, bind="query-params") or "" for name in names}
 
 
-def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
-    """A list to choose from; the choice goes into the text `name`."""
+def pick(
+    name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
+) -> None:
+    """A list to choose from; the choice goes into the text `name`. `means` says what the label means."""
     st.session_state[f"pick-{name}"] = value
-    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
+    st.selectbox(
+        label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,), help=means or None
+    )
 
 
 def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
@@ -93,8 +97,12 @@ def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Calla
     st.select_slider(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
 
 
-def segments(name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False) -> None:
-    """A few choices side by side, each with its title; the choice goes into the text `name`."""
+def segments(
+    name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False, means: str = ""
+) -> None:
+    """A few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
+    label means.
+    """
     st.session_state[f"pick-{name}"] = value
     st.segmented_control(
         label,
@@ -104,6 +112,7 @@ def segments(name: str, label: str, options: Mapping[str, str], value: str, *, h
         on_change=take,
         args=(name,),
         label_visibility="collapsed" if hide_label else "visible",
+        help=means or None,
     )
 
 

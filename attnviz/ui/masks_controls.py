@@ -1,10 +1,14 @@
 """The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
 from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
+from attnviz.text.glossary import definition
 from attnviz.ui import choices, frame
 from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, told
 from attnviz.ui.masks_link import (
@@ -62,12 +66,13 @@ def answered() -> int:
 
 def site(trace, view: MaskView) -> None:
     """Kind, layer and head."""
-    choices.pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
+    named = {kind: KINDS[kind].name if kind in KINDS else kind for kind in trace.kinds}
+    _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
     left, right = st.columns(2, gap="small")
     with left:
-        choices.pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, lambda layer: f"L{layer}")
+        _pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, lambda layer: f"L{layer}")
     with right:
-        choices.pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
+        _pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
 
 
 def masks(view: MaskView) -> None:
@@ -81,7 +86,7 @@ def masks(view: MaskView) -> None:
         key="pick-masks",
         on_change=_take_rules,
         args=(chosen, view.second),
-        help="None chosen: every query sees every key. Paint on the masked scores to hide more.",
+        help=definition("Masks, combined with &"),
     )
     for name, numbers in chosen.items():
         if numbers:
@@ -96,23 +101,30 @@ def batch(view: MaskView) -> None:
         view.second,
         limit=MAX_SECOND,
         empty="empty: a batch of one",
-        help_text="The shorter one is padded; its pads are keys and rows like any other, until a mask hides them.",
+        help_text=definition("Second sentence of the batch"),
     )
     if view.second.strip():
-        choices.segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
+        _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
 
 
 def fill(view: MaskView) -> None:
     """What stands in masked cells, in which dtype, and how far the mask reaches."""
-    choices.pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
+    _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
         st.session_state["pick-number"] = view.number
         st.slider(
-            "Number", LEAST_FILL, MOST_FILL, step=0.5, key="pick-number", on_change=choices.take, args=("number",)
+            "Number",
+            LEAST_FILL,
+            MOST_FILL,
+            step=0.5,
+            key="pick-number",
+            on_change=choices.take,
+            args=("number",),
+            help=definition("Number"),
         )
-    choices.segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
+    _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
-    choices.segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
+    _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
 def room(view: MaskView) -> None:
@@ -127,14 +139,23 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         key = f"pick-{name}-{number.label}"
         st.session_state[key] = kind(value)
         column.number_input(
-            f"{name}: {number.label}",
+            label := f"{name}: {number.label}",
             kind(number.least),
             kind(number.most),
             step=0.05 if number.is_share else 1,
             key=key,
             on_change=_take_number,
             args=(name, chosen),
+            help=definition(label),
         )
+
+
+def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
+    choices.pick(name, label, options, value, shown, means=definition(label))
+
+
+def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
+    choices.segments(name, label, options, value, means=definition(label))
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:

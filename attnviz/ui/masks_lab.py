@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from attnviz.analysis import mask_effect
+from attnviz.analysis import both_ways, mask_effect
 from attnviz.analysis.fill_findings import findings
 from attnviz.analysis.fills import Filled, filled, one_head, weigh
 from attnviz.analysis.mask_effect import Effect
@@ -134,11 +134,22 @@ class Bench:
         """The model run again with the mask in force; kept for whoever asks again."""
         after = _again.get(self._key(self._in_force), read=lambda *_: self._run())
         # Kept without the run before, which has its own place and room.
-        return Effect(self.trace, error=after) if isinstance(after, str) else Effect(self.trace, after)
+        if isinstance(after, str):
+            return Effect(self.trace, error=after)
+        return Effect(self.trace, after, probe=self.probe(writing=False))
 
     def _run(self) -> Trace | str:
         found = mask_effect.effect(self.model, self.trace, self.probe(writing=False))
         return found.error if found.after is None else found.after
+
+    def written_up_to(self, step: int) -> Trace:
+        """The pass that writing makes at a decoder row with the mask in force: no later token is there yet."""
+        asked = self._key((*self._in_force, "up to", step))
+        made = _again.get(
+            asked, read=lambda *_: both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
+        )
+        assert not isinstance(made, str)  # a refusal is raised here, and met by `effect` before
+        return made
 
     def writing(self) -> Writing:
         """What the model would now write, as far as it has come."""

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attnviz.text.glossary import MASKS
 from attnviz.ui import (
     frame,
     masks_controls,
@@ -10,7 +11,9 @@ from attnviz.ui import (
     masks_pipeline,
     masks_rooms,
     masks_says,
+    masks_shut,
 )
+from attnviz.ui.components.definitions import definitions
 from attnviz.ui.masks_link import MaskView
 from attnviz.ui.session import Request
 
@@ -26,7 +29,9 @@ ROOMS = {
 
 def laboratory(request: Request, trace, view: MaskView) -> None:
     """Draw the room that is open, and the controls; the room first, for it is what an edit waits for."""
-    left, right = st.columns([20, 80], gap="small")
+    # On a phone the picture comes first: see masks.css.
+    with st.container(key="mask-stage"):
+        left, right = st.columns([20, 80], gap="small")
     with right:
         masks_controls.room(view)
         bench = frame.run(lambda: masks_lab.bench(request, trace, view))
@@ -35,7 +40,9 @@ def laboratory(request: Request, trace, view: MaskView) -> None:
     with left, st.container(key="mask-controls"):
         masks_controls.site(trace, view)
         masks_controls.masks(view)
+        masks_shut.preset(bench)
         masks_controls.fill(view)
         masks_controls.batch(view)
+        definitions(MASKS)
     with right:
         ROOMS[view.room](bench)

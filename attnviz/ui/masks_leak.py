@@ -8,6 +8,7 @@ from attnviz.analysis.fills import one_head
 from attnviz.analysis.leakage import Leak, first_item, leak_test
 from attnviz.analysis.row_by_row import Stage, first_row_moved, stage
 from attnviz.text.display import display_token
+from attnviz.text.glossary import definition
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import AttentionCall
 from attnviz.ui import figure, frame
@@ -33,7 +34,8 @@ def leak(bench: Bench) -> None:
     at = asked if asked is not None and asked < len(ins) else max(1, len(ins) // 2) if len(ins) > 1 else 0
     left, right = st.columns(2, gap="small")
     with left:
-        pick("at", "Replace target token", range(len(ins)), at, lambda index: f"{index}: {names[index]}")
+        label = "Replace target token"
+        pick("at", label, range(len(ins)), at, lambda index: f"{index}: {names[index]}", means=definition(label))
     with right:
         replacement = _replacement(bench, at)
     masked, unmasked = frame.run(lambda: leak_test(bench.model, trace, at, replacement))
@@ -47,7 +49,8 @@ def leak(bench: Bench) -> None:
 
 def _replacement(bench: Bench, at: int) -> Token:
     empty = "empty: the target's other tokens"
-    typed("other", "by the first token of", bench.view.other, limit=MAX_SECOND, empty=empty)
+    label = "by the first token of"
+    typed("other", label, bench.view.other, limit=MAX_SECOND, empty=empty, help_text=definition(label))
     trace, other = bench.trace, bench.view.other
     pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
@@ -94,7 +97,8 @@ def rows(bench: Bench) -> None:
     names = texts(bench.trace.query_tokens(kind, bench.view.item))
     most = min(MOST_ROWS, len(names))
     count = min(max(bench.view.arrived, 1), most)
-    pick("arrived", "Tokens that have arrived", range(1, most + 1), count, lambda n: f"{n}: {' '.join(names[:n])}")
+    label, arrived = "Tokens that have arrived", [f"{n}: {' '.join(names[:n])}" for n in range(most + 1)]
+    pick("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=definition(label))
     for title, causal in (("With the causal mask", True), ("Without a mask", False)):
         now = stage(call, count, causal=causal)
         moved = _moved_by(call, now, causal=causal)

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.both_ways import Changed, changed, reads_ahead
 from attnviz.analysis.fill_findings import cells_table
 from attnviz.analysis.mask_effect import moved
+from attnviz.analysis.nan_causes import nan_causes
 from attnviz.text.display import display
 from attnviz.ui import figure
 from attnviz.ui.components.mask_lab import mask_lab
@@ -49,6 +51,7 @@ def _pipeline(bench: Bench) -> Pipeline:
         fill=choice.value,
         words=_words(bench),
         findings=bench.findings,
+        causes=nan_causes(filled),
     )
 
 
@@ -98,9 +101,26 @@ def _says(bench: Bench) -> tuple[bool, str]:
         return True, f"torch refuses to write: “{html.escape(writing.error)}”."
     if not unchanged.done:
         return False, f"the model would say {after} <span class='was'>instead of {before} … {_so_far(unchanged)}</span>"
+    in_one_pass = f"<span class='was'>{_in_one_pass(bench)}</span>"
     if after == before:
-        return True, f"the model still says {after}."
-    return True, f"the model would say {after} <span class='was'>instead of {before}</span>"
+        return True, f"the model, writing step by step, still says {after}. {in_one_pass}"
+    return True, f"the model, writing step by step, would say {after} instead of {before}. {in_one_pass}"
+
+
+def _in_one_pass(bench: Bench) -> str:
+    """What one pass over the whole target changes, and whether that pass sees a future which writing never does."""
+    effect, item = bench.effect(), bench.view.item
+    assert effect.after is not None  # a refusal was told before
+    future = ", where positions now read what comes after them" if reads_ahead(effect, item) else ""
+    told = _choices(changed(bench.model, effect, item=item))
+    return f"In one pass over the whole target, as in training{future}, {told}."
+
+
+def _choices(told: Changed) -> str:
+    of = f"of {told.positions} positions"
+    if told.nan:
+        return f"the next token is NaN at {told.nan} {of}"
+    return f"the likeliest next token changes at {told.other} {of}" if told.other else "no likeliest next token changes"
 
 
 def _runs(bench: Bench) -> str:
@@ -108,7 +128,7 @@ def _runs(bench: Bench) -> str:
     effect = bench.effect()
     if effect.after is None:
         return _refused(effect.error)
-    return f"{_moved(moved(effect.before, effect.after, bench.view.item))}."
+    return f"{_moved(moved(effect, bench.view.item))}."
 
 
 def _refused(error: str) -> str:

@@ -5,30 +5,31 @@ import streamlit as st
 
 from attnviz.analysis.broadcast import attempts, axes
 from attnviz.analysis.fill_findings import comparison
+from attnviz.text.glossary import definition
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_controls import FILL_NAMES
 from attnviz.ui.masks_lab import Bench
+from attnviz.ui.masks_shut import reopen, telling_row
 from attnviz.views.fill_table import fill_table
 from attnviz.views.matrices import cells
+from attnviz.views.three_answers import three_answers
 
 
 def fills(bench: Bench) -> None:
-    """Every fill in every dtype on the same row."""
-    rows = bench.rows
-    row = bench.view.row if bench.view.row is not None and bench.view.row < len(rows) else _telling_row(bench)
-    pick("row", "Row", range(len(rows)), row, lambda at: f"{at}: {' → '.join(filter(None, rows[at]))}")
+    """Every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    rows, row = bench.rows, telling_row(bench)
+    named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
+    pick("row", "Row", range(len(rows)), row, named.__getitem__, means=definition("Row"))
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     # The dtype in force comes first: its fills are in view at once.
     table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
+    if not bool(bench.mask[row].any()):
+        in_force = table.loc[table["dtype"] == bench.view.dtype]
+        st.html(three_answers(in_force, FILL_NAMES, row=f"Row {row}"))
+        reopen(bench, row)
     st.html(fill_table(table, FILL_NAMES, row=f"Row {row}"))
     figure.numbers("fills", lambda: table.assign(fill=table["fill"].map(FILL_NAMES.get)))
-
-
-def _telling_row(bench: Bench) -> int:
-    """A row that shows something: the first that sees some keys and not others, else the first."""
-    mixed = bench.mask.any(dim=-1) & ~bench.mask.all(dim=-1)
-    return int(mixed.int().argmax())
 
 
 def broadcast(bench: Bench) -> None:

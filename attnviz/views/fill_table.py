@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-COLUMNS = ("fill", "value", "weights", "sum", "masked", "finding")
+from attnviz.views.terms import term, term_if_known
+
+# Each column's title, and the word that it is asked for by.
+COLUMNS = {
+    "fill": "Fill", "value": "value", "weights": "Weights", "sum": "sum", "masked": "masked", "finding": "finding"
+}  # fmt: skip
 
 
 def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> str:
@@ -15,7 +20,7 @@ def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> st
     `table` has columns fill, dtype, fill value, weights, sum, masked weight, finding; where torch refused, no weights.
     `names` are the fills' names, `row` says which row it is. Every text is escaped here.
     """
-    head = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
+    head = "".join(f"<th scope='col'><span {term(word)}>{name}</span></th>" for name, word in COLUMNS.items())
     groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
     caption = f"{html.escape(row)} under every fill; masked is what masked keys get together"
     return f"<table class='fills'><caption>{caption}</caption><thead><tr>{head}</tr></thead>{groups}</table>"
@@ -32,8 +37,9 @@ def _line(line: Mapping, names: Mapping[str, str]) -> str:
     cells = (line["fill value"], *numbers, line["finding"])
     value, total, masked, finding = (html.escape(str(cell)) for cell in cells)
     return (
-        f"<tr><th scope='row'>{html.escape(names[line['fill']])}</th><td>{value}</td>"
-        f"<td>{_bars(line['weights']) if shown else ''}</td><td>{total}</td><td>{masked}</td><td>{finding}</td></tr>"
+        f"<tr><th scope='row'><span {term_if_known(names[line['fill']])}>{html.escape(names[line['fill']])}</span></th>"
+        f"<td>{value}</td>"
+        f"<td>{bars(line['weights']) if shown else ''}</td><td>{total}</td><td>{masked}</td><td>{finding}</td></tr>"
     )
 
 
@@ -41,7 +47,7 @@ def _number(value: float, form: str) -> str:
     return "NaN" if math.isnan(value) else f"{value:{form}}"
 
 
-def _bars(weights: Sequence[float]) -> str:
+def bars(weights: Sequence[float]) -> str:
     """A bar for each key on a scale from 0 to 1: one element, cut into its shape, however many there are.
 
     Streamlit lets no SVG through.

@@ -4,7 +4,7 @@ The bytes are laid out as `attnviz.views.binary` says: header, then blobs.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ class Pipeline:
 
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
     texts, safe to show. `fill` says what stands in masked cells (None: the mask comes after the softmax), `words` hold
-    title, fill's and dtype's names, and the axes' titles.
+    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why.
     """
 
     scores: np.ndarray
@@ -37,6 +37,7 @@ class Pipeline:
     fill: float | None
     words: dict[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
+    causes: Mapping[int, str] = field(default_factory=dict)
 
 
 def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0) -> bytes:
@@ -52,6 +53,7 @@ def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Windo
         "fill": None if pipeline.fill is None else _told(pipeline.fill),
         "words": pipeline.words,
         "findings": list(pipeline.findings),
+        "causes": {str(row): cause for row, cause in pipeline.causes.items()},
         "scores": _add(blobs, pipeline.scores),
         "masked": _add(blobs, pipeline.masked_scores),
         "attn": _add(blobs, pipeline.attn),

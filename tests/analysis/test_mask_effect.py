@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.analysis import mask_effect, rerun
-from attnviz.analysis.fills import Choice, weigh
+from attnviz.analysis.fills import Choice, filled, one_head, weigh
 from attnviz.analysis.mask_recipe import Recipe
 from attnviz.analysis.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
@@ -80,7 +80,7 @@ def test_a_mask_that_hides_nothing_moves_nothing_in_the_encoder(model, trace) ->
     found = mask_effect.effect(model, trace, probe)
     assert write_again(model, trace, probe) == write_again(model, trace, None)
     assert found.after is not None
-    assert float(mask_effect.moved(trace, found.after)["moved"].to_numpy().max()) < 1e-6
+    assert float(mask_effect.moved(found)["moved"].to_numpy().max()) < 1e-6
 
 
 def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
@@ -88,13 +88,36 @@ def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
     only = torch.zeros(1, 1, k_len, dtype=torch.bool)
     only[..., 0] = True
     probe = MaskOverride([Site("cross", 0)], lambda q_len, k_len: only.expand(1, q_len, k_len), head=1)
-    after = run_again(model, trace, probe)
+    found = mask_effect.effect(model, trace, probe)
     columns = ["kind", "layer", "head", "moved"]
-    moved = {(kind, layer, head): far for kind, layer, head, far in mask_effect.moved(trace, after)[columns].to_numpy()}
+    moved = {(kind, layer, head): far for kind, layer, head, far in mask_effect.moved(found)[columns].to_numpy()}
     before = trace.attn("cross", layer=0, head=1)
     assert moved["cross", 0, 1] == pytest.approx(float((1 - before[:, 0]).mean()), abs=1e-5)
     assert moved["cross", 0, 0] < 1e-6
     assert moved["decoder_self", 1, 0] > 0
+
+
+@pytest.mark.parametrize("fill", ["zero before", "zero after", "-1e9", "-inf"])
+def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> None:
+    """The maps of the run are those of its fill, not what an exact mask would have made of the same scores."""
+
+    def causal_but_for_row_two(q_len: int, k_len: int) -> torch.Tensor:
+        seen = masks.full(q_len, k_len).tril()
+        seen[:, 2] = False
+        return seen
+
+    choice, head = Choice(fill), 1
+    probe = MaskOverride([Site("decoder_self", 0)], causal_but_for_row_two, head=head, weigh=weigh(choice))
+    found = mask_effect.effect(model, trace, probe)
+    call = one_head(trace.call("decoder_self", 0), head)
+    expected = filled(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
+    assert expected is not None
+    torch.testing.assert_close(found.attn("decoder_self")[0, head], expected[0, 0], equal_nan=True, atol=1e-6, rtol=0)
+    table = mask_effect.moved(found)[["kind", "layer", "head", "moved"]].to_numpy()
+    moved = {(kind, layer, at): far for kind, layer, at, far in table}
+    change = (expected[0, 0] - trace.attn("decoder_self", layer=0, head=head)).abs().sum(-1).mean() / 2
+    assert moved["decoder_self", 0, head] == pytest.approx(float(change), abs=1e-6, nan_ok=True)
+    assert moved["decoder_self", 0, 0] < 1e-6, "another head of the layer"
 
 
 def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) -> None:
@@ -114,7 +137,6 @@ def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) ->
     written = write_again(model, trace, probe)[0]
     assert written.text == ""
     assert "NaN" in written.note
-    assert mask_effect.next_before_and_after(model, found, step=0)[1] == []
 
 
 def test_torchs_refusal_is_part_of_the_effect(model, trace) -> None:

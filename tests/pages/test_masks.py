@@ -10,27 +10,12 @@ from streamlit.testing.v1 import AppTest
 from attnviz.analysis.rerun import Writing, Written
 from attnviz.ui import masks_lab, masks_pipeline, masks_writing
 from attnviz.ui.masks_link import ROOMS
-from attnviz.views.binary import unpacked
 from attnviz.views.painting import painting_to_text
-
-
-def laboratory(app: AppTest) -> tuple[dict, memoryview]:
-    """What the component is told, and its numbers."""
-    return next(unpacked(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
-
-
-def weights(app: AppTest) -> np.ndarray:
-    header, blobs = laboratory(app)
-    rows, cols, _ = header["shape"]
-    return np.frombuffer(blobs, "<f4", rows * cols, header["attn"]).reshape(rows, cols)
+from tests.pages.masks_page import laboratory, shown, weights
 
 
 def said(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
-
-
-def shown(app: AppTest) -> str:
-    return "\n".join(part.proto.body for part in app.get("html"))
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -196,7 +181,7 @@ def test_what_the_slider_of_a_number_shows_is_what_stands_in_masked_cells(open_p
         app = open_page("masks", src="I love you", to="fr", fill="number", number=asked)
         assert not app.exception
         assert app.slider(key="pick-number").value == used
-        (copied,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
+        (copied,) = [part.proto.json for part in app.get("bidi_component") if '"query"' in part.proto.json]
         assert f"number={used}" in copied
 
 

@@ -13,11 +13,14 @@ function drawMaps(app) {
   const ruler = canvasPen(null, app.theme);
   app.layout = layoutOf(app, ruler, app.width, app.room);
   app.panels = panelsOf(app);
+  // Other numbers, or another sentence, may have come under a pointer that rests.
+  app.hover = app.pointer ? placeOf(app, app.pointer) : null;
   const { width, height } = app.layout;
   const pen = canvasPen(sharpContext(app.parts.map, [width, height]), app.theme);
   drawLab(app, pen);
   drawMarks(app, pen);
   showZoom(app);
+  showTip(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
@@ -27,16 +30,28 @@ function drawLab(app, pen) {
     drawTitle(app, pen, box, panel);
     if (box.name === "sums") drawSums(app, pen, box);
     else drawMap(app, pen, box, panel);
+    if (!pen.isFile) askTitle(app, pen, box, panel);
     if (app.layout.labelled.has(box.name)) drawRowNames(app, pen, box);
   }
 }
 
-function drawTitle(app, pen, box, panel) {
+// Where a title stands: its left edge and its middle line.
+function titleAt(app, box) {
   const stacks = box.name === "context" && app.layout.labelled.has("context");
-  const at = box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8;
-  const x = box.name === "sums" ? box.x + 4 : box.x;
+  return [box.name === "sums" ? box.x + 4 : box.x, box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8];
+}
+
+// A title is drawn, and lies below an element that has its word: to be pointed at, and to be reached with Tab.
+function askTitle(app, pen, box, { title }) {
+  const [x, at] = titleAt(app, box), width = pen.widthOf(title, 13, 600) + 4;
+  Object.assign(app.parts.titles[box.name].style, { left: `${x - 2}px`, top: `${at - 9}px`, width: `${width}px` });
+}
+
+function drawTitle(app, pen, box, panel) {
+  const [x, at] = titleAt(app, box);
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
-  pen.text(shortened(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
+  const says = (panel.says ?? "") + (pen.isFile ? "" : (panel.hint ?? ""));
+  pen.text(shortened(pen, says, Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
 }
 
 function drawMap(app, pen, box, panel) {
@@ -74,8 +89,10 @@ function everyNth([from, to], size, least) {
 function drawRowNames(app, pen, box) {
   const { rows } = app.layout.zoom, { h } = app.layout.cell;
   const size = Math.min(LINE, Math.max(10, h));
-  const named = new Set(everyNth(rows, h, 11.5));
-  if (app.row !== null && within(app.row, rows)) named.add(app.row);
+  const pinned = app.row !== null && within(app.row, rows) ? app.row : null;
+  // The pinned row has its name before any other: those that would run into it stay out.
+  const free = everyNth(rows, h, 11.5).filter((row) => pinned === null || Math.abs(row - pinned) * h >= 11.5);
+  const named = new Set(pinned === null ? free : [...free, pinned]);
   for (const row of named) {
     const strong = row === app.row, weight = strong ? 600 : 400;
     const text = shortened(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });

@@ -3,7 +3,7 @@
 const LAB_KEYS = [
   ["← ↑ ↓ →", "walk the cells of the masked scores"], ["Space", "hide or show the cell"], ["Shift + arrows", "paint along"],
   ["r, c", "hide or show the whole row, column"], ["Enter", "pin the row"], ["x", "clear the paint"], ["i", "invert the paint"], ["b", "turn the rules into paint"],
-  ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"], ["0, double click", "the whole map"], ["wheel", "move a zoomed map, with Shift sideways"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"], ["0, double click", "the whole map"], ["wheel", "move a zoomed map, with Shift sideways"], ["Esc", "close this list"],
 ];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 

@@ -1,6 +1,6 @@
 // Where the four maps lie: side by side with one row axis, or one below the other on a phone. CSS pixels.
 
-const LINE = 12, SLOPE = -Math.PI / 3.2, MOST_CELL = 30, GAP = 16, TITLES = 36, SUMS = 52;
+const LINE = 12, SLOPE = -Math.PI / 3.2, MOST_CELL = 40, GAP = 16, TITLES = 36, SUMS = 52;
 
 function layoutOf(app, pen, width, room) {
   const { d } = app.payload, zoom = zoomOf(app);

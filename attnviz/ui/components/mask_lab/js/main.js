@@ -28,6 +28,7 @@ function receive(app, data) {
   if (!shape) fitInto(app);
   if (!newest && shape) preview(app, rowsPaintedSince(app));
   if (!newest || before !== lookOf(app)) draw(app);
+  else showTip(app);
   app.root.dataset.attnvizPainted = header.id;
   if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
   if (app.stroke && app.edited) report(app);
@@ -89,7 +90,9 @@ function measure(app) {
   return width > 0;
 }
 
-function legendText(app) {
+const legendText = (app) => coloursText(app) + zoomHint(app);
+
+function coloursText(app) {
   const { scores, context } = app.panels;
   const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
   return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;

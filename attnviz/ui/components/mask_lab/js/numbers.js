@@ -49,7 +49,9 @@ function howToCheck(app) {
   const { words, fill } = app.payload.header;
   const { most } = rowNumbers(app);
   if (!app.payload.attn) return "torch refused this fill, so that there are no weights.";
-  const least = Number.isFinite(most) ? `the largest, ${plain(most)}, is subtracted first` : "the largest is −∞ itself, and −∞ − (−∞) is NaN";
+  const cause = app.payload.header.causes[app.row];
+  if (cause) return `NaN: ${cause}.`;
+  const least = `the largest, ${plain(most)}, is subtracted first`;
   return fill === null
     ? `softmax = exp / Σ exp over all keys (${least}); the mask then makes its cells 0${words.renormalised ? ", and the rest is divided by its sum" : ""}.`
     : `weight = exp / Σ exp (${least}). Computed in ${words.dtype}; exp is shown in double precision.`;

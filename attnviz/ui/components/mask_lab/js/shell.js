@@ -1,18 +1,21 @@
-// The component's fixed parts, built once for each place in the page.
+// The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
+
+const TITLED = { scores: "Scores", masked: "Masked scores", attn: "Weights", sums: "Row sum", context: "Context" };
 
 function buildLab(app) {
   const parts = (app.parts = {});
   parts.title = element("h2");
   parts.map = element("canvas", { tabindex: "0", role: "application", "aria-label": "Scores, masked scores, weights and context; the mask can be painted" });
   parts.tip = element("div", { class: "tip", hidden: true });
-  parts.mapBox = element("div", { class: "lab-map" }, parts.map, parts.tip);
+  parts.titles = Object.fromEntries(Object.entries(TITLED).map(([name, term]) => [name, element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term })]));
+  parts.mapBox = element("div", { class: "lab-map" }, parts.map, ...Object.values(parts.titles), parts.tip);
   parts.legend = element("p", { class: "quiet" });
   parts.live = element("div", { class: "said", role: "status", "aria-live": "polite" });
   parts.findings = element("ul", { class: "findings", "aria-label": "What happened" });
   parts.sums = element("ol", { class: "unseen", "aria-label": "Row sums" });
   app.root.replaceChildren(
     element("header", {}, parts.title, labTools(app, parts)), parts.mapBox,
-    element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(parts));
+    element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(app, parts));
   watchLabPointer(app);
   watchLabKeys(app);
   new ResizeObserver(() => {
@@ -26,11 +29,11 @@ function labTools(app, parts) {
   parts.zoom = element("span", { class: "tools", hidden: true },
     tool("+", "Zoom in (+), or drag a box on scores or weights", () => zoomBy(app, ZOOM_STEP)),
     tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)));
-  parts.whole = tool("Whole map", "The whole map (0)", () => setZoom(app, wholeMap(app)));
+  parts.whole = tool("Whole map", null, () => setZoom(app, wholeMap(app)));
   return element("div", { class: "tools" }, parts.zoom, parts.whole,
-    tool("Clear paint", "Show every painted cell again (x)", () => paintCells(app, range(app.cells.length), 1)),
-    tool("Invert", "Hide what is shown and show what is hidden by paint (i)", invertPaint),
-    tool("To paint", "Turn the rules into paint, so that every cell can be painted (b)", bake),
+    tool("Clear paint", null, () => paintCells(app, range(app.cells.length), 1)),
+    tool("Invert", null, invertPaint),
+    tool("To paint", null, bake),
     exportMenu(app, EXPORTS), tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
 }
 
@@ -43,8 +46,9 @@ function numbersPane(parts) {
     element("div", { class: "scroll", tabindex: "0" }, parts.table));
 }
 
-function helpPane(parts) {
+function helpPane(app, parts) {
   const rows = LAB_KEYS.flatMap(([keys, what]) => [element("dt", { text: keys }), element("dd", { text: what })]);
   parts.help = element("div", { class: "help", role: "dialog", "aria-label": "Keys", hidden: true }, element("h3", { text: "Keys, while the maps have the focus" }), element("dl", {}, ...rows));
+  app.root.onkeydown = (event) => { if (event.key === "Escape") parts.help.hidden = true; };
   return parts.help;
 }

@@ -1,0 +1,29 @@
+"""The Masks page as AppTest has run it: what its component was told, and what stands there."""
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from attnviz.views.binary import unpacked
+from attnviz.views.painting import painting_to_text
+
+
+def laboratory(app: AppTest) -> tuple[dict, memoryview]:
+    """What the component is told, and its numbers."""
+    return next(unpacked(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
+
+
+def weights(app: AppTest) -> np.ndarray:
+    header, blobs = laboratory(app)
+    rows, cols, _ = header["shape"]
+    return np.frombuffer(blobs, "<f4", rows * cols, header["attn"]).reshape(rows, cols)
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(part.proto.body for part in app.get("html"))
+
+
+def shut(app: AppTest, *rows: int) -> str:
+    """Paint that shuts these rows of the map that is drawn."""
+    painted = np.ones_like(weights(app), dtype=bool)
+    painted[list(rows)] = False
+    return painting_to_text(painted)

@@ -1,0 +1,144 @@
+"""What the Masks page explains: both ways of running, rows without keys, causes of NaN, and every word on it."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.analysis.fills import DTYPES
+from attnviz.analysis.mask_recipe import RULES
+from attnviz.text.glossary import MASKS
+from attnviz.ui.masks_controls import FILL_NAMES
+from attnviz.ui.masks_link import ROOMS, rules_to_text
+from attnviz.views.painting import painting_to_text
+from tests.pages.masks_page import laboratory, shown, shut, weights
+
+LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
+
+
+def test_all_fills_open_at_the_row_that_was_painted_shut_unless_another_is_pinned(open_page) -> None:
+    paint = shut(open_page("masks", **LINK), 3)
+    app = open_page("masks", **LINK, room="fills", paint=paint)
+    assert app.selectbox(key="pick-row").value == 3
+    assert "Row 3 has no key left" in shown(app)
+    pinned = open_page("masks", **LINK, room="fills", paint=paint, row="1")
+    assert pinned.selectbox(key="pick-row").value == 1
+    assert "no key left" not in shown(pinned)
+
+
+def test_all_fills_open_at_a_row_with_paint_before_one_without(open_page) -> None:
+    painted = np.ones_like(weights(open_page("masks", **LINK)), dtype=bool)
+    painted[4, 1] = False
+    app = open_page("masks", **LINK, room="fills", paint=painting_to_text(painted))
+    assert app.selectbox(key="pick-row").value == 4
+
+
+def test_all_fills_speak_of_the_one_row(open_page) -> None:
+    text = shown(open_page("masks", **LINK, room="fills", row="2"))
+    assert "The row sums to 1" in text
+    assert "very row" not in text
+
+
+def test_one_click_makes_a_row_without_keys_and_shows_its_three_answers(open_page) -> None:
+    app = open_page("masks", **LINK)
+    app.button(key="row-without-keys").click().run()
+    assert not app.exception
+    row = app.selectbox(key="pick-row").value
+    text = shown(app)
+    cards = text[text.index("class='answers'") : text.index("<table class='fills'>")]
+    count = weights(open_page("masks", **LINK)).shape[1]
+    for answer, reason in (
+        ("NaN", "−∞ − (−∞) is NaN"),
+        (f"uniform, {1 / count:.4g} each", "all scores are the same"),
+        ("zeros", "no visible key"),
+    ):
+        assert answer in cards
+        assert reason in cards
+    app.button(key="row-with-keys").click().run()
+    assert app.selectbox(key="pick-row").value == row
+    assert "class='answers'" not in shown(app)
+    assert app.session_state["paint"] == ""
+
+
+def test_the_row_without_keys_is_the_pinned_one_and_other_paint_stays(open_page) -> None:
+    app = open_page("masks", **LINK, paint=shut(open_page("masks", **LINK), 1), row="4")
+    app.button(key="row-without-keys").click().run()
+    assert app.session_state["paint"] == shut(open_page("masks", **LINK), 1, 4)
+    assert app.selectbox(key="pick-row").value == 4
+
+
+def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_page) -> None:
+    app = open_page("masks", **LINK, room="says", masks="none", scope="kind", step="1")
+    text = shown(app)
+    assert text.count("at each step there is no future yet") == 2, "over the words, and over the next tokens"
+    assert "as in training: position 1 can read what comes after it" in text
+    assert "what differs is the future" in text
+    assert "where positions now read what comes after them" in shown(
+        open_page("masks", **LINK, masks="none", scope="kind")
+    )
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str) -> None:
+    text = shown(open_page("masks", **LINK, room="says", masks="prefix_1", scope="kind", kind=kind))
+    assert "Both ways agree" in text
+    assert "reads nothing that comes after it" in text
+    assert "no future yet" in text
+
+
+def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
+    link = {"model": folder("gpt2"), "src": "the cat sat on", "room": "says", "scope": "kind", "step": "1"}
+    assert "what differs is the future" in shown(open_page("masks", **link, masks="none"))
+    assert "Both ways agree" in shown(open_page("masks", **link, masks="causal"))
+    encoder = open_page("masks", model=folder("bert"), src="the cat sat on", room="says", masks="window_1")
+    assert not encoder.exception
+    assert "no future yet" not in shown(encoder), "it writes nothing"
+
+
+def test_a_row_that_is_nan_has_one_cause_in_the_sentences_and_below_the_numbers(open_page) -> None:
+    app = open_page("masks", **LINK, paint=shut(open_page("masks", **LINK), 3), row="3")
+    header, _ = laboratory(app)
+    ((row, cause),) = header["causes"].items()
+    assert row == "3"
+    assert header["findings"] == [f"Row 3 is NaN: {cause}."]
+
+
+BAR = ("Model", "Source sentence", "To", "Target (empty: the model translates)")
+
+
+def labels(app: AppTest) -> set[str]:
+    """Every word that a control of the page shows outside the top bar: its label, and what it offers by name."""
+    widgets = [*app.selectbox, *app.number_input, *app.slider, *app.text_input, *app.button]
+    groups = [*app.button_group]
+    own = {each.label for each in widgets if each.label != each.key and each.label not in BAR}
+    return own | {each.label for each in groups} | {str(option) for each in groups for option in each.options}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_control_rule_fill_and_tab_has_a_definition(open_page, room: str) -> None:
+    rules = "~".join(rules_to_text(((name, rule.defaults),)) for name, rule in RULES.items())
+    app = open_page(
+        "masks",
+        **LINK,
+        room=room,
+        masks=rules,
+        fill="number",
+        second="I love you.",
+        paint=shut(open_page("masks", **LINK), 1),
+    )
+    assert not app.exception
+    there = labels(app) | set(FILL_NAMES.values()) | set(RULES) | set(ROOMS.values()) | set(DTYPES)
+    said = {"Part of the laboratory", "Run", "Give the row its keys back", "first", "second"}  # no word of their own
+    dynamic = {name for name in there if name.startswith(("L0", "all of L", "all layers"))}
+    missing = [name for name in there - said - dynamic if name not in MASKS]
+    assert not missing
+    helped = {each.label: each.help for each in (*app.selectbox, *app.number_input, *app.slider) if each.label in MASKS}
+    assert all(text == MASKS[name] for name, text in helped.items())
+    assert {"Site", "Fill", "window: reach", "Number"} <= set(helped)
+
+
+def test_what_the_page_explains_comes_from_the_glossary(open_page) -> None:
+    app = open_page("masks", **LINK)
+    (told,) = [json.loads(part.proto.json) for part in app.get("bidi_component") if '"words"' in part.proto.json]
+    assert told["words"] == MASKS
