@@ -13,11 +13,14 @@ function drawMaps(app) {
   const ruler = canvasPen(null, app.theme);
   app.layout = layoutOf(app, ruler, app.width, app.room);
   app.panels = panelsOf(app);
+  // Other numbers, or another sentence, may have come under a pointer that rests.
+  app.hover = app.pointer ? placeOf(app, app.pointer) : null;
   const { width, height } = app.layout;
   const pen = canvasPen(sharpContext(app.parts.map, [width, height]), app.theme);
   drawLab(app, pen);
   drawMarks(app, pen);
   showZoom(app);
+  showTip(app);
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
@@ -36,7 +39,8 @@ function drawTitle(app, pen, box, panel) {
   const at = box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8;
   const x = box.name === "sums" ? box.x + 4 : box.x;
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
-  pen.text(shortened(pen, panel.says ?? "", Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
+  const says = (panel.says ?? "") + (pen.isFile ? "" : (panel.hint ?? ""));
+  pen.text(shortened(pen, says, Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
 }
 
 function drawMap(app, pen, box, panel) {

@@ -4,8 +4,11 @@ const EXPORTS = [["PNG picture", labPNG], ["SVG picture", labSVG], ["CSV of the 
 
 const labName = (app) => `attnviz-mask-${app.payload.header.words.file}`;
 
+const siteOf = (app) => app.payload.header.words.title;
+
 const shifted = (pen, down) => ({
   ...pen,
+  isFile: true, // nobody can drag or paint there
   text: (text, x, y, style) => pen.text(text, x, y + down, style),
   box: (x, y, w, h, style) => pen.box(x, y + down, w, h, style),
   image: (image, x, y, w, h) => pen.image(image, x, y + down, w, h),
@@ -15,7 +18,7 @@ const shifted = (pen, down) => ({
 function labFigure(app, pen) {
   pen.text(app.payload.header.words.title, 10, 18, { size: 14, weight: 600 });
   drawLab(app, shifted(pen, 34));
-  pen.text(legendText(app), 10, app.layout.height + 46, { size: 11, colour: app.theme.muted });
+  pen.text(coloursText(app), 10, app.layout.height + 46, { size: 11, colour: app.theme.muted });
 }
 
 const labSize = ({ layout: { width, height } }) => [width, height + 60];

@@ -89,7 +89,9 @@ function measure(app) {
   return width > 0;
 }
 
-function legendText(app) {
+const legendText = (app) => coloursText(app) + zoomHint(app);
+
+function coloursText(app) {
   const { scores, context } = app.panels;
   const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
   return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;

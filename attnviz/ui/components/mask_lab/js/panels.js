@@ -6,7 +6,7 @@ function panelsOf(app) {
   const contextMost = largestFinite(payload.context);
   return {
     scores: { title: "1  Scores", says: "query · key × scale", data: payload.scores, scale: "diverging", low: -most, high: most },
-    masked: { title: "2  Masked scores", says: `${words.masked} · drag to paint`, data: payload.masked, scale: "diverging", low: -most, high: most, hatched: true },
+    masked: { title: "2  Masked scores", says: words.masked, hint: " · drag to paint", data: payload.masked, scale: "diverging", low: -most, high: most, hatched: true },
     attn: { title: "3  Weights", says: words.weights, data: payload.attn, scale: "sequential", low: 0, high: 1, hatched: true },
     sums: { title: "Σ", says: "row sum" },
     context: { title: "4  Context", says: "weights · values", data: payload.context, scale: "diverging", low: -contextMost, high: contextMost },

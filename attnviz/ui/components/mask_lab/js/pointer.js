@@ -9,7 +9,7 @@ function watchLabPointer(app) {
   map.onpointercancel = () => { app.pull = null; released(app); };
   map.ondblclick = (event) => { if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app)); };
   map.onwheel = (event) => wheeled(app, event);
-  map.onpointerleave = () => { if (!app.stroke) hoverAt(app, null); };
+  map.onpointerleave = () => { app.pointer = null; if (!app.stroke) hoverAt(app, null); };
   map.onfocus = () => { app.focused = map.matches(":focus-visible"); drawMaps(app); };
   map.onblur = () => { app.focused = false; drawMaps(app); };
 }
@@ -53,9 +53,10 @@ function wheeled(app, event) {
 
 function moved(app, event) {
   app.touched = true;
+  app.pointer = { clientX: event.clientX, clientY: event.clientY };
   const place = placeOf(app, event);
   if (app.pull && place?.box.name === app.pull.from.box.name && place.row !== null && place.col !== null) app.pull.to = place;
-  hoverAt(app, place, event);
+  hoverAt(app, place);
   if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;
   paintCells(app, between(app.stroke.last, place, app.payload.k), app.stroke.value);
   app.stroke.last = place;
@@ -88,20 +89,20 @@ function pinRow(app, row) {
   reportSoon(app);
 }
 
-function hoverAt(app, place, event) {
+function hoverAt(app, place) {
   const same = app.hover?.row === place?.row && app.hover?.col === place?.col && app.hover?.box === place?.box;
   app.hover = place;
   if (!same && app.payload && app.width) drawMaps(app);
-  showTip(app, event);
+  else showTip(app);
 }
 
-function showTip(app, event) {
+function showTip(app) {
   const { tip } = app.parts, place = app.hover;
   tip.hidden = !place || place.row === null || place.col === null || app.stroke || app.pull;
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const area = app.parts.mapBox.getBoundingClientRect();
-  const [x, y] = [event.clientX - area.left, event.clientY - area.top];
+  const [x, y] = [app.pointer.clientX - area.left, app.pointer.clientY - area.top];
   tip.style.left = `${Math.min(x + 14, area.width - tip.offsetWidth - 4)}px`;
   tip.style.top = `${y + tip.offsetHeight + 24 > area.height ? y - tip.offsetHeight - 8 : y + 16}px`;
 }

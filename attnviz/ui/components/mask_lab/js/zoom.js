@@ -63,8 +63,12 @@ function follow(app, { row, col }) {
   if (next.rows !== rows || next.keys !== keys) setZoom(app, next);
 }
 
+function zoomHint({ zoom, layout: { cell } }) {
+  return !zoom && Math.min(cell.w, cell.h) < SMALL_CELL ? " · drag a box on scores or weights to zoom" : "";
+}
+
 function zoomText(app) {
-  if (!app.zoom) return Math.min(app.layout.cell.w, app.layout.cell.h) < SMALL_CELL ? " · drag a box on scores or weights to zoom" : "";
+  if (!app.zoom) return "";
   const { rows, keys } = zoomOf(app), { q, k } = app.payload;
   const part = ([from, to], length) => `${from} to ${to - 1} of ${length}`;
   return ` · drawn: rows ${part(rows, q)}, keys ${part(keys, k)}`;
