@@ -32,11 +32,13 @@ class Caption:
 def sentence(trace: "Trace", *, written: str | None = None, item: int = 0) -> str:
     """A run's text and its translation, safe to show; `written` is what was put out, where that is not the target.
 
-    Weights without a text of their own have their tokens.
+    Bare weights have no text: their tokens stand apart.
     """
+    from attnviz.tracing.bare_weights import BareWeights  # torch is imported with it
+
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]
-    if not any(texts):
+    if isinstance(trace, BareWeights):
         texts = [" ".join(map(display_token, tokens)) for tokens in (own.src, own.tgt)]
     return " → ".join(f"\u2068{_cut(display(text))}\u2069" for text in texts if text.strip())
 
