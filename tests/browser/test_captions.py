@@ -17,7 +17,7 @@ PICTURES = {
     "model": (f"/heads?{HEAD}&tab=model&mini=lines", "Cross-attention, every layer and head"),
     "neuron": (f"/heads?{HEAD}&tab=neuron", "Cross-attention, L1 H3"),
     "lab": (f"/masks?{HEAD}", "Cross-attention, L1 H3"),
-    "stepper": ("/decoding?src=I+love+you.&to=fr&layer=1&head=3", "L1 H3"),
+    "stepper": ("/decoding?src=I+love+you.&to=fr", "Cross-attention, Encoder self-attention, L1 H"),
 }
 # What stands on controls, or tells a hand what to do: a file has neither.
 CONTROLS = re.compile(r"up to 4|\bdrag\b|\bclick|in focus|not pinned|arrow key|zoom|thumbnail|Enter", re.IGNORECASE)

@@ -39,9 +39,6 @@ def test_on_the_heads_page(page: Page, settled) -> None:
     assert not GONE.search(shown(tip))
 
 
-STEP = "(root) => { const { boxes, view } = root.attnviz; return tipText(root.attnviz, boxes[1].kind, 1, 1); }"
-
-
 def test_on_the_decoding_page(page: Page, settled) -> None:
     page.goto("/decoding?src=I+love+you.&to=fr&layer=0&head=0")
     settled(page)
@@ -67,7 +64,7 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
 
 
 def test_on_the_masks_page(page: Page, settled) -> None:
-    mask_lab.opened(page, settled)
+    mask_lab.opened(page, settled, f"{mask_lab.LINK}&kind=cross")
     page.mouse.move(*mask_lab.middle(page, 1, 1, "attn"))
     tip = mask_lab.lab(page).locator(".tip")
     expect(tip).to_contain_text("love")
@@ -94,7 +91,7 @@ def test_on_the_neuron(page: Page, settled) -> None:
     picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1")
     box = picture.locator(".cell-box").bounding_box()
     page.mouse.move(box["x"] + 120, box["y"] + 20)
-    said = picture.get_by_text(re.compile("^element [0-9]+: q"))
+    said = picture.locator("p", has_text=re.compile("^element [0-9]+: q"))
     expect(said).to_be_visible()
     before = said.inner_text()
     picture.get_by_label("Head", exact=True).select_option("5")

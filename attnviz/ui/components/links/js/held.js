@@ -60,7 +60,8 @@ function paintList(app, token) {
     .map(
       (line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`,
     );
-  if (token !== null) announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
+  if (token === null) announce(app, "");
+  else announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
 }
 
 function listNode(app, line, side) {

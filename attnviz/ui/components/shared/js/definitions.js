@@ -38,12 +38,14 @@ function watchDefinitions(app) {
     else tip.hidden = true;
   };
   root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
-  root.addEventListener("pointerleave", () => ask(null));
-  root.addEventListener("focusin", (event) => ask(event.target.matches(":focus-visible") ? termAt(event) : null, 0));
+  root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
+  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && ask(termAt(event), 0));
   root.addEventListener("focusout", () => ask(null));
   root.addEventListener("pointerdown", (event) => {
     ask(null);
-    if (event.pointerType === "touch") ask(termAt(event), event.target.matches(".term") ? 0 : HOLDING);
+    if (event.pointerType !== "touch") return;
+    if (event.target.matches(".term")) showDefinition(app, event.target);
+    else ask(termAt(event), HOLDING);
   });
   root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
   root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
