@@ -10,7 +10,8 @@ TABS = ("heads", "links", "model", "neuron")
 # Words that say all that there is to say: names of heads, plain English, and what a press does.
 PLAIN = {"none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean"}
 # Each control that is seen: its words, the term that it asks for, and the names in its list.
-CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")].filter((node) => node.offsetWidth && node.checkVisibility())
+CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
+  .filter((node) => node.offsetWidth && node.checkVisibility())
   .map((node) => ({
     text: node.tagName === "SELECT" ? node.getAttribute("aria-label") : node.textContent.replace(" ▾", ""),
     term: node.closest("[data-term]")?.dataset.term ?? null,

@@ -49,8 +49,9 @@ def test_no_tooltip_is_left_where_there_is_no_cell_any_more(visit):
     point_at(page, last, 2)
     expect(page.locator(".tip")).to_be_visible()
     press(page, "+", "Shift+ArrowUp", *["k"] * last)  # another window of the map
-    hover = page.locator(".avz").evaluate("(root) => root.attnviz.hover")
+    hover, zoom = page.locator(".avz").evaluate("({ attnviz }) => [attnviz.hover, attnviz.tiles[0].zoom]")
     assert page.locator(".tip").is_visible() == (hover is not None)
+    assert hover is None or zoom["top"] <= hover["row"] < zoom["bottom"]
 
 
 def test_a_token_pointed_at_says_the_weight_of_the_head_that_the_keys_bring(visit):
