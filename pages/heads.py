@@ -11,9 +11,10 @@ with st.container(key="heads-bar", horizontal=True):
     own = own_tensors.picker()
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.ui import heads_rooms, heads_view
+from attnviz.ui import captions, heads_rooms, heads_view
 
 trace = own or frame.run(lambda: session.attention(request))
+captions.about(trace, own_tensors.said() if own else request.entry)
 view = heads_view.current(texts, trace, own_tensors.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
 heads_rooms.draw(trace, tabs, whole=lambda: own or session.trace(request))

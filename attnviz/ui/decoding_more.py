@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.ui import decoding_run, figure, frame
+from attnviz.ui import captions, decoding_run, figure, frame
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.decoding_run import Decoded
 
@@ -38,7 +38,7 @@ def cost(request, src_len: int) -> None:
         st.session_state[key] = _measured(loaded, src_len)
     costs = pd.DataFrame(st.session_state.get(key) or _counted(loaded, src_len))
     figure.chart(cost_chart(costs, theme=figure.theme()), key="cost")
-    figure.take_along("cost", lambda: costs)
+    figure.take_along("cost", lambda: costs, captions.of_model())
     st.dataframe(costs, key="cost-shown", hide_index=True, height=180)
 
 

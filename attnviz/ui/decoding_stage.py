@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.ui import decoding_run, link
+from attnviz.ui import captions, decoding_run, link
 from attnviz.ui.components.stepper import stepper
 from attnviz.ui.decoding_controls import COMPONENT, LEAVING, PLACE_SHOWN, adopt
 from attnviz.ui.decoding_link import WAYS, DecodingView
@@ -18,8 +18,9 @@ def stage(request, trace, view: DecodingView, run: Decoded) -> None:
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
+    captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.spelled(run.made.ids)[0])
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
-    stepper(payload, key=COMPONENT, on_change=adopt)
+    stepper(captions.on(payload), key=COMPONENT, on_change=adopt)
 
 
 def _step(view: DecodingView, run: Decoded) -> int:
@@ -88,7 +89,7 @@ def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
     made = run.made
     step = _step(view, run)
     model = decoding_run.stepping(request, view)
-    own = tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
+    own = _is_targets(run, trace)
     if not own and "tgt" not in model.inputs:
         st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
         return
@@ -96,6 +97,12 @@ def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head)}
     st.button(f"Open step {step} in Heads", key="open", icon=":material/open_in_new:", on_click=_leave, args=(tgt, row))
+
+
+def _is_targets(run: Decoded, trace) -> bool:
+    """Whether the steps wrote the target that the training pass was given."""
+    made = run.made
+    return tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
 
 
 def _leave(tgt: str, row: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from attnviz.ui import captions
 from attnviz.ui.components.picture_tools import picture_tools
 
 if TYPE_CHECKING:
@@ -13,26 +14,28 @@ if TYPE_CHECKING:
     Table = Callable[[], pd.DataFrame]
 
 
-def show(made: Any, *, key: str, table: "Table") -> None:
+def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None) -> None:
     """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
 
-    `key` is made of ASCII letters, digits and dashes: files are named after it.
+    `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
+    file; left out, it is what the page says of its run.
     """
     chart(made, key=key)
-    take_along(key, table)
+    take_along(key, table, caption)
 
 
 def chart(made: Any, *, key: str) -> None:
     """Draw a figure as wide as its place."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"attnviz-{key}"}}
+    # Plotly's own button would save a picture without its caption.
+    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     st.plotly_chart(made, key=key, width="stretch", theme=None, config=config)
 
 
-def take_along(key: str, table: "Table") -> None:
+def take_along(key: str, table: "Table", caption: list[str] | None = None) -> None:
     """The buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a table."""
     name = f"attnviz-{key}"
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center", key=f"{key}-tools"):
-        picture_tools(key, name=name)
+        picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
         st.download_button(
             "CSV",
             # The mark at the start makes spreadsheet programs read UTF-8.

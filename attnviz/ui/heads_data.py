@@ -3,32 +3,67 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from attnviz.analysis.tables import weights_table
+from attnviz.ui import captions, figure
+from attnviz.ui.components.brought_up import brought_up
 from attnviz.ui.heads_link import View
+from attnviz.views.labels import map_title
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 Whole = Callable[[], "Trace"]  # with what the picture does without: logits and hidden states
 
+_TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
+
 
 def below(whole: "Whole", maps, view: View) -> None:
     """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for."""
-    if view.plotly:
-        from attnviz.views.heatmaps import heatmap_of  # Plotly takes a while to import
-
-        theme = st.context.theme.type or "light"
-        figure = heatmap_of(maps, view.layer, view.head, theme=theme, mask=view.mask)
-        st.plotly_chart(figure, key="plotly", width="stretch", theme=None)
-    if view.table:
-        st.dataframe(weights_table(maps, view.layer, view.head), key="weights", height=320, hide_index=True)
+    _part("plotly", view, lambda: _figure(maps, view))
+    _part("table", view, lambda: _table(maps, view))
     st.download_button(
         "Whole trace (npz)", lambda: npz(whole()), file_name="trace.npz", key="npz", on_click="ignore", width="content"
     )
+
+
+def _part(name: str, view: View, draw: Callable[[], Any]) -> None:
+    """What a switch of the picture opens below it, brought into view, with a way to close it from there."""
+    key = f"below-{name}"
+    brought_up(key, is_open=getattr(view, name))
+    if not getattr(view, name):
+        return
+    with st.container(key=key, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{_TITLES[name]}**: {_site(view)}")
+            st.button("Close", key=f"{key}-close", icon=":material/close:", on_click=_close, args=(name,))
+        draw()
+
+
+def _site(view: View) -> str:
+    return map_title(view.kind, view.layer, view.head).partition(":")[0]
+
+
+def _close(name: str) -> None:
+    st.session_state[name] = "0"
+
+
+def _figure(maps, view: View) -> None:
+    from attnviz.views.heatmaps import heatmap_of  # Plotly takes a while to import
+
+    made = heatmap_of(maps, view.layer, view.head, theme=figure.theme(), mask=view.mask)
+    figure.show(made, key="map-figure", table=lambda: _numbers(maps, view), caption=captions.lines(_site(view)))
+
+
+def _table(maps, view: View) -> None:
+    st.dataframe(_numbers(maps, view), key="weights", height=320, hide_index=True)
+
+
+def _numbers(maps, view: View):
+    return weights_table(maps, view.layer, view.head)
 
 
 def npz(trace: "Trace") -> bytes:

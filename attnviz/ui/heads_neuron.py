@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.tracing.bare_weights import BareWeights
 from attnviz.tracing.labels import Groups, groups, of_part
-from attnviz.ui import heads_tabs
+from attnviz.ui import captions, heads_tabs
 from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, TEXT, told
 from attnviz.ui.heads_tabs import Tabbed
 
@@ -38,7 +38,8 @@ def draw(trace: "Trace", tabs: Tabbed) -> None:
     rows = st.session_state[_ROWS] = _rows(trace, tabs)
     query = query_of(rows, row=tabs.view.row, query=tabs.query)
     view = {"kind": kind, "layer": layer, "head": head, "row": query, "key": tabs.key, "order": tabs.order}
-    neuron(neuron_payload(trace, kind, layer=layer, head=head, view=view), on_change=_take)
+    payload = neuron_payload(trace, kind, layer=layer, head=head, view=view)
+    neuron(captions.on(payload), on_change=_take)
 
 
 def query_of(rows: Groups, *, row: int | None, query: int | None) -> int | None:

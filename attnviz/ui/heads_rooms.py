@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from attnviz.tracing.one_layer import layer_by_layer, one_layer
 from attnviz.tracing.shown import Shown, shown
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.ui import heads_data, heads_maps, heads_neuron, heads_tabs, heads_view, made_once
+from attnviz.ui import captions, heads_data, heads_maps, heads_neuron, heads_tabs, heads_view, made_once
 from attnviz.ui.components.told import OPTIONAL_TEXT, SITE, SWITCH, TEXT, told
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.views.sentence_strip import sentence_strip
@@ -29,7 +29,7 @@ def _heads(trace: "Trace", tabs: Tabbed, whole: heads_data.Whole) -> None:
     view = tabs.view
     maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
     payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
-    heads(payload, on_change=heads_view.adopt)
+    heads(captions.on(payload), on_change=heads_view.adopt)
     heads_data.below(whole, maps[view.kind], view)
 
 
@@ -57,7 +57,7 @@ def _links(trace: "Trace", tabs: Tabbed) -> None:
     )
     if fine_lines.wanted(made, tabs.lines):
         made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
-    links(made, on_change=_take_links)
+    links(captions.on(made), on_change=_take_links)
 
 
 def _map(trace: "Trace", tabs: Tabbed, at: tuple[int, int]):
@@ -91,7 +91,8 @@ def _whole_model(trace: "Trace", tabs: Tabbed) -> None:
         thumbs, size = _small(trace, tabs)
         return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
 
-    whole_model(made_once.payload(trace, ("model", *_how(tabs)), view, make=make), on_change=_take_whole_model)
+    made = made_once.payload(trace, ("model", *_how(tabs)), view, make=make)
+    whole_model(captions.on(made), on_change=_take_whole_model)
 
 
 def _small(trace: "Trace", tabs: Tabbed):

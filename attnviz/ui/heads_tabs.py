@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.text.glossary import definition
 from attnviz.ui import frame, heads_link
 from attnviz.ui.choices import Reader, linked, segments
 from attnviz.ui.heads_link import View
@@ -71,6 +72,7 @@ def bar() -> Mapping[str, str]:
     """
     texts = linked((*heads_link.FIELDS, *FIELDS))
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
+    st.caption("Views", help=definition("Views"), width="content")
     st.session_state["parts-slot"] = st.container(key="parts", width="content")
     return texts
 
@@ -122,7 +124,8 @@ def _part(text: str, trace: "Trace", view: View, *, is_shown: bool) -> str:
 
 def _choose_part(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
     with st.session_state["parts-slot"], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
-        st.caption("A, B: the two sentences" if is_pair else "A: the prompt, B: what was written", width="content")
+        said = "A, B: the two sentences" if is_pair else "A: the prompt, B: what was written"
+        st.caption(said, width="content", help=definition("Quadrants"))
         segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
 
 

@@ -10,7 +10,7 @@ from attnviz.analysis.memory import METHOD, warm_up
 from attnviz.analysis.relative_positions import relative_positions
 from attnviz.analysis.tensor_table import tensor_table
 from attnviz.implementations.ways import WAYS
-from attnviz.ui import choices, figure
+from attnviz.ui import captions, choices, figure
 from attnviz.ui.implementations_link import REACHES, STRENGTHS, ImplementationsView
 from attnviz.ui.site_bench import SiteBench
 from attnviz.views.code_tables import source_diff, text_rows
@@ -55,7 +55,7 @@ def cost(bench: SiteBench, view: ImplementationsView) -> None:
         st.info("Nothing is measured yet for this site: it takes about half a minute.")
         return
     made = cost_figure(measured[1], TITLES, theme=figure.theme())
-    figure.show(made, key="cost", table=lambda: measured[1].replace({"way": TITLES}))
+    figure.show(made, key="cost", table=lambda: measured[1].replace({"way": TITLES}), caption=captions.of_model())
 
 
 def source(bench: SiteBench, view: ImplementationsView) -> None:

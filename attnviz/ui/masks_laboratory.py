@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.text.glossary import MASKS
 from attnviz.ui import (
+    captions,
     frame,
     masks_controls,
     masks_lab,
@@ -35,6 +36,7 @@ def laboratory(request: Request, trace, view: MaskView) -> None:
     with right:
         masks_controls.room(view)
         bench = frame.run(lambda: masks_lab.bench(request, trace, view))
+        captions.about(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
         if view.room == "pipeline":
             masks_pipeline.picture(bench)
     with left, st.container(key="mask-controls"):

@@ -11,7 +11,7 @@ from attnviz.analysis.fill_findings import cells_table
 from attnviz.analysis.mask_effect import moved
 from attnviz.analysis.nan_causes import nan_causes
 from attnviz.text.display import display
-from attnviz.ui import figure
+from attnviz.ui import captions, figure
 from attnviz.ui.components.mask_lab import mask_lab
 from attnviz.ui.masks_controls import FILL_NAMES, adopt, answered
 from attnviz.ui.masks_lab import Bench
@@ -26,7 +26,7 @@ def picture(bench: Bench) -> None:
     """Scores, masked scores, weights and context of one head, with a mask to paint."""
     view = bench.view
     payload = mask_payload(_pipeline(bench), paint=view.paint, row=view.row, zoom=view.zoom, seq=answered())
-    mask_lab(payload, on_change=adopt)
+    mask_lab(captions.on(payload, site=_site(bench)), on_change=adopt)
 
 
 def below(bench: Bench) -> None:
@@ -58,9 +58,8 @@ def _pipeline(bench: Bench) -> Pipeline:
 def _words(bench: Bench) -> dict[str, str]:
     view, name = bench.view, FILL_NAMES[bench.view.fill]
     after = view.choice.value is None
-    kind = KINDS[view.kind].name if view.kind in KINDS else view.kind
     return {
-        "title": f"{kind}, L{view.layer} H{view.head}: mask {bench.recipe.title}, fill {name}, {view.dtype}",
+        "title": f"{_site(bench)}: mask {bench.recipe.title}, fill {name}, {view.dtype}",
         "masked": "mask comes later" if after else f"hidden: {_put(view)}",
         "weights": "softmax over keys, then the mask" if after else "softmax over keys",
         "dtype": view.dtype,
@@ -68,6 +67,11 @@ def _words(bench: Bench) -> dict[str, str]:
         "renormalised": "1" if view.fill == "zero after, renormalised" else "",
         "file": f"{view.kind}-L{view.layer}-H{view.head}",
     }
+
+
+def _site(bench: Bench) -> str:
+    kind = bench.view.kind
+    return f"{KINDS[kind].name if kind in KINDS else kind}, L{bench.view.layer} H{bench.view.head}"
 
 
 def _put(view) -> str:

@@ -13,6 +13,8 @@ import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.room import Room
+from attnviz.text.display import display
+from attnviz.text.glossary import definition
 from attnviz.ui import frame, guards
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.ui.markdown import literal
@@ -24,6 +26,7 @@ MEGABYTES = 64
 FULL = "There is no room for {}: other visitors' own tensors take all there is. Try again later, or with fewer layers."
 _ROOM = Room(1 << 30)  # bytes of weights: eight of the largest files that are read
 _READING = Lock()
+_TAKEN_AWAY, _NAME = "own-files-taken-away", "own-file-name"
 _KEYS = """
 | key | what |
 | --- | --- |
@@ -40,14 +43,15 @@ Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, a
 
 def picker() -> "BareWeights | None":
     """Draw the place where a file is handed in; its weights, or None where there is no file that can be read."""
+    taken_away = st.session_state.setdefault(_TAKEN_AWAY, 0)
     with st.popover("Your own tensors", icon=":material/upload_file:", key="own-tensors"):
         file = st.file_uploader(
             "Attention weights from a file",
             type=["npz", "safetensors"],
             max_upload_size=MEGABYTES,
-            key="own-file",
-            help="The file is kept in memory, for this page alone, and forgotten after the page is closed; "
-            "no link carries it.",
+            key=f"own-file-{taken_away}" if taken_away else "own-file",
+            help=f"{definition('Your own tensors')} The file is kept in memory, for this page alone, and forgotten "
+            "after the page is closed; no link carries it.",
         )
         st.markdown(_KEYS)
     if file is None:
@@ -56,10 +60,34 @@ def picker() -> "BareWeights | None":
     try:
         if file.type == guards.NO_ROOM:
             raise ValueError(FULL.format(file.name))
-        return _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
+        weights = _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
     except ValueError as error:
         st.session_state["notes-slot"].error(literal(str(error)), icon=":material/error:")
         return None
+    _say_whose(file.name)
+    return weights
+
+
+def _say_whose(name: str) -> None:
+    """Say above the picture that it is not the bar's sentence; the style sheet greys the bar as long as this stands."""
+    st.session_state[_NAME] = name
+    with (
+        st.session_state["notes-slot"],
+        st.container(key="own-shown", horizontal=True, vertical_alignment="center"),
+    ):
+        shown = f"The picture shows your own tensors from {display(name)}, not the sentence in the bar above."
+        st.info(literal(shown), icon=":material/upload_file:")
+        st.button("Back to the sentence", key="own-away", on_click=_take_away)
+
+
+def _take_away() -> None:
+    """A file uploader is emptied by drawing another one."""
+    st.session_state[_TAKEN_AWAY] += 1
+
+
+def said() -> str:
+    """What stands in captions where others have a model."""
+    return f"bare weights from {display(st.session_state[_NAME])}"
 
 
 def entry() -> Entry:

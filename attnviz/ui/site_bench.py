@@ -15,7 +15,7 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
-from attnviz.ui import choices, session
+from attnviz.ui import captions, choices, session
 from attnviz.ui.session import Request
 from attnviz.views.labels import KINDS
 
@@ -107,7 +107,9 @@ def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
     second, batch = _pair(key, _translator(request.entry.name), view.second, _trace=trace)
-    return SiteBench(request, trace, second, batch, view)
+    made = SiteBench(request, trace, second, batch, view)
+    captions.about(trace, request.entry, site=f"{made.name} H{view.head}")
+    return made
 
 
 def site(trace: Trace, view: SiteView) -> None:

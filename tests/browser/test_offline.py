@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 
 def test_no_address_outside_is_asked_for(page: Page, settled, outbound: Path) -> None:
-    for path in ("/", "/heads?src=I+love+you.&to=fr", "/heads?src=I+love+you.&to=zh&plotly=true"):
+    for path in ("/", "/heads?src=I+love+you.&to=fr", "/heads?src=I+love+you.&to=zh&plotly=1"):
         page.goto(path)
         settled(page)
     assert outbound.read_text(encoding="utf-8") == ""

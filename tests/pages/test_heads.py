@@ -100,12 +100,12 @@ def test_what_the_address_says_later_is_shown_too(open_page) -> None:
     assert header(app)["view"]["layer"] == 1
 
 
-@pytest.mark.parametrize("more", [{}, {"words": "true", "specials": "hide"}, {"layer": "mean", "head": "1"}])
+@pytest.mark.parametrize("more", [{}, {"words": "1", "specials": "hide"}, {"layer": "mean", "head": "1"}])
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
     short = header(open_page("heads", **link))
     monkeypatch.setattr(heads_maps, "LONG", 1)
-    app = open_page("heads", **link, table="true")
+    app = open_page("heads", **link, table="1")
     assert not app.exception
     long = header(app)
     assert long["kinds"] == short["kinds"]
@@ -122,3 +122,16 @@ def test_a_link_to_a_translation_that_was_cut_shows_the_same_rows(open_page) -> 
     opened = open_page("heads", **dict(parse_qsl(link, keep_blank_values=True)))
     assert rows(header(opened), "cross") == rows(header(sent), "cross")
     assert "was cut after" in said(opened)
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_the_switches_for_plotly_and_a_table_open_both(open_page, kind: str) -> None:
+    app = open_page("heads", src="I love you", to="fr", kind=kind, plotly="1", table="1")
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 1
+    assert len(app.dataframe) == 1
+    app.button(key="below-plotly-close").click().run()
+    assert not app.exception
+    assert not app.get("plotly_chart")
+    assert app.text_input(key="plotly").value == "0"
+    assert len(app.dataframe) == 1, "the table stays"

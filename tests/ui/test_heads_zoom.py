@@ -89,6 +89,6 @@ def test_a_dragged_box_is_zoomed_into(visit):
 def test_the_keys_are_in_the_help(visit):
     page = visit()
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keys and words")
     for words in ("zoom in, zoom out", "the whole map", "move a zoomed map sideways"):
         expect(dialog).to_contain_text(words)

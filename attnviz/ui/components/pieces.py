@@ -3,16 +3,19 @@
 The shared pieces lie in `shared/`. Each says in its first lines what it asks of the component that takes it.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from streamlit.components.v2 import component
 
+from attnviz.text.glossary import HEADS, TERMS
+
 SHARED = Path(__file__).parent / "shared"
-TOOLS = ("cells", "elements", "theme", "pens", "svg_pen", "opened", "files")
+TOOLS = ("cells", "elements", "definitions", "theme", "pens", "svg_pen", "caption", "opened", "files")
 LIFE = ("announced", "place", "view", "mounted")  # what a component does from its first moment on
-LOOK = ("frame", "buttons", "controls")
+LOOK = ("frame", "buttons", "controls", "definitions")
 
 Part = tuple[Path, Sequence[str]]  # a component's folder, and the names of pieces in it
 
@@ -26,10 +29,16 @@ def made(
     """
     return component(
         f"attnviz_{folder.name}",
-        html=f'<div class="{f"avz {classes}".strip()}" lang="und"></div>',
+        html=f'<div class="{f"avz {classes}".strip()}" lang="und" tabindex="-1"></div>',
         css=joined("css", (SHARED, LOOK), *css),
-        js=first + joined("js", (SHARED, (*TOOLS, *LIFE)), *js),
+        js=glossary_script() + first + joined("js", (SHARED, (*TOOLS, *LIFE)), *js),
     )
+
+
+def glossary_script() -> str:
+    """`const DEFINITIONS = {…};`: what the terms on the component's controls mean. The Heads page's own come first."""
+    terms: Mapping[str, str] = TERMS | HEADS
+    return f"const DEFINITIONS = {json.dumps({term.lower(): text for term, text in terms.items()})};\n"
 
 
 def joined(ending: str, *parts: Part) -> str:

@@ -14,8 +14,9 @@ from attnviz.views.heads_constants import constants_script
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
-    "payload", "maps", "choice", "subject", "strip", "overview_layout", "overview", "geometry", "tile", "focus",
-    "overlay", "zoom", "pointer", "bars", "controls", "pins", "exports", "keys", "focus_pane", "shell", "main",
+    "payload", "maps", "choice", "subject", "strip", "overview_layout", "overview", "geometry", "tile", "labels",
+    "focus", "overlay", "zoom", "pointer", "bars", "controls", "pins", "exports", "keys", "help", "focus_pane", "shell",
+    "main",
 )  # fmt: skip
 
 

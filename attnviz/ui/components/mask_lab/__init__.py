@@ -29,7 +29,7 @@ SCRIPTS = (
     "shell",
     "main",
 )
-_HTML = '<div class="lab" lang="und"></div>'
+_HTML = '<div class="lab" lang="und" tabindex="-1"></div>'
 
 
 def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], None]) -> None:
@@ -43,6 +43,8 @@ def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], N
 
 @cache
 def _component() -> Callable[..., Any]:
-    script = pieces.joined("js", (pieces.SHARED, (*pieces.TOOLS, "mounted")), (_HERE, SCRIPTS))
-    look = pieces.joined("css", (pieces.SHARED, ("buttons",)), (_HERE, ("lab",)))
+    script = pieces.glossary_script() + pieces.joined(
+        "js", (pieces.SHARED, (*pieces.TOOLS, "mounted")), (_HERE, SCRIPTS)
+    )
+    look = pieces.joined("css", (pieces.SHARED, ("buttons", "definitions")), (_HERE, ("lab",)))
     return component("attnviz_mask_lab", html=_HTML, css=look, js=script)

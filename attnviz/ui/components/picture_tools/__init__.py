@@ -10,18 +10,21 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
+from attnviz.ui.components import pieces
+
 _HERE = Path(__file__).parent
 _HTML = """<div role="group" aria-label="Save this picture"><button type="button" data-format="png">PNG</button>
 <button type="button" data-format="svg">SVG</button><span role="status"></span></div>
 """
 
 
-def picture_tools(chart: str, *, name: str) -> None:
-    """Draw the buttons for the figure whose key is `chart`; files are called `name`."""
-    _component()(key=f"{chart}-save", data={"chart": chart, "name": name})
+def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
+    """Draw the buttons for the figure whose key is `chart`; files are called `name`, and have `caption` below it."""
+    _component()(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
 
 
 @cache
 def _component() -> Callable[..., Any]:
     style, script = ((_HERE / f"picture_tools.{ending}").read_text(encoding="utf-8") for ending in ("css", "js"))
-    return component("attnviz_picture_tools", html=_HTML, css=style, js=script)
+    shared = pieces.joined("js", (pieces.SHARED, ("pens", "caption")))
+    return component("attnviz_picture_tools", html=_HTML, css=style, js=shared + script)

@@ -9,14 +9,19 @@ export default function ({ parentElement, data }) {
     button.onclick = () => {
       const plot = document.querySelector(`.st-key-${CSS.escape(data.chart)} .js-plotly-plot`);
       said.textContent = plot ? "" : "The figure is still being drawn.";
-      if (plot) save(plot, button.dataset.format, `${data.name}.${button.dataset.format}`);
+      if (plot) save(plot, button.dataset.format, data);
     };
   }
 }
 
-function save(plot, format, file) {
-  const { width, height } = plot.getBoundingClientRect();
+function save(plot, format, { name, caption }) {
+  const file = `${name}.${format}`;
+  const box = plot.getBoundingClientRect();
+  const font = getComputedStyle(plot).fontFamily;
+  const rows = captionRows(caption, box.width, font);
+  const [width, height] = [box.width, box.height + captionHeight(rows)];
   const picture = documentOf(plot, width, height);
+  picture.append(...rows.map((row, at) => captionNode(plot, row, box.height + (at + 0.5) * CAPTIONS.line, font)));
   const blob = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
   if (format === "svg") return download(blob, file);
   const image = new Image();
@@ -43,6 +48,15 @@ function documentOf(plot, width, height) {
   picture.append(paper, ...layers.map((layer) => layer.cloneNode(true)));
   for (const passing of picture.querySelectorAll(".hoverlayer, .dragcover, .draglayer")) passing.remove();
   return picture;
+}
+
+function captionNode(plot, row, y, font) {
+  const node = document.createElementNS(SVG, "text");
+  node.textContent = row;
+  const look = { x: CAPTIONS.margin, y, "font-size": CAPTIONS.size, "font-family": font, "dominant-baseline": "central" };
+  for (const [name, value] of Object.entries(look)) node.setAttribute(name, value);
+  node.setAttribute("fill", getComputedStyle(plot).color);
+  return node;
 }
 
 function download(blob, file) {

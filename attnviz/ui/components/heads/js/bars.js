@@ -4,7 +4,9 @@ const MOST_BARS = 80; // beyond these the rest is one line with its own sum
 
 function paintBars(app, { tile, row }) {
   const { barsTitle, barsOf, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
-  put(barsTitle, app.view.row === null && row !== null ? "Row under the pointer" : "Pinned row");
+  const isPinned = app.view.row !== null || row === null;
+  put(barsTitle, isPinned ? "Pinned row" : "Row pointed at");
+  explained(barsTitle, "Pinned row");
   barsEmpty.hidden = row !== null;
   for (const node of [bars, barsSum, barsOrder, barsOf]) node.hidden = row === null;
   put(barsRow, row === null ? "" : rowText(tile, row));
@@ -47,7 +49,9 @@ function fillBars(app, tile, row) {
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
   put(app.parts.barsSum, `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}`);
-  put(app.parts.barsOrder, app.view.bars === "position" ? "by position" : "by weight");
+  const order = app.view.bars === "position" ? "by position" : "by weight";
+  put(app.parts.barsOrder, order);
+  explained(app.parts.barsOrder, order);
 }
 
 // Nodes for the bars; `ready` of them are made ahead of the first row, so that it comes as fast as the next.

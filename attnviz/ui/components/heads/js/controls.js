@@ -3,7 +3,7 @@
 function paintControls(app) {
   const { view, parts, payload } = app;
   paintTabs(app);
-  const metrics = payload.header.metrics.names.map(([name]) => [name, name.replaceAll("_", " ")]);
+  const metrics = payload.header.metrics.names.map(([name]) => [name, metricLabel(name)]);
   fillSelect(parts.sort, [["layout", "layer, head"], ...metrics], view.sort);
   fillSelect(parts.tint, [["none", "none"], ...metrics], view.tint);
   fillSelect(
@@ -34,16 +34,6 @@ function paintControls(app) {
     pin: isPinned(app, view.kind, view.layer, view.head),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
-  parts.specials.list.title = {
-    show: "Special tokens are shown (s)",
-    hide: "Special tokens are hidden; rows sum to less than 1 (s)",
-    renormalise: "Special tokens are hidden; rows are scaled to sum to 1 (s)",
-  }[view.specials];
-  parts.range.list.title = {
-    fixed: "Colours span 0 to 1",
-    max: "Colours span 0 to the largest weight",
-    sink: "Colours span 0 to the largest weight outside the first and the end token",
-  }[view.sink ? "sink" : view.scale];
   put(parts.pin, pressed.pin ? "Unpin" : "+ Pin");
   parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
@@ -57,13 +47,12 @@ function paintTabs(app) {
   if (tabs.dataset.drawn !== key) {
     tabs.dataset.drawn = key;
     tabs.replaceChildren(
-      ...kinds.map(({ kind, tab, title }, i) =>
-        button(tab, {
-          role: "tab",
-          title: `${title} (${i + 1})`,
-          "data-kind": kind,
-          onclick: () => chooseKind(app, kind),
-        }),
+      ...kinds.map(({ kind, tab }, i) =>
+        explained(
+          button(tab, { role: "tab", "data-kind": kind, onclick: () => chooseKind(app, kind) }),
+          tab,
+          String(i + 1),
+        ),
       ),
     );
   }
@@ -97,13 +86,21 @@ function zoomText({ view }) {
   return `rows ${top} to ${bottom - 1}, keys ${left} to ${right - 1}`;
 }
 
-function legendNotes(app, about) {
+// What the colours and marks of the maps mean.
+function figureNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
+  if (app.view.zoom) notes.push(zoomText(app));
+  return notes.filter(Boolean);
+}
+
+// The same, and what is said of the page beside them.
+function legendNotes(app, about) {
+  const { kind, signed } = app.tiles[0];
+  const notes = figureNotes(app, about);
   if (signed === false && app.view.compare === "difference")
     notes.push("a difference needs two heads of the same kind");
-  if (app.view.zoom) notes.push(zoomText(app));
   if (kind.isPooled) notes.push("thumbnails show the largest weight of each block");
-  return notes.filter(Boolean);
+  return notes;
 }

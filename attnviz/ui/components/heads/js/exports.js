@@ -22,14 +22,26 @@ function exportName(app) {
   return `attnviz-${name}`;
 }
 
+// Kind, layer and head of all that is drawn.
+function siteOf(app) {
+  const { tiles, view } = app;
+  const { kind, pair, layer, head } = tiles[0];
+  if (pair) return `${kind.title}, ${pair.map(([, l, h]) => siteName(l, h)).join(" − ")}`;
+  if (view.compare !== "side") return `${kind.title}, ${siteName(layer, head)}`;
+  return tiles.map((tile) => pinName(app, [tile.kind.kind, tile.layer, tile.head])).join(", ");
+}
+
 // The whole figure: title, maps, legend. The maps on the screen keep their own places.
 function drawFigure(app, pen, [width, height]) {
-  const [title, question] = titleOf(app);
+  const [title, question] = figureTitle(app);
   pen.text(title, 16, 20, { size: 14, weight: 600 });
   pen.text(question, 16 + pen.widthOf(title, 14, 600) + 10, 20, { colour: app.theme.muted });
-  const tiles = app.tiles.map((tile) => ({ ...tile }));
+  const tiles = app.tiles.map((tile) => ({ ...tile, heading: tile.heading && plainName(app, tile) }));
   drawTiles(app, pen, tiles, { x: 12, y: 40, w: width - 24, h: height - 84 });
-  for (const tile of tiles) markPinnedRow(app, pen, tile);
+  for (const tile of tiles) {
+    drawLabels(app, pen, tile);
+    markPinnedRow(app, pen, tile);
+  }
   drawLegend(app, pen, height - 22);
 }
 
@@ -41,11 +53,15 @@ function drawLegend(app, pen, y) {
   const x = 24 + pen.widthOf(text, 11);
   const steps = Float32Array.from(range(256));
   pen.image(imageOf(steps, [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]), x, y - 5, 140, 10);
-  pen.text(`${signed ? "+" : ""}${exactText(high)}  ${legendNotes(app, note).join(" · ")}`, x + 148, y, {
+  pen.text(`${signed ? "+" : ""}${exactText(high)}  ${figureNotes(app, note).join(" · ")}`, x + 148, y, {
     size: 11,
     colour: app.theme.muted,
   });
 }
+
+// A file has no controls, and nobody has anything in focus there.
+const figureTitle = (app) => (app.view.compare === "side" ? ["Heads side by side", ""] : titleOf(app));
+const plainName = (app, { kind, layer, head }) => pinName(app, [kind.kind, layer, head]);
 
 function figureSize(app) {
   const [width, height] = app.sizes.map;

@@ -68,6 +68,7 @@ function paintFocus(app) {
     app.picture = picture;
     paintMaps(app);
   }
+  followPointer(app);
   paintOverlay(app);
   paintTitle(app);
 }

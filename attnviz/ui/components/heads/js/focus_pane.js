@@ -3,11 +3,7 @@
 function focusPane(app, parts) {
   parts.title = element("h2");
   parts.question = element("span", { class: "quiet" });
-  parts.coarse = element("span", {
-    class: "coarse",
-    hidden: true,
-    title: "Drawn from the overview's eight bits; the exact numbers are on their way.",
-  });
+  parts.coarse = explained(element("span", { class: "coarse", tabindex: "0", hidden: true }), "8-bit");
   const said = element("div", { class: "said" }, parts.title, parts.question, parts.coarse);
   const head = element("header", { class: "spread" }, said, outputTools(app, parts));
   parts.map = element("canvas", { role: "img", class: "map" });
@@ -25,9 +21,9 @@ function focusPane(app, parts) {
   );
 }
 
-function toggle(app, name, text, { title, patch }) {
-  app.parts[name] = button(text, { title, "aria-pressed": "false", onclick: () => change(app, patch(app.view)) });
-  return app.parts[name];
+function toggle(app, name, text, { key, patch }) {
+  const node = button(text, { "aria-pressed": "false", onclick: () => change(app, patch(app.view)) });
+  return (app.parts[name] = explained(node, text, key));
 }
 
 function outputTools(app, parts) {
@@ -37,11 +33,9 @@ function outputTools(app, parts) {
     exportMenu(app, EXPORTS),
     group(
       toggle(app, "plotly", "Plotly", {
-        title: "The same map as a Plotly figure, below",
         patch: ({ plotly }) => ({ plotly: !plotly }),
       }),
       toggle(app, "table", "Table", {
-        title: "The same numbers as a table, below",
         patch: ({ table }) => ({ table: !table }),
       }),
     ),
@@ -50,33 +44,28 @@ function outputTools(app, parts) {
 
 function focusTools(app, parts) {
   parts.specials = select("Specials", {
-    title: "Special tokens (s)",
+    key: "s",
     onchoose: (specials) => change(app, { specials }),
   });
   parts.range = select("Range", {
-    title: "What the colours span",
     onchoose: (choice) => change(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
   });
-  parts.pin = button("+ Pin", {
-    title: "Keep this head to compare (Enter)",
-    class: "strong",
-    onclick: () => togglePin(app),
-  });
+  parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
   return element(
     "div",
     { class: "tools" },
     group(
       toggle(app, "meanHeads", "Mean heads", {
-        title: "Average over the heads of a layer (a)",
+        key: "a",
         patch: () => overHeads(app),
       }),
-      toggle(app, "meanLayers", "Mean layers", { title: "Average over layers (l)", patch: () => overLayers(app) }),
+      toggle(app, "meanLayers", "Mean layers", { key: "l", patch: () => overLayers(app) }),
     ),
     toggle(app, "mask", "Mask", {
-      title: "Hatch the keys that may not be seen (m)",
+      key: "m",
       patch: ({ mask }) => ({ mask: !mask }),
     }),
-    toggle(app, "words", "Words", { title: "Merge pieces into words (w)", patch: ({ words }) => ({ words: !words }) }),
+    toggle(app, "words", "Words", { key: "w", patch: ({ words }) => ({ words: !words }) }),
     parts.specials.node,
     parts.range.node,
     parts.pin,
@@ -96,10 +85,9 @@ function pinPane(app, parts) {
 }
 
 function barsPane(app, parts) {
-  parts.barsTitle = element("h3");
+  parts.barsTitle = element("h3", { class: "bars-title" });
   parts.barsOrder = button("by weight", {
-    class: "link",
-    title: "Order of the bars",
+    class: "link bars-order",
     onclick: () => change(app, { bars: app.view.bars === "position" ? "weight" : "position" }),
   });
   parts.barsOf = element("p", { class: "bars-of" });

@@ -1,7 +1,7 @@
 // Where a map's cells and labels lie in a box; all lengths in CSS pixels.
 
 const LABEL = 12,
-  LARGEST_CELL = 46,
+  LARGEST_CELL = 64,
   READABLE = 14,
   AXIS = 18;
 // Labels of columns lie flat where every one fits, and else at the gentlest of these at which lines keep apart.

@@ -19,7 +19,7 @@ const KEY_HELP = [
   ["+ −, drag", "zoom in, zoom out; zoom to a box"],
   ["0, double click", "the whole map"],
   ["Shift ← →", "move a zoomed map sideways"],
-  ["?", "these keys"],
+  ["?", "these keys and words"],
 ];
 
 function watchKeys(app) {
@@ -44,7 +44,9 @@ function pressed(app, event) {
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();
-  act();
+  const wasOpen = !app.parts.help.hidden;
+  if (event.key !== "?") closeHelp(app);
+  if (event.key !== "Escape" || !wasOpen) act(); // Esc takes one thing away at a time
 }
 
 function actionOf(app, { key, shiftKey }) {
@@ -61,19 +63,14 @@ function actionOf(app, { key, shiftKey }) {
     d: view.pins.length
       ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
       : null,
-    Escape: () => {
-      app.parts.help.hidden = true;
-      change(app, { row: null, zoom: null });
-    },
+    Escape: () => change(app, { row: null, zoom: null }),
     "+": () => zoomBy(app, ZOOM_STEP),
     "=": () => zoomBy(app, ZOOM_STEP), // the same key without Shift
     "-": view.zoom ? () => zoomBy(app, 1 / ZOOM_STEP) : null,
     0: () => change(app, { zoom: null }),
     Enter: () => togglePin(app),
     " ": () => togglePin(app),
-    "?": () => {
-      app.parts.help.hidden = !app.parts.help.hidden;
-    },
+    "?": () => toggleHelp(app),
     1: () => chooseKind(app, [...app.payload.kinds.keys()][0]),
     2: () => chooseKind(app, [...app.payload.kinds.keys()][1]),
     3: () => chooseKind(app, [...app.payload.kinds.keys()][2]),
@@ -111,6 +108,3 @@ function rememberSite(app) {
   if (app.view.head !== "mean") app.lastHead = app.view.head;
   if (app.view.layer !== "mean") app.lastLayer = app.view.layer;
 }
-
-const helpNode = () =>
-  element("dl", {}, ...KEY_HELP.flatMap(([key, text]) => [element("dt", { text: key }), element("dd", { text })]));

@@ -58,6 +58,7 @@ function paint(app, began) {
 function paintRow(app) {
   const subject = subjectOf(app);
   paintStrip(app, subject);
+  nameWeight(app, app.pointedToken); // it may be pointed at still
   paintBars(app, subject);
   bringIntoView(app.queried);
 }

@@ -1,36 +1,21 @@
-// What lies over the maps: the pinned row's outline, the cell under the pointer, its labels, a zoom being drawn.
+// What lies over the maps: their names, the pinned row's outline, the cell under the pointer, a zoom being drawn.
 
 function paintOverlay(app) {
   const [width, height] = app.sizes.map;
   const pen = canvasPen(sharpContext(app.parts.overlay, [width, height]), app.theme);
   for (const tile of app.tiles) {
+    drawLabels(app, pen, tile);
     markPinnedRow(app, pen, tile);
     if (app.hover && app.hover.kind === tile.kind.kind) outlineCell(app, pen, tile);
   }
   if (app.dragged) pen.box(...app.dragged, { stroke: app.theme.accent, fill: css(app.theme.accentRGB, 0.12) });
 }
 
-// The pinned row's label stands on paper of its own: below it the map has the same one in plain letters, or, of a long
-// text, those of its neighbours.
 function markPinnedRow(app, pen, tile) {
   const { row } = app.view;
-  const { zoom, x, labelWidth } = tile.geometry;
+  const { zoom } = tile.geometry;
   if (row === null || !sharesRows(app, tile.kind.kind) || row < zoom.top || row >= zoom.bottom) return;
-  const [top, bottom] = labelsUnder(tile.geometry, row);
-  pen.box(x - 10 - labelWidth, top, labelWidth + 5, bottom - top, { fill: app.theme.paper });
-  drawRowLabel(app, pen, tile, { row, strong: true });
   outlineRow(app, pen, tile.geometry, row);
-}
-
-// From where to where a row's label covers others, which are then taken away whole: half a label reads as another word.
-function labelsUnder(geometry, row) {
-  const { zoom, cell } = geometry;
-  if (cell.h >= LABEL_LINE) return [rowTop(geometry, row), rowTop(geometry, row) + cell.h];
-  const step = stepFor(cell.h, LABEL_LINE);
-  const above = row - ((row - zoom.top) % step);
-  const covered = [above, above + step].filter((other) => Math.abs(other - row) * cell.h < LABEL_LINE);
-  const middles = [row, ...covered].map((other) => rowTop(geometry, other) + cell.h / 2);
-  return [Math.min(...middles) - LABEL / 2, Math.max(...middles) + LABEL / 2];
 }
 
 function outlineRow(app, pen, geometry, row) {

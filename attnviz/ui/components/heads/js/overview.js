@@ -107,46 +107,70 @@ function drawThumb(app, kind, { canvas, layer, head }) {
 
 function paintTint(app, kind) {
   const { tint, sort } = app.view;
-  const shown = tint !== "none" ? tint : sort !== "layout" ? sort : null;
-  const key = `${app.overviewKey}|${tint}|${shown}`;
+  const key = `${app.overviewKey}|${tint}`;
   if (app.tintKey === key) return;
   app.tintKey = key;
-  const values = shown ? app.payload.header.metrics.values[kind.kind]?.[shown] : null;
-  const [low, high] = extent(values);
-  for (const { node, value, foot, layer, head } of app.cells.values()) {
-    const number = values && layer !== "mean" && head !== "mean" ? values[layer * kind.heads + head] : undefined;
-    value.textContent =
-      number === undefined || app.layout.dense
-        ? ""
-        : app.layout.w < 26
-          ? shortText(number).replace(/^(-?)0\./, "$1.")
-          : shortText(number);
-    const part = tint !== "none" && Number.isFinite(number) && high > low ? (number - low) / (high - low) : null;
-    foot.style.background = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
-    const measured = number === undefined ? "" : `, ${metricName(app, shown)} ${shortText(number)}`;
-    node.setAttribute("aria-label", siteName(layer, head) + measured);
-    node.title = siteName(layer, head) + measured;
+  // What the heads are sorted by is what is printed: another number would look unsorted.
+  const printed = measureOf(app, kind, sort !== "layout" ? sort : tint);
+  const tinted = measureOf(app, kind, tint);
+  for (const cell of app.cells.values()) {
+    cell.value.textContent = app.layout.dense ? "" : printedText(app, printed?.of(cell));
+    const part = tinted?.part(cell) ?? null;
+    const tone = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
+    cell.foot.style.background = tone;
+    const name = siteName(cell.layer, cell.head);
+    cell.node.setAttribute("aria-label", (cell.node.title = [name, ...measuredTexts(cell, printed, tinted)].join(", ")));
   }
-  app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { shown, low, high });
+  app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { printed, tinted });
+}
+
+// A metric's numbers for a kind's heads; null for none, and for what is no metric ("layout", "none").
+function measureOf(app, kind, metric) {
+  const values = app.payload.header.metrics.values[kind.kind]?.[metric];
+  if (!values) return null;
+  const [low, high] = extent(values);
+  const of = ({ layer, head }) => (layer === "mean" || head === "mean" ? undefined : values[layer * kind.heads + head]);
+  const share = (number) => (Number.isFinite(number) && high > low ? (number - low) / (high - low) : null);
+  return { name: metricName(app, metric), low, high, of, part: (cell) => share(of(cell)) };
+}
+
+function measuredTexts(cell, printed, tinted) {
+  const measures = printed?.name === tinted?.name ? [printed] : [printed, tinted];
+  return measures
+    .filter((measure) => measure?.of(cell) !== undefined)
+    .map((measure) => `${measure.name} ${shortText(measure.of(cell))}`);
+}
+
+function printedText(app, number) {
+  if (number === undefined) return "";
+  return app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
 }
 
 function extent(values) {
   const numbers = (values ?? []).filter(Number.isFinite);
-  return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
+  return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [NaN, NaN];
 }
 
 function metricName(app, metric) {
   const [, unit] = app.payload.header.metrics.names.find(([name]) => name === metric) ?? [metric, ""];
-  const label = metric.replaceAll("_", " ");
+  const label = metricLabel(metric);
   return unit ? `${label} (${unit})` : label;
 }
 
-function summaryText(app, kind, { shown, low, high }) {
+const metricLabel = (metric) => metric.replaceAll("_", " ").replace("eos ", "<eos> ");
+
+function summaryText(app, kind, { printed, tinted }) {
   const count = (number, word) => `${number} ${number === 1 ? word : `${word}s`}`;
   const counts = `${count(kind.layers, "layer")} × ${count(kind.heads, "head")}`;
-  if (!shown) return counts;
-  const verb = app.view.tint === "none" ? "sorted" : "tinted";
-  return `${counts} · ${verb} by ${metricName(app, shown)}, ${shortText(low)} to ${shortText(high)}`;
+  const spanned = ({ name, low, high }) =>
+    Number.isNaN(low) ? `${name}: none for this kind` : `${name}, ${shortText(low)} to ${shortText(high)}`;
+  const isSorted = app.view.sort !== "layout" && printed;
+  if (printed && printed.name === tinted?.name)
+    return `${counts} · number${isSorted ? ", order" : ""} and tint: ${spanned(printed)}`;
+  const parts = [counts];
+  if (printed) parts.push(`number${isSorted ? " and order" : ""}: ${spanned(printed)}`);
+  if (tinted) parts.push(`tint: ${spanned(tinted)}`);
+  return parts.join(" · ");
 }
 
 function paintFocusCell(app) {

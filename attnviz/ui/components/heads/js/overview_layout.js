@@ -15,7 +15,7 @@ function overviewLayout(app, kind, [width, height]) {
   const upright = layers.map((layer) => heads.map((head) => [layer, head]));
   const turned = heads.map((head) => layers.map((layer) => [layer, head]));
   const [a, b] = [upright, turned].map((rows) => ({ rows, ...sizeOf(app, kind, rows, [width, height]) }));
-  return b.area > a.area * 1.15 ? { ...b, turned: true } : a;
+  return b.area > a.area * 1.05 ? { ...b, turned: true } : a;
 }
 
 function sortedLayout(app, kind, size) {

@@ -33,4 +33,6 @@ function pinNode(app, pin) {
 }
 
 const compareButtons = (app) =>
-  COMPARE.map(([id, text]) => button(text, { "data-compare": id, onclick: () => change(app, { compare: id }) }));
+  COMPARE.map(([id, text]) =>
+    explained(button(text, { "data-compare": id, onclick: () => change(app, { compare: id }) }), text, "d"),
+  );

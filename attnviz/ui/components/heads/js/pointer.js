@@ -5,6 +5,7 @@ function watchPointer(app) {
   overlay.onpointermove = (event) => hoverAt(app, event);
   overlay.onpointerleave = () => {
     if (!app.press) endHover(app);
+    app.point = null;
   };
   overlay.onpointerdown = (event) => {
     if (event.button) return; // a right click opens a menu and pins nothing
@@ -26,20 +27,33 @@ const tileAt = (app, [x, y]) =>
   app.tiles.find(({ geometry: { box } }) => x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h) ?? null;
 
 function hoverAt(app, event) {
-  const point = pointOf(event);
-  if (app.press && drag(app, point)) return;
-  const tile = tileAt(app, point);
-  const cell = tile && cellAt(tile.geometry, point);
-  const row = cell ? cell.row : tile && rowAt(tile.geometry, point);
-  if (row === null || row === undefined) return endHover(app);
-  const at = app.tiles.indexOf(tile);
-  const key = `${at}/${row}/${cell?.col}`;
-  if (app.hover?.key !== key) {
-    app.hover = { key, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
+  app.point = pointOf(event);
+  if (app.press && drag(app, app.point)) return;
+  const hover = hoverUnder(app, app.point);
+  if (!hover) return endHover(app);
+  if (app.hover?.key !== hover.key) {
+    app.hover = hover;
     paintOverlay(app);
     if (app.view.row === null) paintRow(app);
   }
-  showTip(app, tile, point);
+  showTip(app);
+}
+
+function hoverUnder(app, point) {
+  const tile = tileAt(app, point);
+  const cell = tile && cellAt(tile.geometry, point);
+  const row = cell ? cell.row : tile && rowAt(tile.geometry, point);
+  if (row === null || row === undefined) return null;
+  const at = app.tiles.indexOf(tile);
+  return { key: `${at}/${row}/${cell?.col}`, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
+}
+
+// Another map may have come under a pointer that rests: by an arrow key, another sentence, another size.
+function followPointer(app) {
+  if (app.press) return;
+  app.hover = app.point && hoverUnder(app, app.point);
+  if (app.hover) showTip(app);
+  else app.parts.tip.hidden = true;
 }
 
 function endHover(app) {
@@ -50,11 +64,12 @@ function endHover(app) {
   if (app.view.row === null) paintRow(app);
 }
 
-function showTip(app, tile, [x, y]) {
+function showTip(app) {
   const { tip } = app.parts,
-    { row, col } = app.hover;
+    { row, col, tile } = app.hover,
+    [x, y] = app.point;
   tip.hidden = false;
-  tip.replaceChildren(...tipLines(tile, row, col));
+  tip.replaceChildren(...tipLines(app.tiles[tile], row, col));
   const [width, height] = app.sizes.map;
   const { offsetWidth, offsetHeight } = tip;
   tip.style.left = `${Math.max(0, Math.min(x + 14, width - offsetWidth))}px`;

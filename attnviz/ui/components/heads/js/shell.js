@@ -6,9 +6,11 @@ function buildShell(app) {
     stripPane(parts),
     overviewPane(app, parts),
     focusPane(app, parts),
-    helpPane(parts),
+    helpPane(app, parts),
     (parts.live = liveRegion()),
   );
+  watchDefinitions(app);
+  watchHelp(app);
   watchPointer(app);
   watchKeys(app);
   watchSize(app, app.root, parts.mapBox, parts.gridBox);
@@ -26,28 +28,13 @@ function overviewPane(app, parts) {
   parts.tint = select("Tint", { onchoose: (tint) => change(app, { tint }) });
   parts.grid = element("div", { class: "avz-grid", role: "grid" });
   parts.gridBox = element("div", { class: "grid-box" }, parts.grid);
-  const head = element("header", { class: "spread" }, element("h2", { text: "Every head" }), parts.tabs);
+  const head = element("header", { class: "spread" }, element("h2", {}, termNode("Every head")), parts.tabs);
   const tools = element("div", { class: "tools" }, parts.sort.node, parts.tint.node);
   const foot = element(
     "footer",
     { class: "quiet spread" },
     parts.summary,
-    button("? keys", {
-      class: "link",
-      onclick: () => {
-        parts.help.hidden = !parts.help.hidden;
-      },
-    }),
+    (parts.helpButton = button("? help", { class: "link", onclick: () => toggleHelp(app) })),
   );
   return element("section", { class: "pane overview", "aria-label": "Every head" }, head, tools, parts.gridBox, foot);
-}
-
-function helpPane(parts) {
-  parts.help = element(
-    "div",
-    { class: "help", role: "dialog", "aria-label": "Keys", hidden: true },
-    element("h3", { text: "Keys" }),
-    helpNode(),
-  );
-  return parts.help;
 }

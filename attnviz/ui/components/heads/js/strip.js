@@ -38,7 +38,8 @@ function clearToken(token) {
 
 // A token's weight is written out when somebody points at it: writing all of a long sentence's takes a frame.
 function nameWeight(app, token) {
-  if (!token.classList.contains("token")) return;
+  if (!token?.classList.contains("token")) return;
+  app.pointedToken = token;
   const weight = app.weightOf.get(token);
   token.title = weight === undefined ? "" : exactText(weight);
 }

@@ -1,4 +1,4 @@
-// One map with its labels, axis titles, hatching and outline. The same strokes go to the screen, to PNG and to SVG.
+// One map with its axis titles and hatching; `labels.js` names its rows and columns. The same strokes go to the screen, to PNG and to SVG.
 
 function drawTile(app, pen, tile, box) {
   const geometry = geometryOf(pen, tile, box);
@@ -6,8 +6,7 @@ function drawTile(app, pen, tile, box) {
   if (tile.heading) drawHeading(app, pen, tile);
   drawCells(app, pen, tile);
   if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
-  drawRowLabels(app, pen, tile);
-  drawColLabels(app, pen, tile);
+  drawBlindRows(app, pen, tile);
   drawAxes(app, pen, tile);
   return geometry;
 }
@@ -60,58 +59,15 @@ function maskedBoxes({ mask, kind, geometry }) {
   return boxes;
 }
 
-const LABEL_LINE = 11; // from one label of a row, or column, to the next
-const stepFor = (side, wanted) => Math.max(1, Math.ceil(wanted / side));
-
-function drawRowLabels(app, pen, tile) {
-  const { geometry } = tile;
-  const step = stepFor(geometry.cell.h, LABEL_LINE);
-  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row += step) drawRowLabel(app, pen, tile, { row });
-  if (geometry.cell.h < 10) return;
-  for (let row = geometry.zoom.top; row < geometry.zoom.bottom; row++) drawBlindness(app, pen, tile, row);
+function drawBlindRows(app, pen, tile) {
+  const { zoom, cell } = tile.geometry;
+  for (let row = zoom.top; row < zoom.bottom && cell.h >= 10; row++) drawBlindness(app, pen, tile, row);
 }
 
 function drawBlindness(app, pen, tile, row) {
   const { geometry } = tile;
   const style = { size: 11, colour: app.theme.muted };
   pen.text(blindness(tile, row), geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, style);
-}
-
-// Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
-function drawRowLabel(app, pen, tile, { row, strong = false }) {
-  const { geometry, kind } = tile;
-  const [input, output] = kind.rows[row];
-  const y = rowTop(geometry, row) + geometry.cell.h / 2;
-  const weight = strong ? 700 : 400,
-    size = geometry.labelSize;
-  let right = geometry.x - 8;
-  if (output !== null) {
-    const text = shortened(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
-    pen.text(text, right, y, { weight, size, align: "right" });
-    right -= pen.widthOf(text, size, weight);
-    if (input !== null) {
-      pen.text(" → ", right, y, { size, align: "right", colour: app.theme.faint });
-      right -= pen.widthOf(" → ", size);
-    }
-  }
-  if (input === null) return;
-  const room = right - (geometry.x - 8 - geometry.labelWidth);
-  const style = output === null ? { weight, size } : { colour: app.theme.muted, size };
-  pen.text(shortened(pen, input, room, style), right, y, { ...style, align: "right" });
-}
-
-function drawColLabels(app, pen, tile) {
-  const { geometry, kind } = tile;
-  const step = stepFor(geometry.cell.w * (geometry.angle ? Math.sin(-geometry.angle) : 1), LABEL_LINE);
-  for (let col = geometry.zoom.left; col < geometry.zoom.right; col += step)
-    drawColLabel(pen, { geometry, text: kind.cols[col], col });
-}
-
-function drawColLabel(pen, { geometry, text, col, weight = 400 }) {
-  const x = colLeft(geometry, col) + geometry.cell.w / 2;
-  const { angle, longest } = geometry;
-  if (!angle) pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  else pen.text(shortened(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
 }
 
 function drawAxes(app, pen, tile) {

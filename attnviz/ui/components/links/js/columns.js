@@ -1,7 +1,7 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
 const READABLE = 19,
-  TALLEST = 36; // pixels a row
+  TALLEST = 84; // pixels a row: a short sentence takes the room that there is, for it may be read from the last bench
 
 function paintColumns(app) {
   const { header } = app.payload;
@@ -12,6 +12,7 @@ function paintColumns(app) {
   if (app.columnsBase !== header.base) {
     app.columnsBase = header.base;
     app.columnsHeight = null;
+    app.hovered = app.focused = null; // the tokens that were pointed at are gone
     app.tokens = {
       q: header.rows.map((row, i) => tokenNode(app, "q", i, row)),
       k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])),
@@ -34,6 +35,7 @@ function placeTokens(app, rows) {
     });
   app.parts.inner.style.height = `${Math.ceil(app.rowHeight * rows)}px`;
   app.parts.body.style.setProperty("--row", `${app.rowHeight}px`);
+  app.parts.body.style.setProperty("--text", `${Math.max(12.5, Math.min(19, app.rowHeight * 0.36))}px`);
 }
 
 function tokenNode(app, side, place, [input, output]) {

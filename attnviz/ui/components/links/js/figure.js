@@ -12,19 +12,23 @@ const figureName = (app) =>
       .join("_") || "none"
   }`;
 
+const namesOf = (app) => app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ") || "no head";
+const siteOf = (app) => `${app.payload.header.title}, ${namesOf(app)}`;
+
 function figureSize(app) {
   const [, , rows, cols] = app.payload.header.shape;
-  return [2 * COLUMN + MIDDLE + 24, HEAD + Math.ceil(app.rowHeight * Math.max(rows, cols)) + 12];
+  return [2 * COLUMN + MIDDLE + 24, HEAD + Math.ceil(app.rowHeight * Math.max(rows, cols)) + 34];
 }
 
 function figure(app, pen, context) {
   const { header } = app.payload;
-  const heads = app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ");
-  pen.text(shortened(pen, `${header.title}: ${heads}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, {
+  pen.text(shortened(pen, `${header.title}: ${namesOf(app)}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, {
     size: 14,
     weight: 600,
   });
-  const size = Math.min(12, Math.max(3, app.rowHeight - 2));
+  const note = shortened(pen, notesOf(app).join(" · "), 2 * COLUMN + MIDDLE, { size: 11 });
+  pen.text(note, 12, figureSize(app)[1] - 14, { size: 11, colour: app.theme.muted });
+  const size = Math.max(3, Math.min(Math.max(12, app.rowHeight * 0.3), app.rowHeight - 2, 17));
   const label = (text, place, x, align) =>
     pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
   header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, "right"));

@@ -33,6 +33,14 @@ function shadeEnds(app, token) {
   }
 }
 
+// Sorted once for the same lines: a long text has thousands.
+function strongestFirst(app) {
+  if (app.ranked?.of !== app.shown) app.ranked = { of: app.shown, lines: rankedLines(app.shown.lines) };
+  return app.ranked.lines;
+}
+
+const rankedLines = (lines) => [...lines].sort((a, b) => b.weight - a.weight);
+
 function paintList(app, token) {
   const { list, listHint, listTitle } = app.parts;
   const [side, place] = tokenOf(token);
@@ -40,9 +48,9 @@ function paintList(app, token) {
   const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
   listTitle.textContent =
     token === null
-      ? "The links of a token"
+      ? "The strongest links"
       : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
-  const lines = token === null ? [] : [...app.shown.lines].sort((a, b) => b.weight - a.weight);
+  const lines = strongestFirst(app);
   listHint.hidden = token !== null;
   list.replaceChildren(...lines.slice(0, MOST_LISTED).map((line) => listNode(app, line, side)));
   if (lines.length > MOST_LISTED)
@@ -52,30 +60,33 @@ function paintList(app, token) {
     .map(
       (line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`,
     );
-  if (token !== null) announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
+  if (token === null) announce(app, "");
+  else announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
 }
 
 function listNode(app, line, side) {
   const { header } = app.payload;
   const [layer, head] = app.view.heads[line.place];
-  const text = side === "q" ? header.cols[line.col] : rowName(header.rows[line.row]);
+  const [input, output] = header.rows[line.row];
+  const [row, col] = [isolated(output ?? input), isolated(header.cols[line.col])];
+  const text = { q: header.cols[line.col], k: rowName(header.rows[line.row]) }[side] ?? `${row} – ${col}`;
+  const place = { q: `#${line.col} `, k: `#${line.row} ` }[side] ?? "";
   return element(
     "li",
     {},
     element("span", { class: "dot", style: `background:${hueOf(app, line.place)}` }),
     element("bdi", { class: "list-token", text }),
-    element("span", { class: "quiet", text: `#${side === "q" ? line.col : line.row} L${layer} H${head}` }),
+    element("span", { class: "quiet", text: place + (app.view.heads.length > 1 ? `L${layer} H${head}` : "") }),
     element("span", { class: "list-weight", text: exactText(line.weight) }),
   );
 }
 
-// What is drawn and what is not.
-function paintNote(app) {
+// What is drawn and what is not, as it stands in files too.
+function notesOf(app) {
   const { header } = app.payload;
   const { shown, view } = app;
   const opaque = view.scale === "max" ? ` (opaque at ${exactText(shown.top)})` : "";
   const notes = [`${count(shown.lines.length)} lines, as opaque as their weight${opaque}`];
-  if (!view.heads.length) notes.splice(0, 1, "No head is chosen: click a square");
   if (shown.leftOut)
     notes.push(`${count(shown.leftOut)} fainter ones are left out (weight below ${exactText(shown.least)})`);
   const drawn = view.heads.map((head) => linesOf(app, head));
@@ -87,7 +98,11 @@ function paintNote(app) {
     );
   if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);
   if (header.left_out) notes.push(header.left_out);
-  app.parts.note.textContent = notes.join(" · ");
+  return notes;
+}
+
+function paintNote(app) {
+  put(app.parts.note, app.view.heads.length ? notesOf(app).join(" · ") : "No head is chosen: click a square");
 }
 
 const count = (number) => number.toLocaleString("en");

@@ -17,7 +17,7 @@ function squaresPane(app) {
   return element(
     "section",
     { class: "pane", "aria-label": "Heads" },
-    element("header", {}, element("h2", { text: "Heads" }), element("span", { class: "tools" }, all, none)),
+    element("header", {}, element("h2", {}, termNode("Heads", "Every head")), element("span", { class: "tools" }, all, none)),
     kindTabs(app),
     element("div", { class: "squares-box" }, parts.squares),
     element("footer", { class: "quiet", text: "Click squares to choose heads; L0 takes a whole layer." }),
@@ -45,12 +45,12 @@ function linesPane(app) {
   parts.body = element("div", { class: "links-body" }, parts.inner);
   parts.note = element("footer", { class: "quiet" });
   const opacity = choices(app, "scale", [
-    ["fixed", "0 to 1", "A line of weight 1 is opaque"],
-    ["max", "0 to max", "The strongest line is opaque"],
+    ["fixed", "0 to 1"],
+    ["max", "0 to max"],
   ]);
   const rows = choices(app, "rows", [
-    ["read", "Read", "Rows high enough to read"],
-    ["fit", "Fit", "All tokens at once"],
+    ["read", "Read"],
+    ["fit", "Fit"],
   ]);
   return element(
     "section",

@@ -2,11 +2,12 @@
 
 function paintSquares(app) {
   const { header } = app.payload;
-  const width = app.parts.squares.clientWidth;
-  const key = [header.base, app.theme.key, width].join("|");
+  const box = app.parts.squares.parentElement;
+  const room = [app.parts.squares.clientWidth, box.clientHeight];
+  const key = [header.base, app.theme.key, room].join("|");
   if (app.squaresKey !== key) {
     app.squaresKey = key;
-    buildSquares(app, width);
+    buildSquares(app, room);
   }
   const places = new Map(app.view.heads.map(([layer, head], place) => [`${layer}.${head}`, place]));
   for (const [name, node] of app.squares) {
@@ -17,9 +18,23 @@ function paintSquares(app) {
   }
 }
 
-function buildSquares(app, width) {
+const LARGEST_SQUARE = 64;
+
+// Layers stand below each other, or beside each other where the squares are then larger.
+function arrangedSquares(app, [width, height]) {
   const [layers, heads] = app.payload.header.shape;
-  const side = Math.max(11, Math.min(34, Math.floor((width - 30) / heads) - 3));
+  const isTall = app.root.dataset.size !== "phone";
+  const side = (down, across) =>
+    Math.min(LARGEST_SQUARE, (width - 30) / across - 3, isTall ? (height - 30) / down - 3 : Infinity);
+  const [upright, turned] = [side(layers, heads), side(heads, layers)];
+  const isTurned = isTall && turned > upright * 1.15;
+  return { isTurned, side: Math.max(11, Math.floor(isTurned ? turned : upright)) };
+}
+
+function buildSquares(app, room) {
+  const [layers, heads] = app.payload.header.shape;
+  const { isTurned, side } = arrangedSquares(app, room);
+  app.areSquaresTurned = isTurned;
   const held = app.root.getRootNode().activeElement?.dataset?.head;
   app.squares = new Map();
   const nodes = range(layers).flatMap((layer) => [
@@ -30,7 +45,10 @@ function buildSquares(app, width) {
     }),
     ...range(heads).map((head) => squareNode(app, layer, head)),
   ]);
-  app.parts.squares.style.gridTemplateColumns = `26px repeat(${heads}, ${side}px)`;
+  const { style } = app.parts.squares;
+  style.gridAutoFlow = isTurned ? "column" : "row";
+  style.gridTemplateColumns = isTurned ? `repeat(${layers}, ${side}px)` : `26px repeat(${heads}, ${side}px)`;
+  style.gridTemplateRows = isTurned ? `22px repeat(${heads}, ${side}px)` : "";
   app.parts.squares.style.setProperty("--side", `${side}px`);
   app.parts.squares.replaceChildren(...nodes);
   app.squares.get(held)?.focus();
@@ -73,7 +91,8 @@ function ofLayer(app, layer) {
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 function walkSquares(app, event, layer, head) {
-  const [down, right] = STEPS[event.key] ?? [];
+  const step = STEPS[event.key] ?? [];
+  const [down, right] = app.areSquaresTurned ? [...step].reverse() : step;
   const next = app.squares.get(`${layer + down}.${head + right}`);
   if (!next) return;
   event.preventDefault();

@@ -2,7 +2,7 @@
 // the width asks for.
 
 const LOWEST_STRIP = 24,
-  HIGHEST_STRIP = 40,
+  HIGHEST_STRIP = 110,
   NUMBERS = 30, // below each block
   NAMES = 46,
   WIDEST_CELL = 26,
@@ -29,17 +29,21 @@ function elementAt(app, [x, y]) {
   return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
 }
 
+// The largest number either way, of query and key together, and of their products.
+function rangesOf({ query, key, product }) {
+  const largest = (...parts) => Math.max(...parts.flatMap((part) => [...part].map(Math.abs))) || 1;
+  return { vectors: largest(query, key), products: largest(product) };
+}
+
 function drawCells(app, pen, [left, top]) {
   const { pair, cellsLayout } = app;
   const { strip: high } = cellsLayout;
-  const vectors = Math.max(...pair.query.map(Math.abs), ...pair.key.map(Math.abs)) || 1;
-  const products = Math.max(...pair.product.map(Math.abs)) || 1;
+  const { vectors, products } = rangesOf(pair);
   const strips = [
     ["q", pair.query, vectors],
     ["k", pair.key, vectors],
     ["q × k", pair.product, products],
   ];
-  app.ranges = { vectors, products };
   const scale = scaleOf(app, "diverging");
   for (let block = 0; block < cellsLayout.blocks; block++)
     strips.forEach(([name, values, most], strip) => {
@@ -70,10 +74,10 @@ function drawNumbers(app, pen, [left, top]) {
 function paintCells(app) {
   const { parts } = app;
   const width = parts.cellBox.clientWidth;
-  const room = app.root.dataset.size === "phone" ? 0 : parts.cellBox.parentElement.clientHeight / 2;
-  app.cellsLayout = cellsLayout(app, [width, room]);
+  app.cellsLayout = cellsLayout(app, [width, roomForCells(app)]);
   const pen = canvasPen(sharpContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
   drawCells(app, pen, [0, 0]);
+  if (app.point) app.element = elementAt(app, app.point); // other cells may have come under a pointer that rests
   if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
   const { across, cell, strip, block } = app.cellsLayout;
   const x = NAMES + (app.element % across) * cell - 1,
@@ -81,15 +85,30 @@ function paintCells(app) {
   pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
 }
 
+// What the other parts of the pane leave; on a phone the page scrolls anyway.
+function roomForCells({ root, parts: { cellBox } }) {
+  if (root.dataset.size === "phone") return 0;
+  const pane = cellBox.parentElement;
+  const others = [...pane.children].filter((part) => part !== cellBox);
+  return pane.clientHeight - 24 - others.reduce((sum, part) => sum + part.offsetHeight + 8, 0);
+}
+
 function watchCells(app) {
   const { cellBox } = app.parts;
-  cellBox.onpointermove = (event) => lookAt(app, elementAt(app, [event.offsetX, event.offsetY]));
-  cellBox.onpointerleave = () => lookAt(app, null);
+  cellBox.onpointermove = (event) => {
+    app.point = [event.offsetX, event.offsetY];
+    lookAt(app, elementAt(app, app.point));
+  };
+  cellBox.onpointerleave = () => {
+    app.point = null;
+    lookAt(app, null);
+  };
   cellBox.onblur = () => lookAt(app, null);
   cellBox.onkeydown = (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
+    app.point = null;
     lookAt(app, Math.max(0, Math.min(app.pair.order.length - 1, (app.element ?? -step) + step)));
   };
 }

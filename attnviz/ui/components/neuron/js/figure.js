@@ -2,12 +2,17 @@
 
 const figureName = ({ view }) => `neuron-${view.kind}-L${view.layer}-H${view.head}-q${view.row}-k${view.key}`;
 
-const figureSize = (app) => [app.cellsLayout.width + 32, app.cellsLayout.height + 76 + 22 * stepsOf(app).length];
+const siteOf = ({ payload: { header } }) => `${header.title}, L${header.layer} H${header.head}`;
+
+const figureSize = (app) => [app.cellsLayout.width + 32, app.cellsLayout.height + 96 + 22 * stepsOf(app).length];
 
 function figure(app, pen) {
   pen.text(pairTitle(app), 16, 22, { size: 14, weight: 600 });
   drawCells(app, pen, [16, 44]);
-  const top = app.cellsLayout.height + 62;
+  const [vectors, products] = Object.values(rangesOf(app.pair)).map(exactText);
+  const colours = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
+  pen.text(colours, 16, app.cellsLayout.height + 56, { size: 11, colour: app.theme.muted });
+  const top = app.cellsLayout.height + 84;
   stepsOf(app).forEach(([, title, how, value], i) => {
     pen.text(title, 16, top + 22 * i, { weight: 600 });
     pen.text(how, 176, top + 22 * i, { colour: app.theme.muted });

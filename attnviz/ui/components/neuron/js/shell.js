@@ -6,19 +6,21 @@ const WHY =
 
 function buildShell(app) {
   app.root.replaceChildren(
-    listPane(app, "queries", "Query"),
+    listPane(app, "queries", ["Query"]),
     pairPane(app),
-    listPane(app, "keys", "Key, score and weight"),
+    listPane(app, "keys", ["Key", "Score", "Weight"]),
   );
   watchCells(app);
 }
 
-function listPane(app, name, title) {
+function listPane(app, name, terms) {
+  const title = terms.join(", ");
+  const heading = element("h2", {}, ...terms.flatMap((term, i) => (i ? [" · ", termNode(term)] : [termNode(term)])));
   app.parts[name] = element("ol", { class: "options", role: "listbox", "aria-label": title });
   return element(
     "section",
     { class: `pane ${name}-pane`, "aria-label": title },
-    element("h2", { text: title }),
+    heading,
     app.parts[name],
   );
 }
@@ -29,8 +31,8 @@ function pairPane(app) {
   parts.layer = select("Layer", { onchoose: (layer) => change(app, { layer: Number(layer) }) });
   parts.head = select("Head", { onchoose: (head) => change(app, { head: Number(head) }) });
   const order = choices(app, "order", [
-    ["position", "By position", "Elements as they stand"],
-    ["contribution", "By contribution", "What adds most to the dot product first"],
+    ["position", "By position"],
+    ["contribution", "By contribution"],
   ]);
   parts.why = element("p", { class: "quiet", text: WHY });
   parts.canvas = element("canvas", { role: "img" });
@@ -66,6 +68,11 @@ function pairTitle(app) {
   return `${header.title}, L${header.layer} H${header.head}: query ${names[0]}, key ${names[1]}`;
 }
 
+function paintRanges(app) {
+  const [vectors, products] = Object.values(rangesOf(app.pair)).map(exactText);
+  app.parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
+}
+
 function paint(app, began) {
   const { parts } = app;
   const { header } = app.payload;
@@ -77,11 +84,10 @@ function paint(app, began) {
   fillSelect(parts.head, options(header.layers_heads[1], "H"), String(app.view.head));
   parts.title.textContent = pairTitle(app);
   paintLists(app);
-  paintCells(app);
   paintElement(app);
   paintSteps(app);
-  const [vectors, products] = [app.ranges.vectors, app.ranges.products].map(exactText);
-  parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
+  paintRanges(app);
+  paintCells(app); // last, for it takes the room that is left
   const said = stepsOf(app).map(([, title, , value]) => `${title} ${exactText(value)}`);
   parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: ${said.join(", ")}`);
   tellPainted(app, began);

@@ -26,7 +26,7 @@ function sumText({ scores, visible }) {
 
 function paintSteps(app) {
   const nodes = stepsOf(app).flatMap(([name, title, how, value]) => [
-    element("dt", { text: title }),
+    element("dt", {}, termNode(title)),
     element("dd", { class: "quiet", text: how }),
     element("dd", { class: "step-value", "data-step": name, "data-value": value, text: exactText(value) }),
   ]);

@@ -21,10 +21,11 @@ const button = (text, attributes = {}) => element("button", { type: "button", te
 
 const group = (...nodes) => element("div", { class: "group", role: "group" }, ...nodes);
 
-function select(label, { title, onchoose }) {
-  const list = element("select", { "aria-label": label, title: title ?? label });
+function select(label, { key = "", onchoose }) {
+  const list = element("select", { "aria-label": label });
   list.onchange = () => onchoose(list.value);
   const node = element("label", { class: "pick" }, element("span", { text: label }), list);
+  explained(node, label, key);
   return { node, list };
 }
 

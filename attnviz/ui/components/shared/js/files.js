@@ -1,8 +1,9 @@
-// Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them.
+// Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them. A component brings
+// `siteOf(app)`, kind, layer and head in words; its payload has the rest of the caption.
 
 // `items` are [text, act].
 function exportMenu(app, items) {
-  const menu = element("details", { class: "menu" }, element("summary", { text: "Export" }));
+  const menu = element("details", { class: "menu" }, explained(element("summary", { text: "Export" }), "Export"));
   const item = ([text, act]) =>
     button(text, {
       role: "menuitem",
@@ -12,6 +13,12 @@ function exportMenu(app, items) {
       },
     });
   menu.append(element("div", { class: "menu-list", role: "menu" }, ...items.map(item)));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation(); // else the same key would let the pinned row go
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
   menu.addEventListener("focusout", (event) => {
     if (!menu.contains(event.relatedTarget)) menu.open = false;
   });
@@ -25,21 +32,39 @@ function saveFile(name, parts, type) {
 }
 
 // Twice as many pixels as the screen shows. `draw(pen, context)` draws the figure.
-function savePNG(app, name, [width, height], draw) {
+function savePNG(app, name, [width, figure], draw) {
+  const rows = captionOf(app, width);
+  const height = figure + captionHeight(rows);
   const canvas = element("canvas", { width: width * 2, height: height * 2 });
   const context = canvas.getContext("2d");
   context.scale(2, 2);
   context.fillStyle = app.theme.paper;
   context.fillRect(0, 0, width, height);
-  draw(canvasPen(context, app.theme), context);
+  const pen = canvasPen(context, app.theme);
+  draw(pen, context);
+  drawCaption(app, pen, rows, figure);
   canvas.toBlob((blob) => saveFile(`${name}.png`, [blob], "image/png"));
 }
 
 // `draw(pen)` draws the figure, and returns as SVG what a pen has no stroke for.
-function saveSVG(app, name, size, draw) {
+function saveSVG(app, name, [width, figure], draw) {
+  const rows = captionOf(app, width);
   const pen = svgPen(app.theme);
   const extra = draw(pen, null) ?? "";
+  drawCaption(app, pen, rows, figure);
+  const size = [width, figure + captionHeight(rows)];
   saveFile(`${name}.svg`, [pen.document(...size, extra)], "image/svg+xml");
+}
+
+function captionOf(app, width) {
+  const { sentence, site, model } = app.payload.header.caption ?? {};
+  const about = [site || siteOf(app), model].filter(Boolean).join(" · ");
+  return captionRows([sentence, about].filter(Boolean), width, app.theme.font);
+}
+
+function drawCaption(app, pen, rows, top) {
+  const style = { size: CAPTIONS.size, colour: app.theme.muted };
+  rows.forEach((row, i) => pen.text(row, CAPTIONS.margin, top + (i + 0.5) * CAPTIONS.line, style));
 }
 
 const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;

@@ -27,6 +27,14 @@ function canvasPen(context, theme) {
         context.stroke();
       }
     },
+    line(x1, y1, x2, y2, { stroke, width = 1 }) {
+      context.beginPath();
+      context.moveTo(x1, y1);
+      context.lineTo(x2, y2);
+      context.strokeStyle = stroke;
+      context.lineWidth = width;
+      context.stroke();
+    },
     image(image, x, y, w, h) {
       context.imageSmoothingEnabled = false;
       context.drawImage(canvasOf(image), x, y, w, h);

@@ -20,6 +20,10 @@ function svgPen(theme) {
       const paint = { fill: fill ?? "none", stroke: stroke ?? "none", "stroke-width": width, rx: radius };
       add("rect", { ...place(x, y, w, h), ...paint });
     },
+    line(x1, y1, x2, y2, { stroke, width = 1 }) {
+      const [fromX, fromY, toX, toY] = rounded(x1, y1, x2, y2);
+      add("path", { d: `M${fromX} ${fromY}L${toX} ${toY}`, stroke, "stroke-width": width });
+    },
     image(image, x, y, w, h) {
       const look = { preserveAspectRatio: "none", style: "image-rendering:pixelated" };
       add("image", { ...place(x, y, w, h), ...look, href: canvasOf(image).toDataURL() });

@@ -6,6 +6,12 @@ const EXPORTS = [
   ["CSV of the rows so far", (app) => saveCSV(fileName(app), csvRows(app))],
 ];
 
+function siteOf(app) {
+  const { step, layer, head } = app.view;
+  const kinds = app.payload.kinds.filter((kind) => hasSite(kind, layer, head)).map(({ title }) => title);
+  return `${kinds.join(", ")}, ${siteName(layer, head)}, step ${step}`;
+}
+
 const fileName = ({ view: { step, layer, head } }) => `attnviz-step-${step}-L${layer}-H${head}`;
 
 const figureSize = (app) => [app.sizes.map[0], Math.max(app.sizes.map[1], stackedHeight(app.boxes))];

@@ -10,6 +10,7 @@ function paintMaps(app) {
   const context = sharpContext(parts.map, [width, height]);
   drawMaps(app, canvasPen(context, theme));
   parts.map.setAttribute("aria-label", mapsText(app));
+  followPointer(app);
 }
 
 function drawMaps(app, pen) {

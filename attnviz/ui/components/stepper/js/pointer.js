@@ -3,16 +3,19 @@
 function watchPointer(app) {
   const { map, tip } = app.parts;
   const pointOf = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-  map.onpointermove = (event) => {
-    const point = pointOf(event), found = app.boxes ? cellAt(app.boxes, point) : null;
-    tip.hidden = !found;
-    if (found) showTip(app, found, point);
-  };
-  map.onpointerleave = () => { tip.hidden = true; };
+  map.onpointermove = (event) => { app.point = pointOf(event); followPointer(app); };
+  map.onpointerleave = () => { app.point = null; tip.hidden = true; };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
     if (found?.box.kind.grows) goTo(app, found.row);
   };
+}
+
+// Another step, head or sentence may have come under a pointer that rests.
+function followPointer(app) {
+  const found = app.point && app.boxes ? cellAt(app.boxes, app.point) : null;
+  app.parts.tip.hidden = !found;
+  if (found) showTip(app, found, app.point);
 }
 
 function showTip(app, { box: { kind }, row, col }, [x, y]) {

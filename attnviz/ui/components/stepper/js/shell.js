@@ -3,6 +3,7 @@
 function buildShell(app) {
   const parts = (app.parts = {});
   app.root.replaceChildren(trainingPane(parts), inferencePane(app, parts), (parts.live = liveRegion()));
+  watchDefinitions(app);
   watchPointer(app);
   watchKeys(app);
   watchSize(app, app.root);

@@ -7,6 +7,7 @@ function start(root) {
   buildShell(app);
   app.parts.live = liveRegion();
   root.append(app.parts.live);
+  watchDefinitions(app);
   watchSize(app, root);
   return app;
 }

@@ -11,16 +11,16 @@ function paintKindTabs(app) {
   if (tabs.dataset.drawn !== base) {
     tabs.dataset.drawn = base;
     const tab = ([kind, text]) =>
-      button(text, { role: "tab", "data-kind": kind, onclick: () => change(app, { kind }) });
+      explained(button(text, { role: "tab", "data-kind": kind, onclick: () => change(app, { kind }) }), text);
     tabs.replaceChildren(...kinds.map(tab));
   }
   for (const tab of tabs.children) tab.setAttribute("aria-selected", String(tab.dataset.kind === app.view.kind));
 }
 
-// A few buttons of which one is pressed; `options` are [value, text, title].
+// A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary.
 function choices(app, name, options) {
-  const nodes = options.map(([value, text, title]) =>
-    button(text, { title, "data-value": value, onclick: () => change(app, { [name]: value }) }),
+  const nodes = options.map(([value, text]) =>
+    explained(button(text, { "data-value": value, onclick: () => change(app, { [name]: value }) }), text),
   );
   (app.groups ??= new Map()).set(name, nodes);
   return group(...nodes);

@@ -2,11 +2,15 @@
 
 const figureName = (app) => `whole-model-${app.payload.header.kind}-${app.view.mini}`;
 
-const figureSize = (app) => [app.layout.width + 12, app.layout.height + 40];
+const figureSize = (app) => [Math.max(480, app.layout.width + 12), app.layout.height + 48];
+
+const siteOf = (app) => `${app.payload.header.title}, every layer and head`;
 
 function figure(app, pen, context) {
   const { header } = app.payload;
-  pen.text(`${header.title}: every head`, 12, app.layout.height + 18, { size: 13, weight: 600 });
+  const below = app.layout.height;
+  pen.text(`${header.title}: every head`, 12, below + 18, { size: 13, weight: 600 });
+  pen.text(notesOf(app).join(" · "), 12, below + 37, { size: 11, colour: app.theme.muted });
   return paintMiniatures(app, pen, context);
 }
 

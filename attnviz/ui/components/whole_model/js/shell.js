@@ -9,8 +9,8 @@ function buildShell(app) {
   parts.body = element("div", { class: "mini-body" }, parts.canvas, parts.cells);
   parts.note = element("footer", { class: "quiet" });
   const drawnAs = choices(app, "mini", [
-    ["map", "Maps", "Each head as a small map"],
-    ["lines", "Lines", "Each head as lines from queries to keys"],
+    ["map", "Maps"],
+    ["lines", "Lines"],
   ]);
   const said = element("div", { class: "said" }, parts.title, parts.question);
   const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportMenu(app, EXPORTS));
@@ -40,7 +40,7 @@ function paint(app, began) {
     paintMiniatures(app, canvasPen(context, app.theme), context);
   }
   paintCells(app);
-  parts.note.textContent = noteOf(app);
+  parts.note.textContent = [...notesOf(app), HINT].join(" · ");
   parts.canvas.setAttribute(
     "aria-label",
     `${header.title} of ${header.shape[0]} layers with ${header.shape[1]} heads. ${parts.note.textContent}`,
@@ -48,13 +48,17 @@ function paint(app, began) {
   tellPainted(app, began);
 }
 
-function noteOf(app) {
+// What is drawn and what is not, as it stands in files too.
+function notesOf(app) {
   const [layers, heads, rows, cols] = app.payload.header.shape;
   const [q, k] = app.payload.header.size;
-  const notes = [`${layers} layers × ${heads} heads · click one to open it, arrow keys and Enter do the same`];
+  const notes = [`${layers} layers × ${heads} heads`];
   if (app.view.mini === "lines")
     notes.push(`the ${LINES_A_ROW} strongest lines of each row from weight ${(FAINTEST / 255).toFixed(2)} on`);
   else notes.push("colours from 0 to 1");
   if (q > rows || k > cols) notes.push(`each cell is the largest weight of a block of the ${q} × ${k} map`);
-  return notes.join(" · ");
+  return notes;
 }
+
+const HINT = "click one to open it, arrow keys and Enter do the same";
+

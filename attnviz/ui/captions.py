@@ -1,0 +1,41 @@
+"""What the pictures of this page are captioned with when they are saved; a page says it once, after its run."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.views import captions
+from attnviz.views.captions import Caption
+
+if TYPE_CHECKING:
+    from attnviz.models.catalogue import Entry
+    from attnviz.tracing.trace import Trace
+
+_CAPTION = "picture-caption"
+
+
+def about(trace: "Trace", model: "str | Entry", *, site: str = "", **which) -> None:
+    """Say what this run's pictures are of: a model by its entry, or in words; `which` as for `captions.sentence`."""
+    name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
+    st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)
+
+
+def on(payload: bytes, *, site: str = "") -> bytes:
+    """A component's payload with the caption; the component knows kind, layer and head, or `site` says them."""
+    return captions.captioned(payload, replace(_current(), site=site))
+
+
+def lines(site: str | None = None) -> list[str]:
+    """The caption of a figure; `site` instead of what the page says, where the figure is of another one."""
+    caption = _current()
+    return (caption if site is None else replace(caption, site=site)).lines()
+
+
+def of_model() -> list[str]:
+    """The caption of a figure that no sentence has a part in."""
+    return [_current().model]
+
+
+def _current() -> Caption:
+    return st.session_state.get(_CAPTION) or Caption("", "attnviz")

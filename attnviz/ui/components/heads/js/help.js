@@ -1,0 +1,45 @@
+// The keys, and what the words on the page mean. It lies over the thumbnails, so that it goes with the next thing done.
+
+const WORDS = [
+  ...["Query", "Key", "Weight", "Encoder self", "Decoder self", "Cross", "Mean heads", "Mean layers", "Mask", "Words"],
+  ...["Specials", "Renormalised", "Range", "Sink", "Pin", "Difference"],
+];
+
+function helpPane(app, parts) {
+  const close = button("×", { class: "help-close", "aria-label": "Close", onclick: () => closeHelp(app) });
+  parts.measures = element("dl");
+  parts.help = element(
+    "div",
+    { class: "help", role: "dialog", "aria-label": "Keys and words", tabindex: "-1", hidden: true },
+    close,
+    helpPart("Keys", definitionList(KEY_HELP)),
+    helpPart("Measures", parts.measures),
+    helpPart("Words", definitionList(WORDS.map((term) => [term, definitionOf(term)]))),
+  );
+  return parts.help;
+}
+
+const helpPart = (title, list) => element("section", {}, element("h3", { text: title }), list);
+
+const definitionList = (entries) =>
+  element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })]));
+
+function toggleHelp(app) {
+  const { help, measures } = app.parts;
+  if (!help.hidden) return closeHelp(app);
+  const names = app.payload.header.metrics.names.map(([name]) => metricLabel(name));
+  measures.replaceWith((app.parts.measures = definitionList(names.map((name) => [name, definitionOf(name)]))));
+  help.hidden = false;
+  help.focus({ preventScroll: true });
+}
+
+function closeHelp(app) {
+  app.parts.help.hidden = true;
+}
+
+function watchHelp(app) {
+  app.root.addEventListener("pointerdown", (event) => {
+    const { help, helpButton } = app.parts;
+    if (!help.hidden && !help.contains(event.target) && event.target !== helpButton) closeHelp(app);
+  });
+}

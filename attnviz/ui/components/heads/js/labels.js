@@ -1,0 +1,88 @@
+// Names along a map's edges. Where more of them are than have room, one in so many is named; but what the picture is about
+// always is: the pinned row and the one under the pointer, the keys that it looks at most, the key under the pointer.
+
+const LABEL_LINE = 11, // from one label of a row, or column, to the next
+  STRONGEST = 3, // keys of a row that are always named,
+  STRONG = 0.25; // if they have this share of the largest weight
+
+function drawLabels(app, pen, tile) {
+  const { zoom, cell, angle } = tile.geometry;
+  const about = aboutOf(app, tile);
+  const acrossLabels = angle ? LABEL_LINE / Math.sin(-angle) : 0; // flat ones have room, every one
+  const rows = placedNames({ from: zoom.top, to: zoom.bottom, size: cell.h, need: LABEL_LINE }, about.rows);
+  const cols = placedNames({ from: zoom.left, to: zoom.right, size: cell.w, need: acrossLabels }, about.cols);
+  for (const name of rows) drawRowLabel(app, pen, tile, { ...name, strong: name.index === about.pinned });
+  for (const name of cols) drawColLabel(app, pen, tile, name);
+  tile.named = { rows: rows.map(({ index }) => index), cols: cols.map(({ index }) => index) };
+}
+
+function aboutOf(app, tile) {
+  const { kind } = tile;
+  const isRow = (row) => Number.isInteger(row) && row < kind.nRows;
+  const pinned = isRow(app.view.row) && sharesRows(app, kind.kind) ? app.view.row : null;
+  const hover = app.hover?.kind === kind.kind ? app.hover : null;
+  const rows = [pinned, hover?.row].filter(isRow);
+  const looked = rows.length ? strongestKeys(tile, rows[0]) : [];
+  return { pinned, rows, cols: [...looked, ...(Number.isInteger(hover?.col) ? [hover.col] : [])] };
+}
+
+function strongestKeys({ kind, map }, row) {
+  const top = topKeys(kind, map, row).slice(0, STRONGEST);
+  const least = STRONG * Math.abs(top[0]?.[1] ?? 0);
+  return top.filter(([, weight]) => weight && Math.abs(weight) >= least).map(([col]) => col);
+}
+
+// Where names stand along an axis: {index, at, middle}, in pixels from the first cell's edge. What is `wanted` stands
+// beside its cell where two of these would meet; the others keep away from them.
+function placedNames({ from, to, size, need }, wanted) {
+  const middle = (index) => (index - from + 0.5) * size;
+  const inside = [...new Set(wanted)].filter((index) => index >= from && index < to).sort((a, b) => a - b);
+  const firm = apart(inside.map(middle), need, (to - from) * size).map((at, i) => ({ index: inside[i], at, isFirm: true }));
+  const step = Math.max(1, Math.ceil(need / size));
+  const others = range(Math.ceil((to - from) / step))
+    .map((i) => ({ index: from + i * step, at: middle(from + i * step) }))
+    .filter(({ index, at }) => !inside.includes(index) && firm.every((name) => Math.abs(name.at - at) >= need));
+  return [...firm, ...others].map((name) => ({ ...name, middle: middle(name.index) }));
+}
+
+// Places in their order, at least `need` from each other, and none beyond the end unless there are too many.
+function apart(places, need, end) {
+  const moved = [...places];
+  for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + need);
+  for (let i = moved.length - 1, limit = end; i >= 0; i--, limit = moved[i + 1] - need) moved[i] = Math.min(moved[i], limit);
+  return moved;
+}
+
+// Input, arrow and output are three strokes, so that a right-to-left token cannot turn them round.
+function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
+  const { geometry, kind } = tile;
+  const [input, output] = kind.rows[index];
+  const y = geometry.y + at;
+  const weight = strong ? 700 : 400,
+    size = geometry.labelSize;
+  let right = geometry.x - 8;
+  if (Math.abs(at - middle) > 1) pen.line(right + 1, y, geometry.x - 2, geometry.y + middle, { stroke: app.theme.faint });
+  if (output !== null) {
+    const text = shortened(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
+    pen.text(text, right, y, { weight, size, align: "right" });
+    right -= pen.widthOf(text, size, weight);
+    if (input !== null) {
+      pen.text(" → ", right, y, { size, align: "right", colour: app.theme.faint });
+      right -= pen.widthOf(" → ", size);
+    }
+  }
+  if (input === null) return;
+  const room = right - (geometry.x - 8 - geometry.labelWidth);
+  const style = output === null ? { weight, size } : { colour: app.theme.muted, size };
+  pen.text(shortened(pen, input, room, style), right, y, { ...style, align: "right" });
+}
+
+function drawColLabel(app, pen, { geometry, kind }, { index, at, middle, isFirm = false }) {
+  const text = kind.cols[index],
+    x = geometry.x + at,
+    weight = isFirm ? 600 : 400;
+  const { angle, longest } = geometry;
+  if (!angle) return pen.text(text, x, geometry.y - 9, { align: "center", weight });
+  if (Math.abs(at - middle) > 1) pen.line(x, geometry.y - 6, geometry.x + middle, geometry.y - 1, { stroke: app.theme.faint });
+  pen.text(shortened(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
+}

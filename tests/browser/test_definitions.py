@@ -1,0 +1,85 @@
+"""Every label of the Heads page that could stop a student has its definition: under pointer, keyboard and finger."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.text.glossary import definition
+from tests.browser.heads_tabs import LINK, opened
+
+TABS = ("heads", "links", "model", "neuron")
+# Words that say all that there is to say: names of heads, plain English, and what a press does.
+PLAIN = {"none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean"}
+# Each control that is seen: its words, the term that it asks for, and the names in its list.
+CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
+  .filter((node) => node.offsetWidth && node.checkVisibility())
+  .map((node) => ({
+    text: node.tagName === "SELECT" ? node.getAttribute("aria-label") : node.textContent.replace(" ▾", ""),
+    term: node.closest("[data-term]")?.dataset.term ?? null,
+    options: node.tagName === "SELECT" ? [...node.options].map(({ text }) => text) : [],
+    heard: node.getAttribute("aria-description") ?? "",
+  }))"""
+
+
+def is_a_name(text: str) -> bool:
+    """A head, a layer, a token, a number of either."""
+    return text[:1] in {"L", "H"} and text[1:2].isdigit()
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_label_has_a_definition(page: Page, settled, tab: str) -> None:
+    pins = "&pins=cross.1.3~cross.2.0" if tab == "heads" else ""
+    picture = opened(page, settled, f"{LINK}&tab={tab}&row=1{pins}")
+    found = picture.evaluate(CONTROLS)
+    assert len(found) >= 6
+    for control in found:
+        if control["text"] in PLAIN or is_a_name(control["text"]):
+            continue
+        assert control["term"], f"{control['text']} has no definition"
+        assert definition(control["term"]) in control["heard"], control
+        for option in control["options"]:
+            assert option in PLAIN or is_a_name(option) or definition(option)
+
+
+def test_a_measure_is_explained_under_the_pointer_and_at_the_keyboards_focus(page: Page, settled) -> None:
+    picture = opened(page, settled, LINK)
+    tip = picture.get_by_role("tooltip")
+    picture.get_by_label("Sort", exact=True).select_option("mean_distance")
+    picture.get_by_text("Sort", exact=True).hover()
+    expect(tip).to_contain_text(definition("Sort"))
+    expect(tip).to_contain_text(definition("mean distance"))
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    picture.get_by_label("Sort", exact=True).focus()
+    page.keyboard.press("Tab")
+    expect(tip).to_contain_text(definition("Tint"))
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def test_a_definition_lies_inside_the_window(page: Page, settled) -> None:
+    picture = opened(page, settled, LINK)
+    for name in ("Table", "Every head", "Difference", "Specials"):
+        if name == "Difference":
+            picture.get_by_role("button", name="+ Pin").click()
+        picture.get_by_text(name, exact=True).first.hover()
+        tip = picture.get_by_role("tooltip")
+        expect(tip).to_contain_text(definition(name))
+        box = tip.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1440
+        assert 0 <= box["y"] <= 900 - box["height"]
+        page.mouse.move(0, 0)
+
+
+HOLD = """(node) => node.dispatchEvent(new PointerEvent("pointerdown",
+  { bubbles: true, composed: true, pointerType: "touch" }))"""
+
+
+def test_a_finger_that_rests_on_a_control_or_taps_a_term_reads_its_definition(visitor, settled) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+    picture = opened(page, settled, f"{LINK}&tab=neuron")
+    tip = picture.get_by_role("tooltip")
+    picture.get_by_text("softmax", exact=True).tap()
+    expect(tip).to_contain_text(definition("softmax"))
+    picture.get_by_role("button", name="By contribution").evaluate(HOLD)
+    expect(tip).to_contain_text(definition("By contribution"))

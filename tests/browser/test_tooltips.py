@@ -1,0 +1,103 @@
+"""A tooltip follows what is drawn under a pointer that rests, or goes: on every component that has one."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser import mask_lab
+from tests.browser.heads_tabs import LINK, opened
+
+OTHER = "Dogs sleep."
+GONE = re.compile("love")
+
+
+def ask(page: Page, settled, sentence: str = OTHER) -> None:
+    """Another sentence, by the keyboard: the pointer stays where it is."""
+    field = page.get_by_label("Source sentence")
+    field.fill(sentence)
+    field.press("Enter")
+    page.wait_for_url(lambda address: "Dogs" in address)
+    settled(page)
+    page.wait_for_timeout(500)
+
+
+def shown(tip) -> str:
+    return tip.inner_text() if tip.is_visible() else ""
+
+
+def test_on_the_heads_page(page: Page, settled) -> None:
+    picture = opened(page, settled, "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
+    x, y = picture.evaluate(
+        """(root) => { const { x, y, cell } = root.attnviz.tiles[0].geometry;
+        const box = root.attnviz.parts.overlay.getBoundingClientRect();
+        return [box.x + x + 1.5 * cell.w, box.y + y + 1.5 * cell.h]; }"""
+    )
+    page.mouse.move(x, y)
+    tip = page.locator(".tip")
+    expect(tip).to_contain_text("love")
+    ask(page, settled)
+    assert not GONE.search(shown(tip))
+
+
+def test_on_the_decoding_page(page: Page, settled) -> None:
+    page.goto("/decoding?src=I+love+you.&to=fr&layer=0&head=0")
+    settled(page)
+    stepper = page.locator(".stepper[data-attnviz-painted]")
+    expect(stepper).to_be_visible()
+    x, y = stepper.evaluate(
+        """(root) => { const box = root.attnviz.boxes.find(({ kind }) => kind.kind === "cross");
+        const at = root.attnviz.parts.map.getBoundingClientRect();
+        return [at.x + box.x + 1.5 * box.w, at.y + box.y + 1.5 * box.h]; }"""
+    )
+    page.mouse.move(x, y)
+    tip = stepper.locator(".tip")
+    expect(tip).to_contain_text("looks at")
+    before = shown(tip)
+    stepper.get_by_label("Head", exact=True).select_option("5")
+    expect(tip).not_to_have_text(before)
+    expect(tip).to_contain_text("looks at")
+    stepper.get_by_label("Step", exact=True).focus()
+    page.keyboard.press("Home")
+    expect(tip).to_contain_text("still to come")
+    ask(page, settled)
+    assert not GONE.search(shown(tip))
+
+
+def test_on_the_masks_page(page: Page, settled) -> None:
+    mask_lab.opened(page, settled, f"{mask_lab.LINK}&kind=cross")
+    page.mouse.move(*mask_lab.middle(page, 1, 1, "attn"))
+    tip = mask_lab.lab(page).locator(".tip")
+    expect(tip).to_contain_text("love")
+    before = shown(tip)
+    mask_lab.lab(page).locator("canvas").first.evaluate("(canvas) => canvas.focus()")
+    page.keyboard.press("c")  # hides the column
+    expect(tip).not_to_have_text(before)
+    ask(page, settled)
+    assert not GONE.search(shown(tip))
+
+
+def test_on_the_links(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=links")
+    picture.locator(".queries .link-token").last.hover()
+    expect(picture.locator(".list-title")).to_contain_text("looks at")
+    ask(page, settled, "Dogs.")
+    expect(picture).not_to_contain_text("love")
+    tokens = picture.evaluate("(root) => root.attnviz.tokens.q.length")
+    hovered = picture.evaluate("(root) => root.attnviz.hovered")
+    assert hovered is None or int(hovered[1:]) < tokens
+
+
+def test_on_the_neuron(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1")
+    box = picture.locator(".cell-box").bounding_box()
+    page.mouse.move(box["x"] + 120, box["y"] + 20)
+    said = picture.locator("p", has_text=re.compile("^element [0-9]+: q"))
+    expect(said).to_be_visible()
+    before = said.inner_text()
+    picture.get_by_label("Head", exact=True).select_option("5")
+    expect(said).not_to_have_text(before)
+    at = int(re.search("[0-9]+", said.inner_text())[0])
+    numbers = picture.evaluate("(root, at) => [root.attnviz.pair.query[at], root.attnviz.pair.product[at]]", at)
+    told = [float(text) for text in re.findall(r"-?[\d.]+(?:e-?\d+)?", said.inner_text())]
+    assert abs(told[1] - numbers[0]) < 1e-3
+    assert abs(told[3] - numbers[1]) < 1e-3
