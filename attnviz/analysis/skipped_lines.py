@@ -3,7 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 
+import torch
 from torch import Tensor
 
 from attnviz.analysis.outcome import Outcome, outcome
@@ -130,6 +132,43 @@ SKIPS: Mapping[str, Skip] = {
 
 def skipped(name: str, case: Case) -> Outcome:
     """What comes of one changed line on a case. Raises ValueError for a name that is not in `SKIPS`."""
+    return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a changed line was given, and what it made: tensors by name, the first call only. `made` is None where the
+    line itself raises; a later line may.
+    """
+
+    tensors: Mapping[str, Tensor]
+    made: Tensor | None
+
+
+@torch.inference_mode()
+def given(name: str, case: Case) -> Given:
+    """Run a case and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
+    steps, calls = _skip(name).steps, list[Given]()
+    step = next(step for step in vars(RIGHT) if getattr(steps, step) is not getattr(RIGHT, step))
+    changed = getattr(steps, step)
+
+    def kept(*arguments: object) -> Tensor:
+        named = {
+            # The stepped attention hands a mask over with an axis for the heads; the line that is tried makes its own.
+            of: tensor.squeeze(1) if of == "mask" else tensor
+            for of, tensor in zip(signature(changed).parameters, arguments, strict=True)
+            if isinstance(tensor, Tensor)
+        }
+        calls.append(Given(named, None))
+        made = changed(*arguments)
+        calls[-1] = Given(named, made)
+        return made
+
+    outcome(SteppedAttention(case.weights, replace(steps, **{step: kept})), case)
+    return calls[0]
+
+
+def _skip(name: str) -> Skip:
     if name not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not {name!r}.")
-    return outcome(SteppedAttention(case.weights, SKIPS[name].steps), case)
+    return SKIPS[name]

@@ -81,10 +81,12 @@ def linked(names: Sequence[str]) -> dict[str, str]:
         return {name: st.text_input(name, key=name, bind="query-params") or "" for name in names}
 
 
-def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
+def pick(
+    name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, **rest: Any
+) -> None:
     """A list to choose from; the choice goes into the text `name`."""
     st.session_state[f"pick-{name}"] = value
-    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
+    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,), **rest)
 
 
 def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:

@@ -40,9 +40,9 @@ def text_rows(rows: Mapping[str, str]) -> str:
     return f"<div class='number-rows text'><table>{''.join(body)}</table></div>"
 
 
-def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A few lines of texts and numbers under their heads."""
-    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, raw_heads: bool = False) -> str:
+    """A few lines of texts and numbers under their heads, which are HTML already where `raw_heads` says so."""
+    top = "".join(f"<th>{head if raw_heads else html.escape(head)}</th>" for head in heads)
     body = ("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
     return f"<div class='number-rows lines' tabindex=0><table><tr>{top}</tr>{''.join(body)}</table></div>"
 
