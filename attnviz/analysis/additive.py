@@ -31,7 +31,7 @@ def additive(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: int = 0) -> dict[str, ScoreCost]:
-    """ "dot product" and "additive" on random queries and keys. Raises ValueError for a length below 1."""
+    """Both ways on random queries and keys. Raises ValueError for a length below 1."""
     if length < 1:
         raise ValueError(f"The length must be at least 1, not {length}.")
     generator = torch.Generator().manual_seed(seed)

@@ -10,18 +10,18 @@ HEADS = {
 MASKS: dict[str, str] = {}
 DECODING: dict[str, str] = {}
 SITE: dict[str, str] = {
-    "Site": "One place in the model where attention is computed: its kind (encoder self, decoder self or cross) and its "
-    "layer. All heads of a site share the matrices W_q, W_k, W_v and W_o.",
+    "Site": "One place in the model where attention is computed: its kind (encoder self, decoder self or cross) and "
+    "its layer. All heads of a site share the matrices W_q, W_k, W_v and W_o.",
     "Second sentence of the batch": "A shorter sentence that runs in the same batch as the typed one, filled up with "
     "<pad>. Batch, heads and lengths should all differ, so that no wrong line is right by luck.",
     "batch first": "Axes in the order (batch, heads, length, d_k): a batched product works on the last two.",
     "sequence first": "Axes in the order (length, batch, heads, d_k), as recurrent networks had it; einsum says which "
     "axes are multiplied.",
     "shape": "The size of a tensor along each of its axes.",
-    "strides": "For each axis, how many numbers to skip in memory for one step along it. view, transpose and expand change "
-    "strides and sizes only; the numbers stay where they are.",
-    "contig.": "Contiguous: the numbers lie in memory in the order of the axes, the last one fastest. Only such a tensor "
-    "can be viewed with axes joined.",
+    "strides": "For each axis, how many numbers to skip in memory for one step along it. view, transpose and expand "
+    "change strides and sizes only; the numbers stay where they are.",
+    "contig.": "Contiguous: the numbers lie in memory in the order of the axes, the last one fastest. Only such a "
+    "tensor can be viewed with axes joined.",
     "contiguous": "The numbers lie in memory in the order of the axes, the last one fastest. As a call it copies a "
     "tensor into that order, if it is not in it already.",
     "bytes": "What the tensor's numbers would take by themselves: 4 bytes each in float32, 1 in bool.",
@@ -29,16 +29,16 @@ SITE: dict[str, str] = {
     "view": "The same memory read with other axes. Nothing is copied; it raises where the strides do not allow it.",
     "reshape": "As view, but where view would raise it copies, without a word.",
     "transpose": "Two axes change places. No number moves; the strides change places.",
-    "unsqueeze": "Puts an axis of size 1 in. A dim from 0 counts from the front, the axis stands before the one that was "
-    "there; a negative dim counts from the end, so that -1 puts it last.",
+    "unsqueeze": "Puts an axis of size 1 in. A dim from 0 counts from the front, the axis stands before the one that "
+    "was there; a negative dim counts from the end, so that -1 puts it last.",
     "expand_as": "Axes of size 1 are repeated up to another tensor's size with stride 0: read again and again, never "
     "copied. Broadcasting does the same by itself.",
     "einsum": "A product written with a letter for each axis: letters that are missing on the right are summed over.",
     "masked_fill": "Writes one number into every cell where a mask is True; here into the hidden ones.",
     "softmax": "exp of each number divided by the sum of all along one axis: positive, and they sum to 1.",
     "blank: −∞": "A cell without colour holds minus infinity: the mask hid it, and softmax makes 0 of it.",
-    "fused kernel": "PyTorch's scaled_dot_product_attention: scores, softmax and the product with the values in one go, "
-    "without ever making the weights as a tensor.",
+    "fused kernel": "PyTorch's scaled_dot_product_attention: scores, softmax and the product with the values in one "
+    "go, without ever making the weights as a tensor.",
     "q_len": "How many queries there are: the rows of a map.",
     "k_len": "How many keys there are: the columns of a map. In cross-attention it is the source's length.",
     "d_model": "The size of a token's vector between layers; what goes into attention and comes out of it.",
@@ -73,9 +73,11 @@ SITE: dict[str, str] = {
     "ModuleList": "A list that tells PyTorch of the layers in it; a Python list does not.",
     "max |Δ|": "The largest absolute difference between two results, over all their numbers.",
     "allclose": "True when every pair of numbers differs by less than a tolerance (atol, plus a share of its size).",
-    "get_scores": "The one method that makes scores from queries and keys: a subclass overrides it for relative positions.",
+    "get_scores": "The one method that makes scores from queries and keys: a subclass overrides it for relative "
+    "positions.",
     "prepare_mask": "Checks the sizes of a mask and gives it an axis for the heads, before it meets the scores.",
-    "broadcasting": "Tensors of different sizes meet: axes are matched from the last one, and one of size 1 is repeated.",
+    "broadcasting": "Tensors of different sizes meet: axes are matched from the last one, and one of size 1 is "
+    "repeated.",
     "logits": "The model's numbers for each token of its vocabulary, before softmax.",
     "dropout": "In training, some weights are set to 0 at random and the others enlarged.",
     "in_proj_weight": "nn.MultiheadAttention's one matrix for queries, keys and values, one below the other.",

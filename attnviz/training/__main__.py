@@ -1,8 +1,8 @@
 """`python -m attnviz.training --data FOLDER`: sentence pairs to a checkpoint, resumable at any moment.
 
 With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
-write the card, the weights and the tokenizer as a model of the catalogue. With `--reads FOLDER`, measure what a model of
-the catalogue reads, and write it into its config, as `--ship` does.
+write the card, the weights and the tokenizer as a model of the catalogue. With `--reads FOLDER`, measure what a model
+of the catalogue reads, and write it into its config, as `--ship` does.
 """
 
 import argparse
@@ -76,8 +76,11 @@ def _card(options: argparse.Namespace) -> None:
 def _reads(folder: Path, options: argparse.Namespace) -> None:
     """Measure what the model in a folder of the catalogue reads, on dev sentences, and write it into its config."""
     translator = Translator.load(folder, device=choose_device(options.device), dtype=torch.float32)
-    pairs = {to: read_pairs(options.data / f"en-{to}.dev.tsv.gz") for to in translator.languages}
-    write(measured(translator, pairs), folder)
+    learned, held_out = (
+        {to: read_pairs(options.data / f"en-{to}.{split}.tsv.gz") for to in translator.languages}
+        for split in ("train", "dev")
+    )
+    write(measured(translator, learned, held_out), folder)
 
 
 def _task(options: argparse.Namespace) -> Task:

@@ -1,4 +1,4 @@
-"""What a trained translator reads, measured on held-out sentences: how long they are, and how sure it is of them."""
+"""What a trained translator reads: how long the sentences are that it learned from, and how sure it is of others."""
 
 import json
 import random
@@ -12,30 +12,40 @@ from attnviz.models.translator import Translator
 from attnviz.training.corpus import Pair
 from attnviz.transformer.checkpoint import CONFIG
 
+Pairs = Mapping[str, Sequence[Pair]]
+
 WHAT = "short English sentences"
 ALARMS = 0.014  # of ordinary sentences; with those of unusual length it stays under two in a hundred
-MOST = 400  # sentences a language
+MOST, MOST_LENGTHS = 400, 20_000  # sentences a language: translated, and counted
 
 
-def measured(translator: Translator, pairs: Mapping[str, Sequence[Pair]], *, most: int = MOST, seed: int = 0) -> Reads:
-    """Translate held-out English sentences, and note where the surest and the least sure of them lie.
+def measured(translator: Translator, learned: Pairs, held_out: Pairs, *, most: int = MOST, seed: int = 0) -> Reads:
+    """Count the tokens of English sentences that it learned from, translate held-out ones, and note how sure it is.
 
     Raises ValueError for a language without pairs.
     """
-    if empty := [to for to, of_language in pairs.items() if not of_language]:
-        raise ValueError(f"There are no held-out pairs for {empty[0]!r}: nothing can be measured.")
-    english = {to: sorted({source for source, _ in of_language}) for to, of_language in pairs.items()}
-    lengths = [len(translator.codec.encode_source(text).ids) for texts in english.values() for text in texts]
-    found = {to: _sureness(translator, texts, to, most=most, seed=seed) for to, texts in english.items()}
+    if empty := [to for pairs in (learned, held_out) for to, of_language in pairs.items() if not of_language]:
+        raise ValueError(f"There are no pairs for {empty[0]!r}: nothing can be measured.")
+    lengths = lengths_of(translator, learned, seed=seed)
+    found = {
+        to: [sureness(translator.trace(text, to=to)) for text in _english(of_language, most, seed)]
+        for to, of_language in held_out.items()
+    }
     return Reads(
         what=WHAT,
         weights=translator.model_id,
-        tokens=(int(np.quantile(lengths, 0.001)), int(np.quantile(lengths, 0.998))),
+        tokens=(min(lengths), int(np.quantile(lengths, 0.998))),
         usual={to: round(float(np.median(values)), 3) for to, values in found.items()},
         least={to: round(float(np.quantile(values, ALARMS)), 3) for to, values in found.items()},
         sentences=sum(len(values) for values in found.values()),
         alarms=ALARMS,
     )
+
+
+def lengths_of(translator: Translator, pairs: Pairs, *, seed: int = 0) -> list[int]:
+    """Tokens of English sentences, `<eos>` included: of at most `MOST_LENGTHS` a language."""
+    texts = (text for of_language in pairs.values() for text in _english(of_language, MOST_LENGTHS, seed))
+    return [len(translator.codec.encode_source(text).ids) for text in texts]
 
 
 def write(reads: Reads, folder: Path) -> None:
@@ -46,6 +56,6 @@ def write(reads: Reads, folder: Path) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _sureness(translator: Translator, texts: Sequence[str], to: str, *, most: int, seed: int) -> list[float]:
-    chosen = random.Random(seed).sample(texts, min(most, len(texts)))
-    return [sureness(translator.trace(text, to=to)) for text in chosen]
+def _english(pairs: Sequence[Pair], most: int, seed: int) -> list[str]:
+    texts = sorted({source for source, _ in pairs})
+    return random.Random(seed).sample(texts, min(most, len(texts)))

@@ -9,7 +9,7 @@ from attnviz.text.display import display_token
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.site_bench import SiteBench
 from attnviz.ui.terms import explained
-from attnviz.views.code_tables import small_table
+from attnviz.views.code_tables import word_table
 
 SENTENCES = ("typed sentence", "second sentence")
 
@@ -38,7 +38,7 @@ def _shapes(bench: SiteBench) -> None:
             (line.name, _struck(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
             for line in per_head_shapes(cases)
         ]
-        st.html(small_table(("per head", "often documented as", "is", *SENTENCES), rows))
+        st.html(word_table(("per head", "often documented as", "is", *SENTENCES), rows))
         _, refusal = joined_as_documented(bench.alone)
         fits, said = joined_as_documented(bench.alone, length=d_model)
         st.caption(
@@ -68,7 +68,7 @@ def _heads(bench: SiteBench) -> None:
             f"num_heads % {d_model}",
             "nn.MultiheadAttention, asked just now",
         )
-        st.html(small_table(heads, rows))
+        st.html(word_table(heads, rows))
         st.caption(
             f"A head needs a whole number of columns, so that {d_model} % num_heads must be 0. “num_heads must be a "
             f"multiple of d_model” asks for 0 in the next column: it would forbid this model's {n_heads} heads, and "
@@ -92,9 +92,9 @@ def _target(bench: SiteBench) -> None:
             ("<pad> behind them, left out of the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
             ("“one shorter than the source” would be", *(_one_less(shift) for shift in shifts)),
         ]
-        st.html(small_table(("tokens", *SENTENCES), rows))
+        st.html(word_table(("tokens", *SENTENCES), rows))
         ends = [(f"row {at}", *map(_shown, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
-        st.html(small_table(("typed sentence", "goes in", "should come out"), ends))
+        st.html(word_table(("typed sentence", "goes in", "should come out"), ends))
 
 
 def _input(shift: TargetShift) -> str:
@@ -113,8 +113,8 @@ def _xavier(bench: SiteBench) -> None:
     with st.container(border=True):
         st.markdown("**Xavier takes a head axis for a kernel's**", help=explained("Xavier"))
         st.caption(
-            f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a standard "
-            f"deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
+            f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a "
+            f"standard deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
             f"{found.each:.4f}, {found.each / found.whole:.1f} times as much. Nothing is raised."
         )
 

@@ -14,7 +14,7 @@ from attnviz.ui.components.line_list import Lines, line_list
 from attnviz.ui.damage import has_maps, maps, numbers, verdict
 from attnviz.ui.site_bench import SiteBench
 from attnviz.ui.terms import term
-from attnviz.views.code_tables import small_table
+from attnviz.views.code_tables import word_table
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
 
 HEADS = ("changed line", "right", "tried instead", "what comes of it")
@@ -57,7 +57,7 @@ def _had(before: Given) -> None:
         for name, tensor in tensors.items()
     ]
     heads = ("the line was given", term("shape"), term("strides"), term("contiguous"))
-    st.html(small_table(heads, rows, raw_heads=True))
+    st.html(word_table(heads, rows))
 
 
 def _tensor(bench: SiteBench, tensors: Mapping[str, Tensor], head: int) -> None:

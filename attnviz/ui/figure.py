@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Table = Callable[[], pd.DataFrame]
 
+_CAPTION = "picture-caption"
+
 
 def show(made: Any, *, key: str, table: "Table") -> None:
     """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
@@ -32,7 +34,7 @@ def take_along(key: str, table: "Table") -> None:
     """The buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a table."""
     name = f"attnviz-{key}"
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center", key=f"{key}-tools"):
-        picture_tools(key, name=name)
+        picture_tools(key, name=name, caption=_caption())
         st.download_button(
             "CSV",
             # The mark at the start makes spreadsheet programs read UTF-8.
@@ -43,6 +45,16 @@ def take_along(key: str, table: "Table") -> None:
             key=f"{key}-csv",
         )
         numbers(key, table)
+
+
+def captioned(line: str) -> None:
+    """What every picture that this page saves from here on says below itself: what it is of."""
+    st.session_state[_CAPTION] = (st.session_state.get("page"), line)
+
+
+def _caption() -> str:
+    page, line = st.session_state.get(_CAPTION, (None, ""))
+    return line if page == st.session_state.get("page") else ""
 
 
 def numbers(key: str, table: "Table") -> None:

@@ -26,9 +26,9 @@ def shapes(bench: SiteBench, view: ImplementationsView) -> None:
     with left:
         _said(chosen)
         st.caption(
-            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}); a mask has three "
-            "axes, and unsqueeze(-1) makes the fourth, for all heads. Each line has just been tried on this site's "
-            "own mask."
+            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}); a mask has "
+            "three axes, and unsqueeze(-1) makes the fourth, for all heads. Each line has just been tried on this "
+            "site's own mask."
         )
     with right:
         _cells(bench, chosen)

@@ -29,8 +29,8 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
     made = agreement_figure(grids, TITLES, theme=figure.theme())
     figure.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
-        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the largest "
-        f"difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
+        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the "
+        f"largest difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
         "to compare.",
         help=explained("max |Δ|", "allclose"),
     )
@@ -58,7 +58,7 @@ def cost(bench: SiteBench, view: ImplementationsView) -> None:
         st.session_state["measured-cost"] = (key, pd.DataFrame(rows))
     kept = st.session_state.get("measured-cost")
     measured = kept[1] if kept is not None and kept[0] == key else _short(key, bench)
-    longest = int(measured["length"].max())
+    longest = max(measured["length"])
     more = "" if longest == LENGTHS[-1] else f" So far up to {longest} tokens; all lengths take about half a minute."
     about.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.{more}", help=explained("peak", "median", "fused kernel"))
     made = cost_figure(measured, TITLES, theme=figure.theme())
@@ -70,7 +70,7 @@ def cost(bench: SiteBench, view: ImplementationsView) -> None:
 def _short(key: str, _bench: SiteBench) -> pd.DataFrame:
     """What short sentences cost, measured when somebody first opens a site: about a second."""
     warm_up()
-    return pd.DataFrame([vars(result) for result in implementation_cost(_bench.case.weights, LENGTHS[:4], enough=0.02)])
+    return pd.DataFrame([vars(result) for result in implementation_cost(_bench.case.weights, LENGTHS[:4], enough=0.1)])
 
 
 def source(bench: SiteBench, view: ImplementationsView) -> None:

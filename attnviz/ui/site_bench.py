@@ -11,11 +11,11 @@ from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site_case import site_case
 from attnviz.implementations.bugs.case import Case
 from attnviz.models.translator import Translator
-from attnviz.text.display import display_token
+from attnviz.text.display import display, display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
-from attnviz.ui import choices, session
+from attnviz.ui import choices, figure, session
 from attnviz.ui.session import Request
 from attnviz.ui.terms import explained
 from attnviz.views.labels import KINDS
@@ -96,6 +96,12 @@ class SiteBench:
         return {"q_len": list(rows), "k_len": list(cols)}
 
     @property
+    def caption(self) -> str:
+        """What a picture of this site is of: the sentence, its translation, the head and the model."""
+        said = f"{display(self.trace.src_text)} → {display(self.trace.tgt_text)}"
+        return f"{said} · {self.name} H{self.view.head} · {self.request.entry.title}, weights {self.trace.model_id}"
+
+    @property
     def name(self) -> str:
         """The site in words."""
         return f"{_named(self.view.kind)}, L{self.view.layer}"
@@ -107,7 +113,9 @@ def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
     second, batch = _pair(key, _translator(request.entry.name), view.second, _trace=trace)
-    return SiteBench(request, trace, second, batch, view)
+    made = SiteBench(request, trace, second, batch, view)
+    figure.captioned(made.caption)
+    return made
 
 
 def site(trace: Trace, view: SiteView) -> None:

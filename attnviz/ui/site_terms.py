@@ -35,6 +35,7 @@ ANATOMY: Mapping[str, Sequence[str]] = {
         "broadcasting",
     ),
     "skip": (
+        "reshape",
         "shape",
         "strides",
         "contiguous",
@@ -111,6 +112,8 @@ IMPLEMENTATIONS: Mapping[str, Sequence[str]] = {
     ),
     "cost": ("einsum", "fused kernel", "memory", "W_o", "peak", "median", "get_scores"),
     "source": (
+        "shape",
+        "ModuleList",
         "batch first",
         "sequence first",
         "contiguous",
@@ -137,6 +140,7 @@ IMPLEMENTATIONS: Mapping[str, Sequence[str]] = {
     "parameters": ("d_model", "W_o", "in_proj_weight"),
     "relative": ("softmax", "difference", "get_scores", "Reach", "Strength"),
     "shapes": (
+        "transpose",
         "batch first",
         "sequence first",
         "shape",

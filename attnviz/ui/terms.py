@@ -1,4 +1,4 @@
-"""Definitions where a term stands: under the pointer, under a finger, and by the Tab key. All come from the glossary."""
+"""Definitions where a term stands: under the pointer, under a finger, and by the Tab key. The glossary has them all."""
 
 import html
 from collections.abc import Iterable

@@ -56,7 +56,8 @@ def story(trace) -> None:
     st.html(
         f"<p>The model has just read {_what_happened(trace)}</p><p>On the way, {trace.n_heads} heads in each "
         f"of {trace.n_layers} layers decided{times} which tokens to look at: that is "
-        f"{sum(call.query.shape[1] for call in trace.calls.values())} {term('attention map', 'attention maps')}. Each of them can be opened "
+        f"{sum(call.query.shape[1] for call in trace.calls.values())} {term('attention map', 'attention maps')}. "
+        "Each of them can be opened "
         "here.</p>"
         "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
         "every page comes from the model that has just run.</p>"
@@ -81,7 +82,7 @@ def _what_happened(trace) -> str:
 
 def ways_in() -> None:
     """A link to each page with a line about what can be done there."""
-    with st.container(border=True):
+    with st.container(border=True, key="ways"):
         for page, label, says in _WAYS:
             st.page_link(page, label=label)
             st.caption(says)

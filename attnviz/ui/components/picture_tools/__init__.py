@@ -16,9 +16,11 @@ _HTML = """<div role="group" aria-label="Save this picture"><button type="button
 """
 
 
-def picture_tools(chart: str, *, name: str) -> None:
-    """Draw the buttons for the figure whose key is `chart`; files are called `name`."""
-    _component()(key=f"{chart}-save", data={"chart": chart, "name": name})
+def picture_tools(chart: str, *, name: str, caption: str = "") -> None:
+    """Draw the buttons for the figure whose key is `chart`; files are called `name`, and `caption` is a line below the
+    picture in them.
+    """
+    _component()(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
 
 
 @cache
