@@ -56,27 +56,27 @@ def _softmax_over(dim: int) -> Callable[[Tensor, Tensor | None], Tensor]:
     return weigh
 
 
-_BACK = "context.transpose(1, 2).contiguous().view(batch, q_len, heads · d_v)"
+_BACK = "context.transpose(1, 2).contiguous().view(batch, q_len, -1)"
 _WIDE = "mask.unsqueeze(1)"
 _SOFT = "masked_scores.softmax(dim=-1)"
 SKIPS: Mapping[str, Skip] = {
     "contiguous": Skip(
-        "no contiguous before view",
+        "no contiguous",
         _BACK,
-        "context.transpose(1, 2).view(batch, q_len, heads · d_v)",
+        "context.transpose(1, 2).view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_contiguous),
         "A view must read memory at even steps; after the transpose, heads and d_v do not lie in one even run. With "
         "one head, or one query, they do.",
     ),
     "transpose back": Skip(
-        "no transpose before the last view",
+        "no transpose back",
         _BACK,
-        "context.view(batch, q_len, heads · d_v)",
+        "context.view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_transpose_back),
         "The size fits and memory is contiguous, so that nothing stops it; a row now holds several tokens of one head.",
     ),
     "transpose": Skip(
-        "no transpose after the first view",
+        "no transpose",
         "query.view(batch, q_len, heads, d_k).transpose(1, 2)",
         "query.view(batch, q_len, heads, d_k)",
         replace(RIGHT, split=_no_transpose),
@@ -84,7 +84,7 @@ SKIPS: Mapping[str, Skip] = {
         "(batch, length, heads, heads).",
     ),
     "unsqueeze 0": Skip(
-        "unsqueeze(0) in place of unsqueeze(1)",
+        "mask unsqueezed at 0",
         _WIDE,
         "mask.unsqueeze(0)",
         replace(RIGHT, weigh=_mask_at(0)),
@@ -92,7 +92,7 @@ SKIPS: Mapping[str, Skip] = {
         "as heads, nothing would raise.",
     ),
     "unsqueeze -1": Skip(
-        "unsqueeze(-1) in place of unsqueeze(1)",
+        "mask unsqueezed at -1",
         _WIDE,
         "mask.unsqueeze(-1)",
         replace(RIGHT, weigh=_mask_at(-1)),
@@ -107,21 +107,21 @@ SKIPS: Mapping[str, Skip] = {
         "Every shape is right and rows sum to 1; the weights are sharper than those that the model was trained with.",
     ),
     "softmax 2": Skip(
-        "softmax over the queries (dim=2)",
+        "softmax over the queries",
         _SOFT,
         "masked_scores.softmax(dim=2)",
         replace(RIGHT, weigh=_softmax_over(2)),
         "Columns sum to 1 instead of rows; a key that nobody may see gives NaN: every number of its column is −∞.",
     ),
     "softmax 1": Skip(
-        "softmax over the heads (dim=1)",
+        "softmax over the heads",
         _SOFT,
         "masked_scores.softmax(dim=1)",
         replace(RIGHT, weigh=_softmax_over(1)),
         "Heads compete for each cell. A hidden cell is −∞ in every head, and softmax of nothing but −∞ is NaN.",
     ),
     "softmax 0": Skip(
-        "softmax over the batch (dim=0)",
+        "softmax over the batch",
         _SOFT,
         "masked_scores.softmax(dim=0)",
         replace(RIGHT, weigh=_softmax_over(0)),

@@ -17,7 +17,7 @@ from attnviz.ui.terms import term
 from attnviz.views.code_tables import word_table
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
 
-HEADS = ("changed line", "right", "tried instead", "what comes of it")
+HEADS = ("changed line", "what comes of it", "right", "tried instead")
 AXES = {
     "x": ("batch", "length", "heads·d_k"),
     "query": ("batch", "heads", "q_len", "d_k"),
@@ -30,7 +30,7 @@ def skip(bench: SiteBench, view: AnatomyView) -> None:
     """All changed lines with what comes of them; below, one of them in full."""
     outcomes = {name: skipped(name, bench.case) for name in SKIPS}
     rows = [
-        (SKIPS[name].title, SKIPS[name].right, SKIPS[name].instead, verdict(outcome))
+        (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
     ]
     lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": ("silent", "raises")})

@@ -5,6 +5,7 @@ import streamlit as st
 from attnviz.analysis.mask_shapes import MaskTry, mask_shapes
 from attnviz.ui import figure
 from attnviz.ui.components.line_list import Lines, line_list
+from attnviz.ui.damage import SENTENCES
 from attnviz.ui.implementations_link import ImplementationsView
 from attnviz.ui.site_bench import SiteBench
 from attnviz.views.panels import Panel, panels_figure, panels_table
@@ -65,9 +66,9 @@ def _cells(bench: SiteBench, one: MaskTry) -> None:
     reached = one.meant if one.reached is None else one.reached
     item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())
     meant, got = (cells[:, :, item, 0].float().numpy() for cells in (one.meant, reached))
-    panels = [Panel("visible, as meant", meant)]
+    panels = [Panel("visible as meant", meant)]
     if one.reached is not None:
-        panels += [Panel("visible, without the check", got), Panel("difference", got - meant, "signed")]
+        panels += [Panel("unchecked", got), Panel("difference", got - meant, "signed")]
     labels = bench.labels(item)
-    made = panels_figure(panels, *labels, title=f"{bench.name}, sentence {item}: {one.title}", theme=figure.theme())
+    made = panels_figure(panels, *labels, title=f"{bench.name}, {SENTENCES[item]}: {one.title}", theme=figure.theme())
     figure.show(made, key="mask-cells", table=lambda: panels_table(panels, *labels))
