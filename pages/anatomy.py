@@ -2,13 +2,24 @@
 
 import streamlit as st
 
-from attnviz.ui import anatomy_claims, anatomy_link, anatomy_walk, choices, frame, session, site_bench
+from attnviz.ui import (
+    anatomy_claims,
+    anatomy_counts,
+    anatomy_link,
+    anatomy_skip,
+    anatomy_walk,
+    frame,
+    session,
+    site_bench,
+    site_terms,
+)
 
 PARTS = {
     "walk": anatomy_walk.walk,
-    "skip": anatomy_walk.skip,
+    "skip": anatomy_skip.skip,
     "memory": anatomy_walk.memory,
     "claims": anatomy_claims.claims,
+    "counts": anatomy_counts.counts,
     "modulation": anatomy_claims.modulation,
 }
 
@@ -18,7 +29,7 @@ st.html(frame.STYLES / "anatomy.css")
 trace = frame.run(lambda: session.trace(request))
 view = anatomy_link.current(trace)
 site_bench.site(trace, view)
-choices.segments("part", "Part of the page", anatomy_link.PARTS, view.part, hide_label=True)
+site_terms.parts("part", anatomy_link.PARTS, view.part, site_terms.ANATOMY)
 bench = frame.run(lambda: site_bench.bench(request, trace, view))
 PARTS[view.part](bench, view)
 frame.finish(request, trace, view)

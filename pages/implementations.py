@@ -3,13 +3,14 @@
 import streamlit as st
 
 from attnviz.ui import (
-    choices,
     frame,
     implementations_bugs,
     implementations_link,
+    implementations_masks,
     implementations_ways,
     session,
     site_bench,
+    site_terms,
 )
 
 TABS = {
@@ -18,6 +19,7 @@ TABS = {
     "source": implementations_ways.source,
     "parameters": implementations_ways.parameters,
     "relative": implementations_ways.relative,
+    "shapes": implementations_masks.shapes,
     "bugs": implementations_bugs.bugs,
 }
 
@@ -26,7 +28,7 @@ st.html(frame.STYLES / "workshop.css")
 trace = frame.run(lambda: session.trace(request))
 view = implementations_link.current(trace)
 site_bench.site(trace, view)
-choices.segments("tab", "Part of the page", implementations_link.TABS, view.tab, hide_label=True)
+site_terms.parts("tab", implementations_link.TABS, view.tab, site_terms.IMPLEMENTATIONS)
 bench = frame.run(lambda: site_bench.bench(request, trace, view))
 TABS[view.tab](bench, view)
 frame.finish(request, trace, view)

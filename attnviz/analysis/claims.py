@@ -99,14 +99,28 @@ def loops(case: Case, *, repeats: int = 7) -> Loops:
     return Loops(query.shape[0] * query.shape[1], change, _seconds(batched, repeats), _seconds(looped, repeats))
 
 
+@torch.inference_mode()
+def concatenation_change(case: Case) -> float:
+    """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
+    query, key, value = heads_of(case)
+    mask = None if case.mask is None else case.cells
+    context = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask) @ value
+    viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
+    return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
+
+
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Scores of visible cells with and without the scale, and the largest weight of each row that comes of them."""
+    """Scores of visible cells with and without the scale; then, a number for each row, the largest weight that comes of
+    them, and how much softmax passes back (the norm of its Jacobian, diag(p) - p pᵀ: 0 where p is one 1 among zeros).
+    """
 
     scaled: Float[Tensor, " cells"]
     unscaled: Float[Tensor, " cells"]
     largest_scaled: Float[Tensor, " rows"]
     largest_unscaled: Float[Tensor, " rows"]
+    passed_scaled: Float[Tensor, " rows"]
+    passed_unscaled: Float[Tensor, " rows"]
 
 
 @torch.inference_mode()
@@ -142,8 +156,15 @@ def _scaling(query: Tensor, key: Tensor, cells: Tensor) -> Scaling:
     unscaled = query @ key.mT
     scaled = unscaled / math.sqrt(query.shape[-1])
     rows = cells.any(dim=-1)
-    largest = [masked_softmax(scores, cells).amax(dim=-1)[rows] for scores in (scaled, unscaled)]
-    return Scaling(scaled[cells], unscaled[cells], *largest)
+    weights = [masked_softmax(scores, cells)[rows] for scores in (scaled, unscaled)]
+    largest = [attn.amax(dim=-1) for attn in weights]
+    return Scaling(scaled[cells], unscaled[cells], *largest, *(jacobian_norm(attn) for attn in weights))
+
+
+def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:
+    """|diag(p) - p pᵀ| of each row p, Frobenius: how strongly its scores feel what comes back from its weights."""
+    squares, cubes = attn.square().sum(dim=-1), attn.pow(3).sum(dim=-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
 
 
 def _seconds(call: Callable[[], object], repeats: int) -> float:

@@ -17,13 +17,15 @@ class Modulation:
 
     `plain` is softmax(x xᵀ / √d_model), `own` the head's map; both `(length, length)`. `form` is W_Q W_Kᵀ
     `(d_model, d_model)`, of rank d_k at most; the head's biases are in `own` and not in `form`. `spectrum` holds the
-    d_k largest singular values of `form`, falling.
+    d_k largest singular values of `form`, falling. `linear_sums` are the sums of the visible scores of each row: what
+    the weights would sum to without softmax.
     """
 
     plain: Float[Tensor, "q_len k_len"]
     own: Float[Tensor, "q_len k_len"]
     form: Float[Tensor, "d_model d_model"]
     spectrum: Float[Tensor, " d_k"]
+    linear_sums: Float[Tensor, " q_len"]
 
     @property
     def difference(self) -> Float[Tensor, "q_len k_len"]:
@@ -63,7 +65,9 @@ def modulation(
     W_Q, W_K = weights.W_q[rows].T, weights.W_k[rows].T  # noqa: N806 - the paper's names
     query, key = x @ W_Q + weights.b_q[rows], x @ W_K + weights.b_k[rows]
     plain = masked_softmax(x @ x.T / math.sqrt(x.shape[-1]), mask)
-    own = masked_softmax(query @ key.T / math.sqrt(weights.d_k), mask)
+    scores = query @ key.T / math.sqrt(weights.d_k)
+    own = masked_softmax(scores, mask)
+    sums = (scores if mask is None else scores.masked_fill(~mask, 0)).sum(dim=-1)
     # The singular values of a tall matrix times a wide one, from two small triangles instead of the whole form.
     triangle = torch.linalg.qr(W_Q)[1] @ torch.linalg.qr(W_K)[1].T
-    return Modulation(plain, own, W_Q @ W_K.T, torch.linalg.svdvals(triangle))
+    return Modulation(plain, own, W_Q @ W_K.T, torch.linalg.svdvals(triangle), sums)

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 
+import torch
 from torch import Tensor
 
 from attnviz.analysis.outcome import Outcome, outcome
@@ -54,27 +56,27 @@ def _softmax_over(dim: int) -> Callable[[Tensor, Tensor | None], Tensor]:
     return weigh
 
 
-_BACK = "context.transpose(1, 2).contiguous().view(batch, q_len, heads · d_v)"
+_BACK = "context.transpose(1, 2).contiguous().view(batch, q_len, -1)"
 _WIDE = "mask.unsqueeze(1)"
 _SOFT = "masked_scores.softmax(dim=-1)"
 SKIPS: Mapping[str, Skip] = {
     "contiguous": Skip(
-        "no contiguous before view",
+        "no contiguous",
         _BACK,
-        "context.transpose(1, 2).view(batch, q_len, heads · d_v)",
+        "context.transpose(1, 2).view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_contiguous),
         "A view must read memory at even steps; after the transpose, heads and d_v do not lie in one even run. With "
         "one head, or one query, they do.",
     ),
     "transpose back": Skip(
-        "no transpose before the last view",
+        "no transpose back",
         _BACK,
-        "context.view(batch, q_len, heads · d_v)",
+        "context.view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_transpose_back),
         "The size fits and memory is contiguous, so that nothing stops it; a row now holds several tokens of one head.",
     ),
     "transpose": Skip(
-        "no transpose after the first view",
+        "no transpose",
         "query.view(batch, q_len, heads, d_k).transpose(1, 2)",
         "query.view(batch, q_len, heads, d_k)",
         replace(RIGHT, split=_no_transpose),
@@ -82,7 +84,7 @@ SKIPS: Mapping[str, Skip] = {
         "(batch, length, heads, heads).",
     ),
     "unsqueeze 0": Skip(
-        "unsqueeze(0) in place of unsqueeze(1)",
+        "mask unsqueezed at 0",
         _WIDE,
         "mask.unsqueeze(0)",
         replace(RIGHT, weigh=_mask_at(0)),
@@ -90,7 +92,7 @@ SKIPS: Mapping[str, Skip] = {
         "as heads, nothing would raise.",
     ),
     "unsqueeze -1": Skip(
-        "unsqueeze(-1) in place of unsqueeze(1)",
+        "mask unsqueezed at -1",
         _WIDE,
         "mask.unsqueeze(-1)",
         replace(RIGHT, weigh=_mask_at(-1)),
@@ -105,21 +107,21 @@ SKIPS: Mapping[str, Skip] = {
         "Every shape is right and rows sum to 1; the weights are sharper than those that the model was trained with.",
     ),
     "softmax 2": Skip(
-        "softmax over the queries (dim=2)",
+        "softmax over the queries",
         _SOFT,
         "masked_scores.softmax(dim=2)",
         replace(RIGHT, weigh=_softmax_over(2)),
         "Columns sum to 1 instead of rows; a key that nobody may see gives NaN: every number of its column is −∞.",
     ),
     "softmax 1": Skip(
-        "softmax over the heads (dim=1)",
+        "softmax over the heads",
         _SOFT,
         "masked_scores.softmax(dim=1)",
         replace(RIGHT, weigh=_softmax_over(1)),
         "Heads compete for each cell. A hidden cell is −∞ in every head, and softmax of nothing but −∞ is NaN.",
     ),
     "softmax 0": Skip(
-        "softmax over the batch (dim=0)",
+        "softmax over the batch",
         _SOFT,
         "masked_scores.softmax(dim=0)",
         replace(RIGHT, weigh=_softmax_over(0)),
@@ -130,6 +132,43 @@ SKIPS: Mapping[str, Skip] = {
 
 def skipped(name: str, case: Case) -> Outcome:
     """What comes of one changed line on a case. Raises ValueError for a name that is not in `SKIPS`."""
+    return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a changed line was given, and what it made: tensors by name, the first call only. `made` is None where the
+    line itself raises; a later line may.
+    """
+
+    tensors: Mapping[str, Tensor]
+    made: Tensor | None
+
+
+@torch.inference_mode()
+def given(name: str, case: Case) -> Given:
+    """Run a case and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
+    steps, calls = _skip(name).steps, list[Given]()
+    step = next(step for step in vars(RIGHT) if getattr(steps, step) is not getattr(RIGHT, step))
+    changed = getattr(steps, step)
+
+    def kept(*arguments: object) -> Tensor:
+        named = {
+            # The stepped attention hands a mask over with an axis for the heads; the line that is tried makes its own.
+            of: tensor.squeeze(1) if of == "mask" else tensor
+            for of, tensor in zip(signature(changed).parameters, arguments, strict=True)
+            if isinstance(tensor, Tensor)
+        }
+        calls.append(Given(named, None))
+        made = changed(*arguments)
+        calls[-1] = Given(named, made)
+        return made
+
+    outcome(SteppedAttention(case.weights, replace(steps, **{step: kept})), case)
+    return calls[0]
+
+
+def _skip(name: str) -> Skip:
     if name not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not {name!r}.")
-    return outcome(SteppedAttention(case.weights, SKIPS[name].steps), case)
+    return SKIPS[name]

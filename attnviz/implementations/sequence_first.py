@@ -23,7 +23,14 @@ class SequenceFirstAttention(nn.Module):
         return torch.einsum("ibhd,jbhd->ijbh", query, key)
 
     def prepare_mask(self, mask: Tensor, q_len: int, k_len: int, batch: int) -> Tensor:
-        """The mask `(q_len or 1, k_len, batch or 1)` with an axis for the heads. Raises ValueError for other sizes."""
+        """The mask `(q_len or 1, k_len, batch or 1)` with an axis for the heads.
+
+        Raises ValueError for other sizes, and for a mask that is not bool.
+        """
+        if mask.dtype != torch.bool:
+            raise ValueError(
+                f"A mask is bool, True = may attend, not {str(mask.dtype).removeprefix('torch.')}: mask != 0."
+            )
         allowed = ((1, q_len), (k_len,), (1, batch))
         if mask.dim() != 3 or any(size not in sizes for size, sizes in zip(mask.shape, allowed, strict=True)):
             raise ValueError(

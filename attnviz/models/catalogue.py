@@ -24,7 +24,8 @@ Progress = Callable[[float, str], None]
 class Entry:
     """A model that can be chosen: its name, its folder, a title for people and the languages it writes.
 
-    `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`).
+    `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`), `reads` what was measured of the
+    sentences that it reads (`attnviz.models.reads`).
     """
 
     name: str
@@ -32,6 +33,7 @@ class Entry:
     title: str
     languages: tuple[str, ...]
     start: dict[str, Any] = field(default_factory=dict)
+    reads: dict[str, Any] = field(default_factory=dict)
 
 
 def entries() -> tuple[Entry, ...]:
@@ -108,7 +110,9 @@ def _entry(folder: Path) -> Entry | None:
     said = (_config(folder) or {}).get("about")
     about: dict[str, Any] = said if isinstance(said, dict) else {}
     languages, title, start = about.get("languages"), about.get("title"), about.get("start")
+    reads = about.get("reads")
     if not isinstance(languages, list) or not languages or not all(isinstance(code, str) for code in languages):
         return None
     named = title if isinstance(title, str) else folder.name
-    return Entry(folder.name, folder, named, tuple(languages), start if isinstance(start, dict) else {})
+    start, reads = (said if isinstance(said, dict) else {} for said in (start, reads))
+    return Entry(folder.name, folder, named, tuple(languages), start, reads)

@@ -1,7 +1,8 @@
 """`python -m attnviz.training --data FOLDER`: sentence pairs to a checkpoint, resumable at any moment.
 
 With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
-write the card, the weights and the tokenizer as a model of the catalogue.
+write the card, the weights and the tokenizer as a model of the catalogue. With `--reads FOLDER`, measure what a model
+of the catalogue reads, and write it into its config, as `--ship` does.
 """
 
 import argparse
@@ -16,7 +17,9 @@ import torch
 
 from attnviz.models.translator import Translator
 from attnviz.training.card import Demo, TrainedModel, card, read_marks
+from attnviz.training.corpus import read_pairs
 from attnviz.training.evaluation import score
+from attnviz.training.reads import measured, write
 from attnviz.training.recipe import Recipe
 from attnviz.training.run import Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
@@ -30,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     try:
-        if options.card or options.ship:
+        if options.reads:
+            _reads(options.reads, options)
+        elif options.card or options.ship:
             _card(options)
         else:
             recipe = _recipe(options)
@@ -65,6 +70,17 @@ def _card(options: argparse.Namespace) -> None:
     if options.ship:
         about = About(options.title, options.start)
         ship(translator, options.state / "checkpoint", options.ship, about=about, card=text)
+        _reads(options.ship, options)
+
+
+def _reads(folder: Path, options: argparse.Namespace) -> None:
+    """Measure what the model in a folder of the catalogue reads, on dev sentences, and write it into its config."""
+    translator = Translator.load(folder, device=choose_device(options.device), dtype=torch.float32)
+    learned, held_out = (
+        {to: read_pairs(options.data / f"en-{to}.{split}.tsv.gz") for to in translator.languages}
+        for split in ("train", "dev")
+    )
+    write(measured(translator, learned, held_out), folder)
 
 
 def _task(options: argparse.Namespace) -> Task:
@@ -103,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")
     group.add_argument("--note", default="", help="a sentence about the recipe: what was changed on the way")
     group.add_argument("--ship", type=Path, help="write a model of the catalogue here, its card included")
+    group.add_argument("--reads", type=Path, help="measure what the model in this folder reads, into its config")
     group.add_argument("--title", default="translator en→de·es·fr·zh", help="what the model picker calls it")
     group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
     group.add_argument("--demo", type=Path, help="sentences to translate in the card, one a line")

@@ -4,29 +4,33 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis import claims as claim
+from attnviz.analysis.additive import score_costs
 from attnviz.analysis.deletion import HOLDERS, deletion
 from attnviz.analysis.memory import METHOD, warm_up
 from attnviz.analysis.modulation import modulation as modulation_of
 from attnviz.ui import figure
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.site_bench import SiteBench, texts
+from attnviz.ui.terms import explained
 from attnviz.views.code_tables import number_rows, small_table
 from attnviz.views.implementation_figures import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.panels import Panel, panels_figure, panels_table
 
 MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
+SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
 
 def claims(bench: SiteBench, view: AnatomyView) -> None:
-    """Five claims about this site."""
+    """Claims about this site. Those that are measured on demand stand first: what a button opens is then in sight."""
     left, right = st.columns(2, gap="small")
     with left:
+        _deletion(bench)
         _parameters(bench)
         _one_head(bench)
         _loops(bench)
-        _deletion(bench)
     with right:
+        _additive(bench)
         _scaling(bench)
 
 
@@ -60,14 +64,16 @@ def _one_head(bench: SiteBench) -> None:
 
 
 def _loops(bench: SiteBench) -> None:
-    found = claim.loops(bench.case)
+    found, joined = claim.loops(bench.case), claim.concatenation_change(bench.case)
     with st.container(border=True):
-        st.markdown("**A batched product equals the double loop**")
+        st.markdown("**A batched product equals the double loop, and a view joins the heads**")
         st.caption(
             f"{found.products} products, one for each sentence and head, at once and one by one: "
             f"largest difference {_rounding(found.change)}; {found.batched_seconds * 1e3:.2f} ms against "
             f"{found.loop_seconds * 1e3:.2f} ms, "
-            f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured)."
+            f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured). "
+            "transpose, contiguous and view give what torch.cat of the heads' contexts gives: largest difference "
+            f"{_rounding(joined)}."
         )
 
 
@@ -81,7 +87,9 @@ def _scaling(bench: SiteBench) -> None:
             f"trained site: {float(found.scaled.var()):.2f} with, {float(found.unscaled.var()):.1f} without; training "
             "need not keep it at 1. The largest weight of a row is "
             f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
-            f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one."
+            f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one, and passes back "
+            f"{float(found.passed_unscaled.mean() / found.passed_scaled.mean()):.0%} of what it passes back with the "
+            "scale (the norm of its Jacobian, on average)."
         )
         counted = {
             "score": {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()},
@@ -94,6 +102,25 @@ def _scaling(bench: SiteBench) -> None:
             counted, title=f"{bench.name}, all heads: before softmax and after", theme=figure.theme()
         )
         figure.show(made, key="scores", table=lambda: histogram_table(counted))
+
+
+def _additive(bench: SiteBench) -> None:
+    weights = bench.case.weights
+    with st.container(border=True):
+        st.markdown("**A dot product is faster and smaller than additive scores**", help=explained("additive"))
+        if not st.button(f"Measure at {SHORTER} tokens", key="measure-additive"):
+            st.caption("Both kinds of scores on random queries and keys of this site's sizes; about a second.")
+            return
+        with st.spinner("Measuring …"):
+            warm_up()
+            found = score_costs(weights.n_heads, weights.d_k, SHORTER)
+        rows = [(name, f"{cost.seconds * 1e3:.2f}", f"{cost.nbytes / 1e6:.2f}") for name, cost in found.items()]
+        st.html(small_table(("scores", "ms", "peak, MB"), rows))
+        dot, slow = found["dot product"], found["additive"]
+        st.caption(
+            f"{slow.seconds / dot.seconds:.0f} times as long and {slow.nbytes / dot.nbytes:.0f} times the memory: "
+            "additive scores make a vector of d_k numbers for each pair of tokens before they make one of it."
+        )
 
 
 def _deletion(bench: SiteBench) -> None:
@@ -157,7 +184,12 @@ def modulation(bench: SiteBench, view: AnatomyView) -> None:
             "x xᵀ up to a factor, 1 has nothing of it.\n"
             f"- **Rank {len(found.spectrum)} of {len(found.form)}**: a head compares tokens in d_k directions only."
         )
-        st.caption("F leaves out the biases of W_q and W_k; the head's map has them.")
+        st.caption(
+            "F leaves out the biases of W_q and W_k; the head's map has them. Neither map is Q x xᵀ Kᵀ V x, as it is "
+            "sometimes written: softmax stands between, and without it a row of these scores would sum to "
+            f"{float(found.linear_sums.min()):.3g} to {float(found.linear_sums.max()):.3g} instead of 1.",
+            help=explained("bilinear form", "modulation", "rank", "singular value"),
+        )
     with right:
         made = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=figure.theme())
         figure.show(made, key="spectrum", table=lambda: _spectrum_table(found.spectrum.tolist()))

@@ -13,6 +13,7 @@ PARTS = {
     "skip": "Skip a line",
     "memory": "Memory order",
     "claims": "Claims",
+    "counts": "Shapes and counts",
     "modulation": "Self-attention? Not really",
 }
 MOST_LINES = 40

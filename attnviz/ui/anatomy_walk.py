@@ -1,4 +1,4 @@
-"""The Anatomy page's first three parts: the shape walk, a line that is skipped, and the order of memory."""
+"""The Anatomy page's shape walk, and the order of numbers in memory."""
 
 import html
 
@@ -6,14 +6,14 @@ import streamlit as st
 
 from attnviz.analysis.memory_order import memory_order
 from attnviz.analysis.shape_walk import shape_walk
-from attnviz.analysis.skipped_lines import SKIPS, skipped
 from attnviz.analysis.tensor_table import tensor_table
 from attnviz.analysis.walk_lines import Axes, WalkStep
 from attnviz.ui import choices, figure
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.components.line_list import Lines, line_list
-from attnviz.ui.damage import damage, facts, verdict
+from attnviz.ui.damage import facts
 from attnviz.ui.site_bench import SiteBench
+from attnviz.ui.terms import explained, term
 from attnviz.views.code_tables import memory_card, memory_cells
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
 
@@ -33,9 +33,11 @@ def walk(bench: SiteBench, view: AnatomyView) -> None:
             choices.segments("layout", "Layout", LAYOUT_NAMES, view.layout, hide_label=True)
         note.caption(
             "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages run "
-            "on, makes neither scores nor weights, and what it puts out needs no contiguous."
+            "on, makes neither scores nor weights, and what it puts out needs no contiguous.",
+            help=explained("fused kernel", "batch first", "sequence first"),
         )
-        lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps])
+        helps = {head: (head,) for head in HEADS[1:]}
+        lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps], helps=helps)
         line_list("line", lines, values=range(len(steps)), value=at)
     with right, st.container(gap="xsmall"):
         _large(bench, steps[at], view.head)
@@ -47,9 +49,10 @@ def _large(bench: SiteBench, step: WalkStep, head: int) -> None:
     memory = "the same memory, another view" if step.shares else "memory of its own"
     facts(
         f"{before}<b>{_sizes(step.after)}</b>",
-        f"strides <b>{step.strides}</b>",
-        f"<b>{'contiguous' if step.contiguous else 'not contiguous'}</b>, {memory}",
-        f"<b>{step.nbytes:,}</b> bytes" + (f", {step.held:,} held" if step.held != step.nbytes else ""),
+        f"{term('strides')} <b>{step.strides}</b>",
+        f"<b>{'' if step.contiguous else 'not '}{term('contiguous')}</b>, {memory}",
+        f"<b>{step.nbytes:,}</b> {term('bytes')}"
+        + (f", {step.held:,} {term('held')}" if step.held != step.nbytes else ""),
     )
     st.html(f"<p class='why'>{html.escape(step.why)}</p>")
     axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
@@ -58,22 +61,6 @@ def _large(bench: SiteBench, step: WalkStep, head: int) -> None:
         tiles, title=f"{step.name}, {bench.name}", weights=step.name in ("attn", "mask"), theme=figure.theme()
     )
     figure.show(made, key="tensor", table=lambda: tensor_table(numbers, axes, head=head, tokens=bench.tokens))
-
-
-def skip(bench: SiteBench, view: AnatomyView) -> None:
-    """All changed lines with what comes of them; one of them in full."""
-    outcomes = {name: skipped(name, bench.case) for name in SKIPS}
-    left, right = st.columns([42, 58], gap="small")
-    with left:
-        rows = [(SKIPS[name].title, verdict(outcome)) for name, outcome in outcomes.items()]
-        lines = Lines("Lines to change", ("changed line", "what comes of it"), rows, code=False)
-        line_list("skip", lines, values=list(SKIPS), value=view.skip)
-        st.caption("Every one of them has just been run on both sentences; a click or the arrow keys open one.")
-    with right:
-        chosen, outcome = SKIPS[view.skip], outcomes[view.skip]
-        st.code(f"{chosen.right}    # right\n{chosen.instead}    # tried instead", language="python", wrap_lines=True)
-        st.markdown(chosen.why.replace("_", "\\_").replace("*", "\\*"))
-        damage(bench, outcome, view.head)
 
 
 def memory(bench: SiteBench, view: AnatomyView) -> None:

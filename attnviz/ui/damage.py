@@ -8,6 +8,7 @@ from torch import Tensor
 from attnviz.analysis.outcome import Outcome, largest_change
 from attnviz.ui import figure
 from attnviz.ui.site_bench import SiteBench
+from attnviz.ui.terms import term
 from attnviz.views.panels import Panel, panels_figure, panels_table
 
 SENTENCES = ("first sentence", "second sentence")
@@ -26,6 +27,12 @@ def verdict(outcome: Outcome) -> str:
 
 def damage(bench: SiteBench, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
     """The exception as torch words it, or numbers and the map beside the right one."""
+    numbers(outcome)
+    maps(bench, outcome, head, own_sizes=own_sizes)
+
+
+def numbers(outcome: Outcome) -> None:
+    """The exception as torch words it, or how far output, weights and row sums are from right."""
     if outcome.error:
         st.code(outcome.error, language=None, wrap_lines=True)
         return
@@ -33,11 +40,21 @@ def damage(bench: SiteBench, outcome: Outcome, head: int, *, own_sizes: bool = F
     shape = "has the right shape" if outcome.same_shape else "has another shape"
     facts(
         f"output <b>{shape}</b> and is <b>{_moved(outcome.output, outcome.right_output)}</b>",
-        f"weights <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
-        f"row sums <b>{_sums(low, high)}</b>",
+        f"weights of all heads <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
+        f"{term('row sums')} <b>{_sums(low, high)}</b>",
     )
-    if outcome.attn is None or outcome.attn.shape != outcome.right_attn.shape:
+    if not has_maps(outcome):
         st.caption("The weights have another shape, so that there is no map to lay beside the right one.")
+
+
+def has_maps(outcome: Outcome) -> bool:
+    """Whether there is a map to lay beside the right one."""
+    return outcome.attn is not None and outcome.attn.shape == outcome.right_attn.shape
+
+
+def maps(bench: SiteBench, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+    """The map beside the right one, and their difference; nothing where there is no map."""
+    if outcome.attn is None or not has_maps(outcome):
         return
     item = outcome.shows_at(head)
     wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
@@ -61,9 +78,9 @@ def _moved(found: Tensor | None, right: Tensor) -> str:
         return "of another shape"
     nans = int(found.isnan().sum())
     if nans:
-        return f"NaN in {nans:,} of {found.numel():,}"
+        return f"{term('NaN')} in {nans:,} of {found.numel():,}"
     change = largest_change(found, right)
-    return f"off by up to {change:.3g}" if change > 1e-6 else "right"
+    return f"{term('off by up to')} {change:.3g}" if change > 1e-6 else "right"
 
 
 def _sums(low: float, high: float) -> str:

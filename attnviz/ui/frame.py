@@ -11,6 +11,7 @@ from attnviz.ui import controls, guards, kept, link
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
+from attnviz.ui.terms import term
 
 T = TypeVar("T")
 guards.install()
@@ -72,6 +73,7 @@ def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
     say(
         *link.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
         *trace.info.notes,
+        *_lost(request, loaded, trace),
         *st.session_state.pop("notes", ()),
     )
     sentence = request.to_params() | ({"tgt": link.target(trace)} if "tgt" in loaded.inputs else {})
@@ -80,18 +82,28 @@ def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
     _status(loaded, trace)
 
 
+def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
+    """What the run itself says against reading its source, of a shipped model that was measured."""
+    from attnviz.models.reads import Reads, lost
+
+    reads = Reads.of(request.entry.reads)
+    said = lost(trace, reads, loaded.codec.unk_id) if reads is not None else ""
+    return (said,) if said else ()
+
+
 def _status(loaded, trace) -> None:
-    times = f"forward <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
     if trace.info.decoding_seconds > 1e-3:
-        times += f", decoding <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
     src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
-    tokens = f"<b>{src}</b> tokens in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> tokens"
+    tokens = term("tokens")
+    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
     parts = (
-        f"<b>{trace.info.device}</b> {trace.info.dtype}",
-        f"{loaded.n_parameters / 1e6:.1f} M parameters, {_size(trace)}",
+        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
+        f"{loaded.n_parameters / 1e6:.1f} M {term('parameters')}, {_size(trace)}",
         tokens,
         times,
-        f"weights {html.escape(trace.model_id)}",
+        f"{term('weights')} {html.escape(trace.model_id)}",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
 
@@ -101,7 +113,8 @@ def _size(trace) -> str:
     own = [kind for kind in trace.kinds if kind != "cross"]
     layers = "+".join(str(sum(site.kind == kind for site in trace.calls)) for kind in own)
     query = next(iter(trace.calls.values())).query
-    return f"<b>{layers}</b> layers × <b>{query.shape[1]}</b> heads, d_k <b>{query.shape[3]}</b>"
+    size = f"<b>{layers}</b> {term('layers')} × <b>{query.shape[1]}</b> {term('heads')}"
+    return f"{size}, {term('d_k')} <b>{query.shape[3]}</b>"
 
 
 def _remember_link() -> None:

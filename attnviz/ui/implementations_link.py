@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from attnviz.analysis.mask_shapes import NAMES
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.ways import WAYS
 from attnviz.tracing.trace import Trace
@@ -14,6 +15,7 @@ TABS = {
     "source": "Source",
     "parameters": "Parameters",
     "relative": "Relative positions",
+    "shapes": "Mask shapes",
     "bugs": "Cabinet of bugs",
 }
 SCOPES = {"site": "this site", "kind": "all layers of this kind", "model": "all sites"}
@@ -25,7 +27,7 @@ STRENGTHS = tuple(step / 2 for step in range(-16, 17))
 class ImplementationsView(SiteView):
     """`one` and `other` are the sources side by side, `bug` the drawer that is open, `scope` where it is put.
 
-    `reach` and `strength` are those of the relative positions.
+    `reach` and `strength` are those of the relative positions, `axes` the shape in which a mask is tried.
     """
 
     tab: str = "agreement"
@@ -35,6 +37,7 @@ class ImplementationsView(SiteView):
     scope: str = "kind"
     reach: int = 4
     strength: float = 4.0
+    axes: str = "full"
 
 
 def current(trace: Trace) -> ImplementationsView:
@@ -49,6 +52,7 @@ def current(trace: Trace) -> ImplementationsView:
         scope=reader.one_of("scope", list(SCOPES), "kind"),
         reach=int(reader.one_of("reach", [str(reach) for reach in REACHES], "4")),
         strength=float(reader.one_of("strength", [str(strength) for strength in STRENGTHS], "4.0")),
+        axes=reader.one_of("axes", NAMES, "full"),
     )
     frame.say(*reader.problems)
     return view

@@ -13,6 +13,7 @@ from attnviz.implementations.ways import WAYS
 from attnviz.ui import captions, choices, figure
 from attnviz.ui.implementations_link import REACHES, STRENGTHS, ImplementationsView
 from attnviz.ui.site_bench import SiteBench
+from attnviz.ui.terms import explained
 from attnviz.views.code_tables import source_diff, text_rows
 from attnviz.views.implementation_figures import agreement_figure, cost_figure
 from attnviz.views.panels import Panel, panels_figure, panels_table
@@ -28,9 +29,10 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
     made = agreement_figure(grids, TITLES, theme=figure.theme())
     figure.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
-        f"{bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the largest "
-        f"difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
-        "to compare."
+        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the "
+        f"largest difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
+        "to compare.",
+        help=explained("max |Δ|", "allclose"),
     )
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
@@ -38,24 +40,37 @@ def agreement(bench: SiteBench, view: ImplementationsView) -> None:
 
 
 def cost(bench: SiteBench, view: ImplementationsView) -> None:
-    """Time and peak memory, measured on demand."""
-    st.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.")
+    """Time and peak memory: short sentences at once, long ones on demand."""
     key = f"cost {bench.trace.model_id} {view.kind} {view.layer}"
-    if st.button(f"Measure at {LENGTHS[0]} to {LENGTHS[-1]:,} tokens", key="measure-cost"):
-        bar, rows = st.progress(0.0, "Starting …"), []
+    button, note = st.columns([24, 76], gap="small", vertical_alignment="center")
+    with button:
+        asked = st.button(f"Measure at {LENGTHS[0]} to {LENGTHS[-1]:,} tokens", key="measure-cost")
+    about = note.empty()
+    place = st.empty()
+    if asked:
+        rows, bar = [], place.progress(0.0, "Starting …")
         warm_up()
         for result in implementation_cost(bench.case.weights):
             rows.append(vars(result))
             share = len(rows) / (len(LENGTHS) * len(WAYS))
             bar.progress(min(1.0, share), f"{TITLES[result.way]}, {result.length} tokens")
-        bar.empty()
+        place.empty()
         st.session_state["measured-cost"] = (key, pd.DataFrame(rows))
-    measured = st.session_state.get("measured-cost")
-    if measured is None or measured[0] != key:
-        st.info("Nothing is measured yet for this site: it takes about half a minute.")
-        return
-    made = cost_figure(measured[1], TITLES, theme=figure.theme())
-    figure.show(made, key="cost", table=lambda: measured[1].replace({"way": TITLES}), caption=captions.of_model())
+    kept = st.session_state.get("measured-cost")
+    measured = kept[1] if kept is not None and kept[0] == key else _short(key, bench)
+    longest = max(measured["length"])
+    more = "" if longest == LENGTHS[-1] else f" So far up to {longest} tokens; all lengths take about half a minute."
+    about.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.{more}", help=explained("peak", "median", "fused kernel"))
+    made = cost_figure(measured, TITLES, theme=figure.theme())
+    figure.show(made, key="cost", table=lambda: measured.replace({"way": TITLES}), caption=captions.of_model())
+    st.html(text_rows({way.title: way.about for way in WAYS.values()}))
+
+
+@st.cache_data(max_entries=32, show_spinner="Measuring short sentences …")
+def _short(key: str, _bench: SiteBench) -> pd.DataFrame:
+    """What short sentences cost, measured when somebody first opens a site: about a second."""
+    warm_up()
+    return pd.DataFrame([vars(result) for result in implementation_cost(_bench.case.weights, LENGTHS[:4], enough=0.1)])
 
 
 def source(bench: SiteBench, view: ImplementationsView) -> None:

@@ -17,6 +17,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 from attnviz.ui import captions, choices, session
 from attnviz.ui.session import Request
+from attnviz.ui.terms import explained
 from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
@@ -97,8 +98,7 @@ class SiteBench:
     @property
     def name(self) -> str:
         """The site in words."""
-        kind = KINDS[self.view.kind].name if self.view.kind in KINDS else self.view.kind
-        return f"{kind}, L{self.view.layer}"
+        return f"{_named(self.view.kind)}, L{self.view.layer}"
 
 
 def bench(request: Request, trace: Trace, view: SiteView) -> SiteBench:
@@ -117,7 +117,7 @@ def site(trace: Trace, view: SiteView) -> None:
     with st.container(key="site"):
         columns = st.columns([26, 10, 10, 54], gap="small")
     with columns[0]:
-        choices.pick("kind", "Site", trace.kinds, view.kind, lambda kind: KINDS[kind].name if kind in KINDS else kind)
+        choices.pick("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
     with columns[1]:
         choices.pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
     with columns[2]:
@@ -128,8 +128,12 @@ def site(trace: Trace, view: SiteView) -> None:
             "Second sentence of the batch",
             view.second,
             limit=MAX_SECOND,
-            help_text="Batch, heads and lengths should all differ, so that no wrong line is right by luck.",
+            help_text=explained("Second sentence of the batch"),
         )
+
+
+def _named(kind: str) -> str:
+    return KINDS[kind].name if kind in KINDS else kind
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:

@@ -9,6 +9,7 @@ from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.tracing.shown import shown
 from attnviz.ui.heads_link import View
+from attnviz.ui.terms import term
 from attnviz.views.heatmaps import heatmap_of
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
@@ -49,12 +50,14 @@ _WAYS = (
 
 def story(trace) -> None:
     """What just happened to the sentence above, with its own numbers."""
-    times = {3: ", three times over,", 2: ", twice over,"}.get(len(trace.kinds), "")
+    often = {3: "three times over", 2: "twice over"}.get(len(trace.kinds))
+    times = f", {term(often)}," if often else ""
     st.markdown("#### See what every attention head does")
     st.html(
         f"<p>The model has just read {_what_happened(trace)}</p><p>On the way, {trace.n_heads} heads in each "
         f"of {trace.n_layers} layers decided{times} which tokens to look at: that is "
-        f"{sum(call.query.shape[1] for call in trace.calls.values())} attention maps. Each of them can be opened "
+        f"{sum(call.query.shape[1] for call in trace.calls.values())} {term('attention map', 'attention maps')}. "
+        "Each of them can be opened "
         "here.</p>"
         "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
         "every page comes from the model that has just run.</p>"
@@ -79,7 +82,7 @@ def _what_happened(trace) -> str:
 
 def ways_in() -> None:
     """A link to each page with a line about what can be done there."""
-    with st.container(border=True):
+    with st.container(border=True, key="ways"):
         for page, label, says in _WAYS:
             st.page_link(page, label=label)
             st.caption(says)

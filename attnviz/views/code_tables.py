@@ -2,7 +2,7 @@
 
 import difflib
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -41,10 +41,19 @@ def text_rows(rows: Mapping[str, str]) -> str:
 
 
 def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A few lines of texts and numbers under their heads."""
-    top = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+    """A few lines of texts and numbers under their heads; numbers from the third column on."""
+    return _rows(map(html.escape, heads), rows, "lines")
+
+
+def word_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A few lines of texts under their heads, which are HTML already: they may hold terms."""
+    return _rows(heads, rows, "lines left")
+
+
+def _rows(heads: Iterable[str], rows: Sequence[Sequence[str]], kind: str) -> str:
+    top = "".join(f"<th>{head}</th>" for head in heads)
     body = ("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
-    return f"<div class='number-rows lines' tabindex=0><table><tr>{top}</tr>{''.join(body)}</table></div>"
+    return f"<div class='number-rows {kind}' tabindex=0><table><tr>{top}</tr>{''.join(body)}</table></div>"
 
 
 def number_rows(rows: Mapping[str, Sequence[float]]) -> str:

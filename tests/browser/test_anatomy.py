@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.text.glossary import definition
+
 SLOW = 20_000  # milliseconds: a machine may be busy with other things
 STATUS_BAR = 26  # pixels at the foot of the window
 LINK = "/anatomy?src=A+big+red+dog.&to=fr&kind=cross&layer=1&line=6"
@@ -67,6 +69,71 @@ def test_sequence_first_is_one_click_away(page: Page, settled) -> None:
     page.get_by_text("sequence first", exact=True).click()
     expect(page.get_by_role("listbox")).to_contain_text("einsum", timeout=SLOW)
     expect(page).to_have_url(re.compile("layout=sequence_first"), timeout=SLOW)
+
+
+@pytest.mark.parametrize("name", ["strides", "contig."])
+def test_a_columns_title_is_explained_by_the_keyboard_too(page: Page, settled, name: str) -> None:
+    opened(page, settled)
+    page.locator(".lines .term", has_text=name).focus()
+    tip = page.locator(".lines [role=tooltip]")
+    expect(tip).to_have_text(definition(name))
+    expect(tip).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def test_a_term_of_the_status_bar_is_explained_under_the_pointer_and_by_the_keyboard(page: Page, settled) -> None:
+    opened(page, settled)
+    term = page.locator(".status-bar .term", has_text="d_k")
+    tip = term.locator("[role=tooltip]")
+    expect(tip).to_be_hidden()
+    term.hover()
+    expect(tip).to_be_in_viewport()
+    page.mouse.move(700, 300)
+    expect(tip).to_be_hidden()
+    term.focus()
+    expect(tip).to_have_text(definition("d_k"))
+    expect(tip).to_be_in_viewport()
+
+
+def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, settled) -> None:
+    opened(page, settled)
+    place = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    assert place is not None
+    page.mouse.move(place["x"] + 12, place["y"] + 8)
+    page.mouse.move(place["x"] + 14, place["y"] + 9)
+    hovered = page.locator(".hoverlayer .hovertext")
+    expect(hovered).to_have_count(1)
+    page.get_by_role("listbox", name="Lines of the walk").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_test_id("stCode")).to_contain_text("W_o(context)", timeout=SLOW)
+    settled(page)
+    page.wait_for_function("() => !document.querySelector('.hoverlayer .hovertext')", timeout=SLOW)
+
+
+def test_a_saved_picture_says_what_it_is_of(page: Page, settled) -> None:
+    opened(page, settled)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="SVG").click()
+    picture = Path(saved.value.path()).read_text("utf-8")
+    assert "A big red dog. → " in picture
+    assert "Cross-attention, L1 H0 · translator" in picture
+    for control in ("PNG", "CSV", "Table", "Autoscale"):
+        assert control not in picture
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
+@pytest.mark.parametrize("skip", ["contiguous", "scale"])
+def test_a_skipped_line_fills_both_halves_without_scrolling(visitor, settled, size, skip: str) -> None:
+    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+    opened(page, settled, f"{LINK}&part=skip&skip={skip}")
+    box = page.get_by_role("listbox")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight")
+    for part in (page.get_by_role("button", name="PNG"), page.locator(".number-rows.left")):
+        expect(part).to_be_visible(timeout=SLOW)
+        low = part.bounding_box()
+        assert low is not None
+        assert low["y"] + low["height"] <= size[1] - STATUS_BAR
 
 
 def test_a_skipped_line_shows_torchs_error(page: Page, settled) -> None:

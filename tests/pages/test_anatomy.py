@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PARTS = ("walk", "skip", "memory", "claims", "modulation")
+PARTS = ("walk", "skip", "memory", "claims", "counts", "modulation")
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
@@ -55,6 +55,49 @@ def test_memory_is_measured_when_asked(open_page) -> None:
     assert not app.exception
     assert "profiler" in said(app)
     assert said(app).count(" → ") >= 2 * 3 * 3, "two paths, three holders, three measures: without and with the line"
+
+
+def test_a_line_that_raises_shows_what_it_was_given_in_numbers_and_as_a_picture(open_page) -> None:
+    app = open_page("anatomy", src="a big red dog", to="fr", part="skip", skip="contiguous")
+    assert "the line was given" in said(app)
+    assert "<td>context</td>" in said(app)
+    assert "which the line was given" in app.get("plotly_chart")[0].proto.spec
+
+
+def test_the_decoders_counts_are_those_of_the_run(open_page) -> None:
+    app = open_page("anatomy", src="a big red dog", to="fr", tgt="un chien", part="counts")
+    assert not app.exception
+    # <bos:fr>, the pieces of "un chien" and <eos>; the decoder reads all but the last
+    row = next(line for line in said(app).split("<tr>") if "<td>tgt_in" in line)
+    count = int(row.split("<td>")[2].split(",")[0])
+    assert f"<td>{count + 1}</td>" in next(line for line in said(app).split("<tr>") if "target, with" in line)
+    assert f"{count}, without &lt;eos&gt;" in row
+    assert f"{count}, without &lt;bos:fr&gt;" in said(app)
+
+
+def test_shapes_that_are_documented_wrongly_stand_beside_the_real_ones(open_page) -> None:
+    text = said(open_page("anatomy", src="a big red dog", to="fr", part="counts"))
+    assert "(heads, d_model, d_k) ✗" in text
+    assert "(heads, q_len, d_k)" in text
+    assert "is invalid for input of size" in text
+    assert "embed_dim must be divisible by num_heads" in text
+
+
+def test_scores_of_both_kinds_are_measured_when_asked(open_page) -> None:
+    app = open_page("anatomy", src="a big red dog", to="fr", part="claims")
+    app.button(key="measure-additive").click().run()
+    assert not app.exception
+    assert "times the memory" in said(app)
+
+
+def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:
+    app = open_page("anatomy", src="a big red dog", to="fr", tgt="un chien", kind="cross", layer="1", head="2")
+    saved = [json.loads(part.proto.json) for part in app.get("bidi_component")]
+    captions = [data["caption"] for data in saved if "caption" in data]
+    assert captions
+    assert all(
+        line.startswith("a big red dog → un chien · Cross-attention, L1 H2 · tiny, weights") for line in captions
+    )
 
 
 @pytest.mark.parametrize(

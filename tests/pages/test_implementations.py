@@ -7,7 +7,7 @@ from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.ways import WAYS
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
-TABS = ("agreement", "cost", "source", "parameters", "relative", "bugs")
+TABS = ("agreement", "cost", "source", "parameters", "relative", "shapes", "bugs")
 
 
 def said(app: AppTest) -> str:
@@ -46,6 +46,21 @@ def test_every_bug_shows_its_error_or_its_damage(open_page, name: str) -> None:
         assert "logits" in text
     else:
         assert "the other visitor" in text
+
+
+def test_short_sentences_are_measured_without_asking(open_page) -> None:
+    app = open_page("implementations", **LINK, tab="cost")
+    assert not app.exception
+    assert "So far up to 128 tokens" in said(app)
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "no check of sizes can know")])
+def test_a_mask_that_is_refused_and_one_that_should_be_are_told_apart(open_page, axes: str, word: str) -> None:
+    app = open_page("implementations", **LINK, tab="shapes", axes=axes)
+    assert not app.exception
+    assert word in said(app)
+    assert app.get("plotly_chart")
 
 
 def test_two_sources_stand_side_by_side(open_page) -> None:

@@ -1,5 +1,7 @@
 """The welcome page: an example that has just been run, and where to go."""
 
+from attnviz.ui import controls
+
 
 def test_it_shows_a_live_example(open_page) -> None:
     app = open_page(src="I love you")
@@ -22,3 +24,11 @@ def test_a_long_sentence_leaves_the_page_in_sight(open_page) -> None:
     assert "The cat sleeps. The cat" in story
     assert " …</b>" in story
     assert len(story) < 1_500
+
+
+def test_the_texts_own_sentences_come_first_among_the_examples() -> None:
+    assert controls.examples()[:3] == [
+        "I love you.",
+        "Machine learning is fun.",
+        "A big red dog jumped over a small pond.",
+    ]

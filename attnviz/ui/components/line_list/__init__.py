@@ -1,7 +1,7 @@
 """Lines to choose from, drawn as a table: a click or an arrow key chooses one, and the choice goes into a text."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,23 +9,25 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from attnviz.text.glossary import definition
 from attnviz.ui.components.told import NUMBER, told
 
 _HERE = Path(__file__).parent
-_HTML = '<div role="listbox" tabindex="0"></div>'
+_HTML = '<div class="lines"><div role="listbox" tabindex="0"></div><div role="tooltip" hidden></div></div>'
 
 
 @dataclass(frozen=True)
 class Lines:
     """A table: what it is called, its column titles, and a row of texts for each line.
 
-    `code` draws them monospaced and numbered from 0.
+    `code` draws them monospaced and numbered from 0. `helps` names the terms that a column's title is explained by.
     """
 
     label: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     code: bool = True
+    helps: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
@@ -40,11 +42,19 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     data = {
         "label": lines.label,
         "heads": list(lines.heads),
+        "helps": {head: _explained(terms) for head, terms in lines.helps.items()},
         "rows": [list(row) for row in lines.rows],
         "current": list(values).index(value),
         "code": lines.code,
     }
     _component()(key=key, data=data, on_chosen_change=take)
+
+
+def _explained(terms: Sequence[str]) -> str:
+    """A definition alone, or several with the term before each."""
+    if len(terms) == 1:
+        return definition(terms[0])
+    return "\n".join(f"{term}: {definition(term)}" for term in terms)
 
 
 @cache

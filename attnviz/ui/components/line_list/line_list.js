@@ -5,7 +5,11 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infin
 
 export default function ({ parentElement, data, setStateValue }) {
   const box = parentElement.querySelector("[role=listbox]");
-  if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code])) draw(box, data);
+  const tip = parentElement.querySelector("[role=tooltip]");
+  if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code, data.helps])) {
+    tip.hidden = true;
+    draw(box, data, tip);
+  }
   clearTimeout(box.waiting);
   mark(box, data.current);
   const choose = (at) => {
@@ -25,12 +29,13 @@ export default function ({ parentElement, data, setStateValue }) {
   };
 }
 
-function draw(box, data) {
+function draw(box, data, tip) {
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
   for (const title of data.code ? ["", ...data.heads] : data.heads) {
     const cell = document.createElement("th");
     cell.textContent = title;
+    if (data.helps[title]) explain(cell, title, data.helps[title], tip);
     head.append(cell);
   }
   const body = table.createTBody();
@@ -44,7 +49,28 @@ function draw(box, data) {
   box.replaceChildren(table);
   box.setAttribute("aria-label", data.label);
   box.classList.toggle("code", data.code);
-  box.drawn = JSON.stringify([data.heads, data.rows, data.code]);
+  box.drawn = JSON.stringify([data.heads, data.rows, data.code, data.helps]);
+}
+
+// A title's definition, below it: under the pointer, under a finger, and by the Tab key. Escape puts it away.
+function explain(cell, title, words, tip) {
+  const name = document.createElement("span");
+  name.textContent = title;
+  name.className = "term";
+  name.tabIndex = 0;
+  name.setAttribute("aria-description", words);
+  cell.replaceChildren(name);
+  const open = () => {
+    const [from, around] = [cell.getBoundingClientRect(), tip.parentElement.getBoundingClientRect()];
+    tip.textContent = words;
+    tip.hidden = false;
+    tip.style.top = `${from.bottom - around.top + 2}px`;
+    tip.style.left = `${Math.max(4, Math.min(from.left - around.left, around.width - tip.offsetWidth - 4))}px`;
+  };
+  const close = () => { tip.hidden = true; };
+  name.onmouseenter = name.onfocus = open;
+  name.onmouseleave = name.onblur = close;
+  name.onkeydown = (event) => { if (event.key === "Escape") close(); };
 }
 
 function mark(box, at) {

@@ -1,6 +1,7 @@
 // Saves a figure that Plotly has drawn: its layers are SVG in this page, so that one file of them needs no library.
 
 const SVG = "http://www.w3.org/2000/svg";
+const LINE = 22; // pixels that a caption takes below the picture
 const SHARPNESS = 2; // pixels of a PNG for each one on the screen
 
 export default function ({ parentElement, data }) {

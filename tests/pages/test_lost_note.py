@@ -1,0 +1,47 @@
+"""What the frame says when a run shows that the model cannot read its input: once, on every page."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnviz.models import catalogue
+from tests.pages.on_screen import notes
+
+PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
+READS = {
+    "what": "short English sentences",
+    "weights": "x",
+    "tokens": [3, 9],
+    "usual": {"fr": -0.2, "zh": -0.2},
+    "least": {"fr": -99.0, "zh": -99.0},
+    "sentences": 1,
+    "alarms": 0.014,
+}
+
+
+@pytest.fixture
+def measured(tiny_catalogue: Path):
+    """The tiny model with numbers in its config, which go again."""
+    path = tiny_catalogue / catalogue.DEFAULT / "config.json"
+    before = path.read_text(encoding="utf-8")
+    content = json.loads(before)
+    content["about"]["reads"] = READS
+    path.write_text(json.dumps(content), encoding="utf-8")
+    yield
+    path.write_text(before, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_long_text_is_told_once_on_every_page(open_page, measured, page: str) -> None:
+    app = open_page(page, src="a big red dog jumped over a small pond and a big red dog jumped", to="fr")
+    assert not app.exception
+    assert notes(app).count("This model reads short English sentences, and seems lost here") == 1
+
+
+def test_an_ordinary_sentence_is_told_nothing(open_page, measured) -> None:
+    assert "seems lost" not in notes(open_page("heads", src="a big red dog", to="fr"))
+
+
+def test_a_model_that_was_not_measured_says_nothing_of_what_it_reads(open_page) -> None:
+    assert "seems lost" not in notes(open_page("heads", src="a big red dog jumped over a small pond " * 3, to="fr"))
