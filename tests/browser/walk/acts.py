@@ -39,7 +39,11 @@ class Act:
     def from_json(cls, line: str) -> "Act":
         """From a line of a script."""
         do, control, value = json.loads(line)
-        return cls(do, named(control), tuple(value) if isinstance(value, list) else value)
+        return cls(do, named(control), _tupled(value))
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
 
 
 def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -49,8 +53,13 @@ def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def kin(control: dict[str, Any]) -> tuple[str, str, str]:
     """What controls have in common that differ in numbers only: heads, layers, rows, steps."""
-    name, *numbered = re.split(r"\d", control["name"], maxsplit=1)
-    return control["place"], control["role"], f"{name}#" if numbered else name
+    return control["place"], control["role"], unnumbered(control["name"])
+
+
+def unnumbered(name: str) -> str:
+    """A name as far as its first number."""
+    start, *numbered = re.split(r"\d", name, maxsplit=1)
+    return f"{start}#" if numbered else start
 
 
 def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
@@ -59,7 +68,7 @@ def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
     if role == "select":
         yield from (Act("choose", me, option) for option in control["options"])
     elif role == "combobox":
-        yield from (Act("pick", me, at) for at in range(control.get("count", 1)))
+        yield from (Act("pick", me, option) for option in control["options"])
     elif role in ("text", "textarea", "search"):
         yield from (Act("type", me, text) for text in texts)
     elif role in ("number", "spinbutton"):
@@ -81,7 +90,8 @@ def presses(place: str, said: list[str]) -> Iterator[Act]:
         if text in _BY_POINTER or len(text) > 16:
             continue
         shift = "Shift" in text
-        for name in text.replace("Shift", "").replace("arrows", "← ↑ ↓ →").replace("+ ", " ").split() or ["+"]:
+        names = text.replace("Shift +", "").replace("Shift", "").replace("arrows", "← ↑ ↓ →").split()
+        for name in names:
             key = _NAMED.get(name, name)
             yield Act("press", (("place", place), ("role", "keys"), ("name", text)), f"Shift+{key}" if shift else key)
     yield Act("press", (("place", place), ("role", "keys"), ("name", "?")), "?")
@@ -123,9 +133,13 @@ def _click(page: Page, node: ElementHandle, value: Any) -> None:
     _handle(page, node).click(timeout=PRESS)
 
 
-def _pick(page: Page, node: ElementHandle, at: int) -> None:
+def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
     options = opened_list(page, node)
-    options.nth(min(at, options.count() - 1)).click(timeout=PRESS)
+    texts = options.all_inner_texts()
+    at = texts.index(wanted) if wanted in texts else int(wanted) % len(texts) if isinstance(wanted, int) else None
+    if at is None:
+        raise LookupError(f"the list has no {wanted!r}, only {texts}")
+    options.nth(at).click(timeout=PRESS)
 
 
 def opened_list(page: Page, node: ElementHandle):

@@ -26,7 +26,7 @@ def _fields(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     changed = [
         f"{name}: {before.get(name)!r} → {after.get(name)!r}"
         for name in {**before, **after}
-        if before.get(name) != after.get(name)
+        if before.get(name, "") != after.get(name, "") and None not in (before.get(name, ""), after.get(name, ""))
     ]
     return f"controls differ: {'; '.join(changed[:MOST])}" if changed else ""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.browser.walk.acts import FAILED, Act, kin, named, opened_list, presses, ways
+from tests.browser.walk.acts import FAILED, Act, kin, named, opened_list, presses, unnumbered, ways
 from tests.browser.walk.visitor import Visitor
 
 FRAME = ("top-bar", "sidebar")
@@ -27,7 +27,7 @@ class Alone:
     compared: int = 7
     done: set[Act] = field(default_factory=set)
     counts: dict[Any, int] = field(default_factory=dict)
-    lists: dict[Any, int] = field(default_factory=dict)
+    lists: dict[Any, list[str]] = field(default_factory=dict)
     shown_by: dict[Act, Act] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[tuple[Act, bool]]:
@@ -63,9 +63,9 @@ class Alone:
             if control["place"].startswith(FRAME) and urlsplit(address).path not in self.framed:
                 continue
             if control["role"] == "combobox":
-                control["count"] = self._options(control)
+                control["options"] = self._options(control)
             for act in ways(control, self.texts):
-                found[act] = (*kin(control), act.do, act.value)
+                found[act] = (*kin(control), act.do, unnumbered(act.value) if act.do in ("choose", "pick") else "")
         for place, said in self.visitor.shortcuts():
             for act in presses(place, said):
                 found[act] = (place, act.control, act.value)
@@ -74,16 +74,16 @@ class Alone:
     def _is_open(self, act: Act, family: tuple) -> bool:
         return act not in self.done and self.counts.get(family, 0) < self.most
 
-    def _options(self, control: dict[str, Any]) -> int:
-        """How many options a list of Streamlit's has: it says so only while it is open."""
+    def _options(self, control: dict[str, Any]) -> list[str]:
+        """The options of a list of Streamlit's, which it has on the page only while it is open."""
         key = named(control)
         if key not in self.lists:
             page = self.visitor.page
             try:
                 node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
-                self.lists[key] = opened_list(page, node).count()
+                self.lists[key] = opened_list(page, node).all_inner_texts()
             except FAILED:
-                return 1
+                return []
             finally:
                 page.keyboard.press("Escape")
         return self.lists[key]
@@ -146,7 +146,7 @@ def _thrown(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Ac
         return dice.choice([act for place, said in listed for act in presses(place, said)])
     control = dice.choice(_families(groups.get(kind) or found, dice))
     if control["role"] == "combobox":
-        control["count"] = 6
+        control["options"] = range(6)
     return dice.choice(list(ways(control, texts)))
 
 

@@ -122,7 +122,7 @@ def _strangers(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -
 def _missing(look: Mapping, right: Told) -> list[str]:
     """A picture names all tokens of one of the two sentences at least."""
     data = " ".join(look["data"])
-    if not look["data"] or any(text.strip() for text in look["others"][2:]):
+    if not look["data"] or any(text and text not in look["typed"].values() for text in look["others"]):
         return []
     lost = [[token for token in tokens if token not in data] for tokens in (right.src, right.tgt) if tokens]
     return [] if not all(lost) else [f"the picture does not name {lost[0][:5]}"]

@@ -105,7 +105,7 @@
       const { place, role, name, nth } = control;
       return [`${place} ${role} “${tidy(name)}” ${nth}`, stateOf(window.walkControls.get({ place, role, name, nth }))];
     });
-    return Object.fromEntries(values.filter(([, value]) => value !== "" && value !== null));
+    return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
 
   function plots() {
@@ -155,7 +155,7 @@
       refused: [...document.querySelectorAll("[data-testid=stAlertContentError]")].map((node) => tidy(node.innerText)),
       isWithoutLink: /link does not carry/.test(main().innerText),
       typed: Object.fromEntries([...document.querySelectorAll(".st-key-top-bar input")].map((node) => [node.getAttribute("aria-label"), node.value])),
-      others: [...document.querySelectorAll("input[type=text], textarea")].filter((node) => node.checkVisibility()).map((node) => node.value),
+      others: [...document.querySelectorAll("input[type=text]:not([role=combobox]), textarea")].filter((node) => node.checkVisibility()).map((node) => node.value),
       status: document.querySelector(".status-bar")?.innerText ?? "",
       text: text(),
       data: apps().flatMap((root) => [...strings([root.attnviz.payload.header, root.attnviz.payload.kinds])]),

@@ -1,5 +1,6 @@
 """Somebody who walks through the dashboard: does things, waits until the page is at rest, and looks."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ HERE = Path(__file__).parent
 SCRIPTS = [(HERE / name).read_text(encoding="utf-8") for name in ("controls.js", "shown.js")]
 REST = 330  # milliseconds without a word to the server: components speak after 250
 PATIENCE = 120  # seconds until a page has to be at rest
+OURS = re.compile(r"/(attnviz|pages)/\w")
 SAVES = ("PNG", "SVG", "CSV", "npz", "Download")
 
 
@@ -107,7 +109,9 @@ class Visitor:
 
     def _log(self) -> list[str]:
         lines = self.report.log_lines()
-        return [f"the server's log: {lines[-1]} … {' | '.join(lines)[:1500]}"] if lines else []
+        said = [line for line in lines if not line.startswith((" ", "Traceback", "Stack"))]
+        ours = [line.strip() for line in lines if line.startswith("  File") and OURS.search(line)]
+        return [f"the server's log: {' | '.join((*said, *ours[-2:], *lines[-1:]))[:600]}"] if lines else []
 
     def _exports(self, act: Act) -> list[str]:
         """A button that saves a file has saved one, with something in it."""

@@ -4,7 +4,7 @@
 
 const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each computer's own names for itself
 const SEEN = 1500; // milliseconds
-const READ = 8000;
+const READ = 6000;
 
 const reachOf = (name) =>
   OWN_NAMES.test(name)
