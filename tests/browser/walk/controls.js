@@ -106,6 +106,7 @@
   const rootOf = (place) => [...every()].find((node) => node.className === place && node.matches("[lang=und]"));
 
   window.walkControls = {
+    found: () => found().map(([node, told]) => [node, { ...told, over: Boolean(overlayOf(node)) }]),
     all: () => found().map(([node, told]) => ({ ...told, href: node.href ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
     get: (wanted) => found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
     handle: (node) => handleOf(node),

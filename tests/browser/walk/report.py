@@ -8,10 +8,12 @@ from playwright.sync_api import ConsoleMessage, Page
 
 from tests.browser.walk.acts import FAILED, Act
 
-# What Streamlit itself says, and why that is nothing.
+# What Streamlit and PyTorch themselves say, and why that is nothing.
 LOG_LINES = {
     r"Uvicorn server started on": "its start",
     r"You can now view your Streamlit app|^\s*(Local |Network )?URL: ": "its start",
+    r"^USDT:.*SyncActivityProfilerHandler": "PyTorch's profiler, with which the pages measure memory",
+    r"External init callback must run in same thread as registerClient": "the same profiler, in a visitor's thread",
     r"^\s*(Stopping\.\.\.)?\s*$": "its end; empty lines",
 }
 CONSOLE_LINES = {

@@ -58,8 +58,8 @@
     const app = document.querySelector("[data-testid=stApp]");
     const now = performance.now();
     if (app?.dataset.testScriptState !== "notRunning" || app.dataset.testConnectionState !== "CONNECTED") return false;
-    if (!asked || asked > ended || document.querySelector("[data-testid=stSkeleton]") || isComing()) return false;
-    return asked > acted ? now - Math.max(heard, asked) > 120 : now - acted > patience;
+    if (!asked || asked > ended || document.querySelector("[data-testid=stSkeleton]")) return false;
+    return (asked > acted ? now - Math.max(heard, asked) > 120 : now - acted > patience) && !isComing();
   }
 
   function* texts(node) {
@@ -100,11 +100,9 @@
   }
 
   function fields() {
-    const told = window.walkControls.all().filter(({ over, place }) => !over && place !== "plotly");
-    const values = told.map((control) => {
-      const { place, role, name, nth } = control;
-      return [`${place} ${role} “${tidy(name)}” ${nth}`, stateOf(window.walkControls.get({ place, role, name, nth }))];
-    });
+    const values = window.walkControls.found()
+      .filter(([, { over, place }]) => !over && place !== "plotly")
+      .map(([node, { place, role, name, nth }]) => [`${place} ${role} “${tidy(name)}” ${nth}`, stateOf(node)]);
     return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
 

@@ -25,12 +25,12 @@ def test_every_control_works_while_somebody_else_walks_at_random(ground: Ground)
         {
             first: first.walk(_alone(first, [ground.at(page) for page in PAGES[:3]])),
             second: second.walk(_alone(second, [ground.at(page) for page in PAGES[3:]])),
-            third: third.walk(_at_random(third, ground.at("heads"), steps=40)),
+            third: third.walk(_at_random(third, ground.at("heads"), steps=30)),
         }
     )
 
 
-def _alone(visitor: Visitor, addresses: list[str], *, most: int = 2, compared: int = 8) -> Alone:
+def _alone(visitor: Visitor, addresses: list[str], *, most: int = 1, compared: int = 12) -> Alone:
     texts = (*TYPED[visitor.who][:1], STRANGE, LONG, "")
     return Alone(visitor, tuple(addresses), ("/heads",), texts, most=most, compared=compared)
 

@@ -139,4 +139,4 @@ def together(walks: dict[Visitor, Iterator[None]]) -> None:
             if next(live[visitor], live) is live:
                 del live[visitor]
         if not ready:
-            time.sleep(0.02)
+            time.sleep(0.04)
