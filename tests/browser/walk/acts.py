@@ -130,7 +130,9 @@ def _handle(page: Page, node: ElementHandle) -> ElementHandle:
 
 
 def _click(page: Page, node: ElementHandle, value: Any) -> None:
-    _handle(page, node).click(timeout=PRESS)
+    handle = _handle(page, node)
+    page.mouse.move(*_spot(handle, (0.5, 0.5)))  # tools that a table shows under the pointer only
+    handle.click(timeout=PRESS)
 
 
 def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:

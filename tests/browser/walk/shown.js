@@ -144,7 +144,8 @@
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.walkCopied = text; } } });
 
   window.walkPage = {
-    isMoving: () => every().some((node) => node.tagName === "BUTTON" && node.textContent === "Pause"),
+    // What plays moves on; what is measured when a button is pressed belongs to that visit.
+    isPassing: () => every().some((node) => node.tagName === "BUTTON" && /^(Pause$|Measure)/.test(node.innerText.trim())),
     act: () => { acted = performance.now(); },
     isAtRest,
     picture,

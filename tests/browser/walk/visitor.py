@@ -47,7 +47,7 @@ class Visitor:
                 continue
             yield
             self._look(act)
-            if is_compared and not self.is_lost and not self.page.evaluate("walkPage.isMoving()"):
+            if is_compared and not self.is_lost and not self.page.evaluate("walkPage.isPassing()"):
                 yield from self._compare()
 
     def _compare(self) -> Iterator[None]:
@@ -116,8 +116,13 @@ class Visitor:
     def _exports(self, act: Act) -> list[str]:
         """A button that saves a file has saved one, with something in it."""
         name = str(dict(act.control).get("name", ""))
+        is_expected = act.do == "click" and name.startswith(SAVES)
+        for _ in range(50 if is_expected else 0):
+            if self._saved:
+                break
+            self.page.wait_for_timeout(100)  # which also lets the page tell of a file
         saved, self._saved[:] = list(self._saved), []
-        if act.do == "click" and name.startswith(SAVES) and not saved:
+        if is_expected and not saved:
             return [f"“{name}” saved no file"]
         return [f"{file.suggested_filename} is empty" for file in saved if not file.path().stat().st_size]
 
