@@ -22,8 +22,10 @@
 
   function isShown(node) {
     const isFile = node.type === "file"; // browsers hide these behind a button of their own
-    const box = (isFile ? parentOf(node) : node).getBoundingClientRect();
-    if (box.width < 2 || box.height < 2) return false;
+    const place = isFile ? parentOf(node) : node;
+    const boxes = [place, parentOf(place) ?? place].map((at) => at.getBoundingClientRect());
+    // What is there for screen readers alone stands in a box of one pixel.
+    if (boxes[0].width < 2 || boxes[0].height < 2 || (boxes[1].width === 1 && boxes[1].height === 1)) return false;
     // Streamlit's anchors of headings are there for the pointer alone.
     return isFile || node.checkVisibility({ visibilityProperty: true, opacityProperty: node.tagName === "A" });
   }
