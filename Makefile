@@ -15,7 +15,7 @@ TEST_READY := $(VENV)/.ready-to-test
 BROWSER_READY := $(VENV)/.ready-to-browse
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench train clean
+.PHONY: help run test walk check format bench train clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
@@ -25,6 +25,10 @@ run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest $(ARGS)
+
+walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
+	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
+		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .

@@ -62,7 +62,9 @@ def top_bar() -> Request:
     run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
     with menu:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
-    st.session_state["copy-link-slot"] = link.empty()
+    with link:
+        st.session_state["running-slot"] = st.container(key="running").empty()
+        st.session_state["copy-link-slot"] = st.container()
     return request
 
 

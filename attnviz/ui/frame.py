@@ -60,7 +60,7 @@ def stop(sentence: str) -> None:
 def run(make: Callable[[], T]) -> T:
     """What `make` returns; an input that it refuses ends the page with its sentence. A long run shows that it runs."""
     try:
-        with st.session_state["copy-link-slot"].spinner("Running"):  # there is nothing to copy yet
+        with st.session_state["running-slot"].spinner("Running"):  # over the link to the picture that is still seen
             return make()
     except ValueError as error:
         stop(str(error))

@@ -1,13 +1,16 @@
 """The frame that every page stands in: nothing that it says is cut off on a laptop."""
 
 from collections.abc import Callable
-from urllib.parse import urlencode
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.ui.markdown import JOINER
 
+COMPONENTS = Path(__file__).parents[2] / "attnviz" / "ui" / "components"
+NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
 CUT = """() => [...document.querySelectorAll(
     ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
   .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
@@ -53,3 +56,52 @@ def test_a_note_shows_what_a_link_says_as_it_is(page: Page, settled: Callable) -
     said = "\n".join(notes.all_inner_texts()).replace(JOINER, "")
     assert all(f"“{text}”" in said for text in wrong.values()), said
     expect(notes.locator("p a, p em, p code, p span")).to_have_count(0)
+
+
+WATCH_THE_LINK = """() => {
+  Object.assign(window, { missed: 0, covered: 0 });
+  const places = (selector) => [...document.querySelectorAll(selector)].map((node) => node.getBoundingClientRect());
+  const link = () => [...document.querySelectorAll(".st-key-copy-link *")]
+    .map((node) => node.shadowRoot?.querySelector("button")?.getBoundingClientRect()).find((box) => box?.height > 10);
+  setInterval(() => {
+    const button = link();
+    const marks = places(".st-key-running [data-testid=stSpinner]");
+    if (!button) window.missed += 1;
+    else if (marks.some(({ bottom }) => bottom > button.top + 1)) window.covered += 1;
+  }, 5);
+}"""
+
+
+def test_a_link_can_be_copied_while_something_runs(page: Page, settled: Callable) -> None:
+    page.goto("/decoding?src=I+love+you.&to=fr&choose=beam&beam=8&way=recomputed")
+    settled(page)
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    page.evaluate(WATCH_THE_LINK)
+    before, source = page.url, page.get_by_label("Source sentence")
+    source.fill("The animal didn't cross the street because it was too tired. " * 3)
+    source.press("Enter")
+    page.wait_for_url(lambda address: address != before)
+    settled(page)
+    assert page.evaluate("[window.missed, window.covered]") == [0, 0]
+
+
+def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, settled: Callable) -> None:
+    page.goto("/heads?src=I+love+you.&to=fr")
+    settled(page)
+    said = page.get_by_text("This link opens on this computer only")
+    expect(said).to_have_count(0)
+    page.get_by_role("button", name="Copy link").click()
+    expect(said).to_be_visible()
+    expect(said).to_contain_text(urlsplit(address).hostname or "")
+
+
+def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
+    script = (
+        (COMPONENTS / "copy_link" / "copy_link.js")
+        .read_text(encoding="utf-8")
+        .replace("export default", "const drawn =")
+    )
+    said = page.evaluate(
+        "([script, names]) => names.map(new Function(`${script}; return reachOf;`)())", [script, NAMES]
+    )
+    assert [bool(text) for text in said] == [False, False, False, True, True, True, True]

@@ -5,9 +5,12 @@ from pathlib import Path
 from streamlit.components.v2 import component
 
 _HERE = Path(__file__).parent
+_HTML = """<button type="button">Copy link</button><input readonly hidden aria-label="Link to this picture">
+<p role="status" hidden></p>
+"""
 _COMPONENT = component(
     "attnviz_copy_link",
-    html="<button type='button'>Copy link</button><input readonly hidden aria-label='Link to this picture'>",
+    html=_HTML,
     css=(_HERE / "copy_link.css").read_text(encoding="utf-8"),
     js=(_HERE / "copy_link.js").read_text(encoding="utf-8"),
 )

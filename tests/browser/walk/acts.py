@@ -1,0 +1,226 @@
+"""What can be done with a control that was found in the page, and how it is done."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import ElementHandle, Page
+from playwright.sync_api import Error as PlaywrightError
+
+PRESS = 4_000  # milliseconds that a control has to be within reach
+STRANGE = "naïve \u200b🙂 <b>x</b> $y$"
+LONG = " ".join(f"word{i}" for i in range(90))
+POINTS = ((0.31, 0.37), (0.62, 0.71))
+_NAMED = {"←": "ArrowLeft", "→": "ArrowRight", "↑": "ArrowUp", "↓": "ArrowDown", "Esc": "Escape", "space": "Space",
+          "Space": "Space", "Enter": "Enter", "−": "-", "+": "+"}  # fmt: skip
+_BY_POINTER = ("drag", "double click", "wheel")
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that a visitor does: `do` is the verb, `control` what it is done with, `value` how."""
+
+    do: str
+    control: tuple[tuple[str, Any], ...] = ()
+    value: Any = None
+
+    def __str__(self) -> str:
+        told = dict(self.control)
+        where = f" {told['place']} › {told['role']} “{told['name']}”" if told else ""
+        return f"{self.do}{where}{'' if self.value is None else f' {self.value!r}'}"
+
+    def to_json(self) -> str:
+        """As a line of a script."""
+        return json.dumps([self.do, dict(self.control), self.value], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> "Act":
+        """From a line of a script."""
+        do, control, value = json.loads(line)
+        return cls(do, named(control), _tupled(value))
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+
+
+def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """What tells a control from the others on its page."""
+    return tuple((name, control[name]) for name in ("place", "role", "name", "nth") if name in control)
+
+
+def kin(control: dict[str, Any]) -> tuple[str, str, str]:
+    """What controls have in common that differ in numbers only: heads, layers, rows, steps."""
+    return control["place"], control["role"], unnumbered(control["name"])
+
+
+def unnumbered(name: str) -> str:
+    """A name as far as its first number."""
+    start, *numbered = re.split(r"\d", name, maxsplit=1)
+    return f"{start}#" if numbered else start
+
+
+def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
+    """Everything that can be done with a control; `texts` are what may be typed."""
+    me, role = named(control), control["role"]
+    if role == "select":
+        yield from (Act("choose", me, option) for option in control["options"])
+    elif role == "combobox":
+        yield from (Act("pick", me, option) for option in control["options"])
+    elif role in ("text", "textarea", "search"):
+        yield from (Act("type", me, text) for text in texts)
+    elif role in ("number", "spinbutton"):
+        yield from (Act("type", me, text) for text in ("1", "-3", "99999", "0.5"))
+    elif role in ("range", "slider"):
+        yield from (Act("slide", me, key) for key in ("Home", "ArrowRight", "End"))
+    elif role == "file":
+        yield from (Act("hand in", me, file) for file in ("weights.npz", "nonsense.npz"))
+    elif role in ("img", "canvas", "application", "rect"):
+        yield from (Act(how, me, point) for point in POINTS for how in ("point", "double"))
+        yield from (Act("drag", me, POINTS), Act("wheel", me, POINTS[0]))
+    else:
+        yield Act("click", me)
+
+
+def presses(place: str, said: list[str]) -> Iterator[Act]:
+    """The keys that a component says it has, as it writes them: "Shift ↑ ↓", "j k", "Esc"."""
+    for text in said:
+        if text in _BY_POINTER or len(text) > 16:
+            continue
+        shift = "Shift" in text
+        names = text.replace("Shift +", "").replace("Shift", "").replace("arrows", "← ↑ ↓ →").split()
+        for name in names:
+            key = _NAMED.get(name, name)
+            yield Act("press", (("place", place), ("role", "keys"), ("name", text)), f"Shift+{key}" if shift else key)
+    yield Act("press", (("place", place), ("role", "keys"), ("name", "?")), "?")
+
+
+def do(page: Page, act: Act, files: dict[str, str]) -> None:
+    """Do it. Raises PlaywrightError or LookupError with what was in the way."""
+    page.evaluate("walkPage.act()")
+    if act.do in _PLAIN:
+        _PLAIN[act.do](page, act.value)
+    elif act.do == "press":
+        _press(page, dict(act.control)["place"], act.value)
+    else:
+        _DONE[act.do](page, _reached(page, dict(act.control)), files.get(act.value, act.value))
+
+
+def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
+    """The control, with nothing lying over it."""
+    found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element()
+    if not found:
+        raise LookupError("it is not on the page any more")
+    page.evaluate("(node) => walkControls.handle(node).scrollIntoView({ block: 'nearest', inline: 'nearest' })", found)
+    for way_out in () if wanted["place"] == "plotly" else ("Escape", "elsewhere"):
+        if not page.evaluate("(node) => walkControls.isCovered(node)", found):
+            break
+        if way_out == "Escape":
+            page.keyboard.press("Escape")
+        else:
+            page.mouse.click(4, page.viewport_size["height"] - 4)
+        page.wait_for_timeout(250)
+    return found
+
+
+def _handle(page: Page, node: ElementHandle) -> ElementHandle:
+    return page.evaluate_handle("(node) => walkControls.handle(node)", node).as_element()
+
+
+def _click(page: Page, node: ElementHandle, value: Any) -> None:
+    handle = _handle(page, node)
+    page.mouse.move(*_spot(handle, (0.5, 0.5)))  # tools that a table shows under the pointer only
+    handle.click(timeout=PRESS)
+
+
+def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
+    options = opened_list(page, node)
+    texts = options.all_inner_texts()
+    at = texts.index(wanted) if wanted in texts else int(wanted) % len(texts) if isinstance(wanted, int) else None
+    if at is None:
+        raise LookupError(f"the list has no {wanted!r}, only {texts}")
+    options.nth(at).click(timeout=PRESS)
+
+
+def opened_list(page: Page, node: ElementHandle):
+    """The options of one of Streamlit's lists, which it shows while it is open."""
+    node.click(timeout=PRESS)
+    options = page.locator("[role=listbox] [role=option]")
+    options.first.wait_for(timeout=PRESS)
+    return options
+
+
+def _type(page: Page, node: ElementHandle, text: str) -> None:
+    node.click(timeout=PRESS)
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Enter")
+
+
+def _slide(page: Page, node: ElementHandle, key: str) -> None:
+    node.focus()
+    page.keyboard.press(key)
+
+
+def _spot(node: ElementHandle, share: tuple[float, float]) -> tuple[float, float]:
+    box = node.bounding_box()
+    if not box:
+        raise LookupError("it has no place on the screen")
+    return box["x"] + share[0] * box["width"], box["y"] + share[1] * box["height"]
+
+
+def _point(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
+    page.mouse.move(*_spot(node, share), steps=3)
+    page.mouse.click(*_spot(node, share))
+
+
+def _double(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
+    page.mouse.dblclick(*_spot(node, share))
+
+
+def _drag(page: Page, node: ElementHandle, shares: tuple) -> None:
+    page.mouse.move(*_spot(node, shares[0]))
+    page.mouse.down()
+    page.mouse.move(*_spot(node, shares[1]), steps=4)
+    page.mouse.up()
+
+
+def _wheel(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
+    page.mouse.move(*_spot(node, share))
+    page.mouse.wheel(0, 120)
+
+
+def _press(page: Page, place: str, key: str) -> None:
+    target = page.evaluate_handle("(place) => walkControls.keyTarget(place)", place).as_element()
+    if not target:
+        raise LookupError("the component is not on the page any more")
+    target.focus()
+    page.keyboard.press(key)
+
+
+def _go(page: Page, address: str) -> None:
+    page.goto(address, wait_until="commit")
+
+
+_PLAIN = {
+    "open": _go,
+    "back": lambda page, _: page.go_back(wait_until="commit"),
+    "forward": lambda page, _: page.go_forward(wait_until="commit"),
+    "reload": lambda page, _: page.reload(wait_until="commit"),
+}
+_DONE = {
+    "click": _click,
+    "choose": lambda page, node, value: node.select_option(value, timeout=PRESS),
+    "pick": _pick,
+    "type": _type,
+    "slide": _slide,
+    "hand in": lambda page, node, file: node.set_input_files(file),
+    "point": _point,
+    "double": _double,
+    "drag": _drag,
+    "wheel": _wheel,
+}
+FAILED = (PlaywrightError, LookupError)

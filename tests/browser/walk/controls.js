@@ -1,0 +1,130 @@
+// Every control that a visitor can see, found in the page: by role, by tag, and by the handlers that our components set.
+// Looked for in shadow roots too. What is told of a control is enough to find it again on the same page.
+
+(() => {
+  const NATIVE = "button, a[href], input, select, textarea, summary, [contenteditable=true]";
+  const ROLES = "tab option radio checkbox switch slider spinbutton combobox menuitem gridcell button link textbox";
+  const SELECTOR = [NATIVE, ...ROLES.split(" ").map((role) => `[role=${role}]`)].join(",");
+  const HANDLERS = ["onclick", "onpointerdown", "onmousedown", "ondblclick"];
+
+  const parentOf = (node) => node.parentElement ?? node.getRootNode().host ?? null;
+
+  function* every(root = document.body) {
+    for (const node of root.querySelectorAll("*")) {
+      yield node;
+      if (node.shadowRoot) yield* every(node.shadowRoot);
+    }
+  }
+
+  const ancestors = function* (node) {
+    for (let at = node; at; at = parentOf(at)) yield at;
+  };
+
+  function isShown(node) {
+    const isFile = node.type === "file"; // browsers hide these behind a button of their own
+    const place = isFile ? parentOf(node) : node;
+    const boxes = [place, parentOf(place) ?? place].map((at) => at.getBoundingClientRect());
+    // What is there for screen readers alone stands in a box of one pixel.
+    if (boxes[0].width < 2 || boxes[0].height < 2 || (boxes[1].width === 1 && boxes[1].height === 1)) return false;
+    // Streamlit's anchors of headings are there for the pointer alone.
+    return isFile || node.checkVisibility({ visibilityProperty: true, opacityProperty: node.tagName === "A" });
+  }
+
+  // What a hand would press: Streamlit keeps boxes and radios out of sight, in a label that is seen.
+  const handleOf = (node) => ((node.type === "radio" || node.type === "checkbox") && node.closest("label")) || node;
+
+  const isOff = (node) => node.disabled || node.getAttribute("aria-disabled") === "true" || node.matches("[inert] *");
+
+  // Where it stands: the keys that Streamlit gives its containers, the classes of our components.
+  function placeOf(node) {
+    if (node.closest("[data-testid=stPlotlyChart], .js-plotly-plot")) return "plotly"; // its tools are the same everywhere
+    const names = [];
+    for (const at of ancestors(node)) {
+      const key = [...at.classList].find((name) => name.startsWith("st-key-"));
+      const part = at.getAttribute("role") === "dialog" ? "dialog" : at.matches?.("[lang=und]") ? at.className : null;
+      const name = key?.slice(7) ?? part ?? (at.dataset?.testid === "stSidebar" ? "sidebar" : null);
+      if (name && names[0] !== name) names.unshift(name);
+    }
+    return names.slice(-3).join("/");
+  }
+
+  function roleOf(node) {
+    const tag = node.tagName.toLowerCase();
+    const role = node.getAttribute("role");
+    if (tag === "input") return role === "combobox" ? role : node.type;
+    return role ?? { a: "link", select: "select", summary: "button" }[tag] ?? tag;
+  }
+
+  const tidy = (text) => (text ?? "").replace(/\s+/g, " ").trim().slice(0, 60);
+
+  function nameOf(node) {
+    const labelled = node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.title;
+    const list = node.tagName === "SELECT" || node.tagName === "INPUT" ? "" : node.textContent;
+    const choice = node.type === "radio" || node.type === "checkbox" ? node.closest("label")?.textContent : "";
+    if (node.textContent === "Copied") return "Copy link"; // which it says again a moment later
+    return tidy(choice || labelled || list || node.placeholder || node.name || node.className?.baseVal);
+  }
+
+  // Of what Plotly draws, its map and its buttons are used; not the handles of its axes, and what lies under the pointer.
+  const isHandle = (node) => node.closest(".js-plotly-plot svg") && !node.matches(".nsewdrag, button, [role=button]");
+  // A picture in a cell or a button is used by using that.
+  const isPart = (node) => node.tagName === "CANVAS" && Boolean(node.closest("[role=gridcell], button"));
+  const isControl = (node) =>
+    !isHandle(node) &&
+    !isPart(node) && (node.matches(SELECTOR) || HANDLERS.some((name) => node[name]) || node.matches("canvas, rect.drag"));
+
+  // Streamlit puts controls in labels and buttons into buttons: the innermost one is the one that is used.
+  function found() {
+    const seen = new Map();
+    const list = [];
+    for (const node of every()) {
+      if (!isControl(node) || isOff(node) || !isShown(handleOf(node))) continue;
+      const told = { place: placeOf(node), role: roleOf(node), name: nameOf(node) };
+      const text = JSON.stringify(told);
+      const nth = seen.get(text) ?? 0;
+      seen.set(text, nth + 1);
+      list.push([node, { ...told, nth }]);
+    }
+    return list;
+  }
+
+  const options = (node) => (node.tagName === "SELECT" ? [...node.options].map(({ value }) => value) : []);
+  const OVERLAY = "[data-baseweb=popover], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
+  const overlayOf = (node) => [...ancestors(node)].find((at) => at.matches?.(OVERLAY)) ?? null;
+  const parts = (text) => text.split(/\s*,\s*/);
+
+  // The keys that a component's own help lists, and those that stand in brackets in the titles of its buttons.
+  function keys() {
+    const listed = new Map();
+    for (const node of every()) {
+      const root = [...ancestors(node)].find((at) => at.matches?.("[lang=und]"));
+      if (!root) continue;
+      const said = node.tagName === "DT" && overlayOf(node) ? node.textContent : node.title?.match(/\(([^()]+)\)$/)?.[1];
+      if (said) listed.set(root.className, [...(listed.get(root.className) ?? []), ...parts(said)]);
+    }
+    return [...listed].map(([place, texts]) => [place, [...new Set(texts)]]);
+  }
+
+  const rootOf = (place) => [...every()].find((node) => node.className === place && node.matches("[lang=und]"));
+
+  window.walkControls = {
+    found: () => found().map(([node, told]) => [node, { ...told, over: Boolean(overlayOf(node)) }]),
+    all: () => found().map(([node, told]) => ({ ...told, href: node.href ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
+    get: (wanted) => found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
+    handle: (node) => handleOf(node),
+    isCovered(node) {
+      const { x, y, width, height } = handleOf(node).getBoundingClientRect();
+      let hit = document.elementFromPoint(x + width / 2, y + height / 2);
+      while (hit?.shadowRoot?.elementFromPoint(x + width / 2, y + height / 2)) {
+        const inner = hit.shadowRoot.elementFromPoint(x + width / 2, y + height / 2);
+        if (inner === hit) break;
+        hit = inner;
+      }
+      return hit ? ![...ancestors(hit)].includes(handleOf(node)) && ![...ancestors(node)].includes(hit) : false;
+    },
+    overlays: () => [...every()].filter((node) => node.matches(OVERLAY) && isShown(node)).length,
+    keys,
+    keyTarget: (place) => rootOf(place)?.querySelector("canvas[tabindex], [tabindex='0'], button") ?? rootOf(place),
+    every: () => [...every()],
+  };
+})();

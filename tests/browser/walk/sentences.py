@@ -1,0 +1,128 @@
+"""What the models make of what stands in the bar, computed apart from the dashboard; is it what the page shows?"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import attnviz
+from attnviz.models.catalogue import entries
+from attnviz.text.display import display_token
+from attnviz.text.languages import language_name
+from attnviz.ui import session
+
+SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
+TARGET = ("Target", "Second sentence")
+
+# Their long words stand on no page: one that is seen where another sentence is in the bar came from somewhere else.
+TYPED = (
+    ("The zebra has a violin.", "My walnut is red.", "The kettle hit this glacier."),
+    ("A puppet took the saddle.", "Her orchid was cold.", "The lantern saw a harbour."),
+    ("This meadow hid thimbles.", "The otter ate marmalade.", "A pirate met your cathedral."),
+)
+MARKS = frozenset(word for texts in TYPED for text in texts for word in re.findall(r"[a-z]{5,}", text))
+
+
+@dataclass(frozen=True)
+class Told:
+    """The tokens, the written text and the weights that belong to a sentence."""
+
+    src: tuple[str, ...]
+    tgt: tuple[str, ...]
+    text: str
+    weights: str
+    target: bool
+
+
+@lru_cache
+def _model(name: str):
+    return attnviz.load(name)
+
+
+@lru_cache(maxsize=256)
+def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
+    """What the model makes of the sentence; None where it refuses it, which the page then says too."""
+    model = _model(name)
+    try:
+        trace = session.run(model, src, to=to, tgt=tgt, new=new)
+    except ValueError:
+        return None
+    tokens = {side: tuple(map(display_token, trace.tokens(side))) for side in ("src", "tgt")}
+    sentence = trace.sentences[0]
+    text = "" if sentence.cut else sentence.tgt_text
+    return Told(tokens["src"], tokens["tgt"], text, trace.model_id, "tgt" in model.inputs)
+
+
+def problems(look: Mapping) -> list[str]:
+    """Where what is shown, copied and addressed is not of the sentence, language and model in the bar."""
+    if look["refused"] or look["isWithoutLink"]:
+        return []
+    if not look["link"]:
+        return ["there is no link to copy, though nothing is running and nothing was refused"]
+    link = dict(parse_qsl(urlsplit(look["link"]).query, keep_blank_values=True))
+    address = dict(parse_qsl(urlsplit(look["address"]).query, keep_blank_values=True))
+    bar = _bar(look["typed"])
+    return [*_link_problems(link, bar), *_address_problems(address, bar, link), *_shown_problems(look, bar, link)]
+
+
+def _bar(typed: Mapping[str, str]) -> dict[str, str]:
+    def field(names: tuple[str, ...]) -> str:
+        return next((value for label, value in typed.items() if label.startswith(names)), "")
+
+    return {"src": field(SOURCE), "tgt": field(TARGET), "to": typed.get("To", ""), "model": typed.get("Model", "")}
+
+
+def _link_problems(link: Mapping[str, str], bar: Mapping[str, str]) -> list[str]:
+    titles = {entry.name: entry.title for entry in entries()}
+    named = {
+        "sentence": (link.get("src", ""), bar["src"]),
+        "language": (language_name(link["to"]) if link.get("to") else "", bar["to"]),
+        "model": (titles.get(link["model"], Path(link["model"]).name), bar["model"]),
+        "target": (link.get("tgt", ""), bar["tgt"] or link.get("tgt", "")),
+    }
+    return [
+        f"the link has the {name} {said!r}, the bar {seen!r}" for name, (said, seen) in named.items() if said != seen
+    ]
+
+
+def _address_problems(address: Mapping[str, str], bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
+    expected = {"src": bar["src"], "tgt": bar["tgt"], "to": link.get("to", ""), "model": link["model"]}
+    return [
+        f"the address has {name}={address[name]!r}, the bar {value!r}"
+        for name, value in expected.items()
+        if name in address and address[name] != value and not (name == "to" and not bar["to"])
+    ]
+
+
+def _shown_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
+    right = told(link["model"], bar["src"], link.get("to", ""), bar["tgt"], int(link.get("new") or 0))
+    if right is None:
+        return ["the model refuses this sentence, but the page shows a picture"]
+    found = []
+    if right.weights not in look["status"]:
+        found.append(f"the status bar does not name the weights {right.weights}: {look['status']!r}")
+    n_src, n_tgt = len(right.src), len(right.tgt)
+    counts = f"{n_src} tokens in · {n_tgt} out" if n_src and n_tgt else f"{n_src or n_tgt} tokens"
+    if counts not in look["status"]:
+        found.append(f"the sentence has {counts}, the status bar says {look['status']!r}")
+    if right.target and link.get("tgt", "") != right.text:
+        found.append(f"the link has the target {link.get('tgt')!r}, the model writes {right.text!r}")
+    return [*found, *_strangers(look, bar, link), *_missing(look, right)]
+
+
+def _strangers(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
+    own = " ".join((*bar.values(), *link.values(), *look["others"])).lower()
+    shown = " ".join((look["text"], *look["data"])).lower()
+    words = sorted(word for word in MARKS if word in shown and word not in own)
+    return [f"words of another sentence are shown: {', '.join(words)}"] if words else []
+
+
+def _missing(look: Mapping, right: Told) -> list[str]:
+    """A picture names all tokens of one of the two sentences at least."""
+    data = " ".join(look["data"])
+    if not look["data"] or any(text and text not in look["typed"].values() for text in look["others"]):
+        return []
+    lost = [[token for token in tokens if token not in data] for tokens in (right.src, right.tgt) if tokens]
+    return [] if not all(lost) else [f"the picture does not name {lost[0][:5]}"]
