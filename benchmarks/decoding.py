@@ -92,10 +92,11 @@ def _verdict_ms(model: Translator, *, cached: bool) -> float:
     ids = tuple(tgt[0].tolist())
     text, plan = text_of(VERDICT_TOKENS), Plan(model.languages[0], teacher=(*ids, model.codec.eos_id), cached=cached)
     times = []
+    ids = (*ids, model.codec.eos_id)
     for _ in range(7):
         started = time.perf_counter()
         made = stepped(steps(model, text, plan))
-        judged(made, lambda probe: teacher_forced(model, text, made.ids, to=plan.to, probe=probe)).table()
+        judged(made, lambda probe: teacher_forced(model, text, ids, to=plan.to, probe=probe)).table()
         times.append(time.perf_counter() - started)
     return 1e3 * median(times)
 

@@ -25,8 +25,8 @@ _FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """What may differ: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`, logits
-    by `logits` `(length,)`; in a type whose machine epsilon is `epsilon`.
+    """What may differ: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
+    logits by `logits` `(length,)`; in a type whose machine epsilon is `epsilon`.
     """
 
     epsilon: float

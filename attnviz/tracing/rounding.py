@@ -24,16 +24,20 @@ class Rounding:
     generator: torch.Generator
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        """Queries, keys and values, moved."""
         moved = (self._moved(part) for part in (call.query, call.key, call.value))
         return replace(call, **dict(zip(("query", "key", "value"), moved, strict=True)))
 
     def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
+        """The weights are left to the kernel: their scores are moved already."""
         return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
+        """What the heads gathered, moved."""
         return self._moved(context)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        """What leaves a layer, moved."""
         return self._moved(output)
 
     def _moved(self, numbers: Tensor) -> Tensor:

@@ -51,9 +51,7 @@ def stepping(*, is_own: bool = True) -> dict[str, Any]:
     without = () if is_own else ("beam",)
     if st.session_state.get("choose") in without:
         frame.say("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
-    chosen["choose"] = _one_of(
-        "choose", "Next token", bar, without=without, help=_defined(*CHOICES.values())
-    )
+    chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_defined(*CHOICES.values()))
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
         chosen[name] = _number(name, label, bar)
     chosen["seed"] = _number("seed", "Seed", bar)

@@ -20,8 +20,8 @@ class Reason:
 
 @dataclass(frozen=True)
 class Seen:
-    """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken; and
-    the share of what rounding to the steps' own type allows (None where the pass has the same type).
+    """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken;
+    and the share of what rounding to the steps' own type allows (None where the pass has the same type).
     """
 
     loss: float
@@ -49,16 +49,16 @@ def _mask(view: DecodingView, seen: Seen) -> Reason | None:
     if view.causal == "none":
         return Reason(
             "Without the causal mask every row of the pass also looks at tokens that no step has seen.",
-            f"This model was trained with the mask and never learned what to do with them.{loss} A model trained without "
-            "it would read each label off the next input: its loss would be near 0, and it would write nonsense, for when "
-            "it writes there is no next input to read.",
+            f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
+            "without it would read each label off the next input: its loss would be near 0, and it would write "
+            "nonsense, for when it writes there is no next input to read.",
         )
     if view.causal == "ahead":
         return Reason(
             "The mask shows each row one token too many, the very one that it should predict.",
-            f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained so "
-            "would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no such "
-            "token to copy.",
+            f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
+            "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
+            "such token to copy.",
         )
     return None
 
@@ -78,8 +78,10 @@ def _dropout(view: DecodingView, seen: Seen) -> Reason | None:
 def _dtype(view: DecodingView, seen: Seen) -> Reason | None:
     if view.dtype not in _BITS:
         return None
-    why = f"The steps run in {view.dtype}, weights and all, rounded to {_BITS[view.dtype]} bits; the pass stays in float32, "
-    why += "with 23."
+    why = (
+        f"The steps run in {view.dtype}, weights and all, rounded to {_BITS[view.dtype]} bits; the pass stays in "
+        "float32, with 23."
+    )
     if seen.coarse_share is None:
         return Reason(why)
     if seen.coarse_share <= 1:

@@ -12,9 +12,9 @@ from attnviz.ui.decoding_link import DROPOUT, DecodingView
 from attnviz.ui.session import Request
 
 if TYPE_CHECKING:
-    from attnviz.analysis.loss_table import LossTable
     from torch import Tensor
 
+    from attnviz.analysis.loss_table import LossTable
     from attnviz.analysis.next_tokens import NextToken
     from attnviz.analysis.tolerance import Pass
     from attnviz.analysis.verdict import Verdict
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Decoded:
     """One request, run: the training pass as a table, the steps, the verdict on both, and each step's candidates.
 
-    `passed` is what one pass over the steps' own tokens computed, kind by kind as in `made.attn`; `coarse` the verdict by
-    the rounding of the steps' type, where the pass ran in a finer one; `turned` in how many steps another token is
+    `passed` is what one pass over the steps' own tokens computed, kind by kind as in `made.attn`; `coarse` the verdict
+    by the rounding of the steps' type, where the pass ran in a finer one; `turned` in how many steps another token is
     likeliest than in the pass; `intact_loss` the mean loss with nothing broken.
     """
 
@@ -120,9 +120,7 @@ def _decoded(request: Request, ids: tuple[int, ...], view: DecodingView) -> Deco
     if plan.breakage.mask == "causal" and not plan.breakage.dropout:
         return replace(found, intact_loss=losses.mean)
     intact = teacher_forced(model, request.src, ids, to=request.to)
-    return replace(
-        found, intact_loss=loss_table(intact, pad_id=model.codec.pad_id, smoothing=view.smoothing).mean
-    )
+    return replace(found, intact_loss=loss_table(intact, pad_id=model.codec.pad_id, smoothing=view.smoothing).mean)
 
 
 def compared(losses: "LossTable", made: "Stepped", candidates: tuple, one_pass: "Pass") -> Decoded:

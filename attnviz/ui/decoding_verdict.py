@@ -54,8 +54,8 @@ def _lines(run: Decoded) -> list[str]:
         lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_of_allowed(first)}")
     elif _differs(run):
         lines.append(f"nearest to it: {_place(closest, run)}: {_of_allowed(closest)}")
-    if _differs(run) and (first or closest) != largest:
-        lines.append(f"largest |Δ|: {_place(largest, run)}: {_of_allowed(largest)}")
+        if closest != largest:
+            lines.append(f"largest |Δ|: {_place(largest, run)}: {_of_allowed(largest)}")
     steps = len(run.made.chosen)
     if run.turned:
         lines.append(f"another token is likeliest in {run.turned} of {steps} steps")
@@ -116,8 +116,8 @@ def picture(run: Decoded) -> None:
     note = " · encoder: no difference" if is_same and made.src else ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
         st.html(
-            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>|Δ| as a share of what rounding allows · "
-            f"× more than that · blank: no difference{note}</span></p>",
+            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>share of what rounding allows · "
+            f"× more · blank: no difference{note}</span></p>",
         )
         figure.take_along("verdict", run.verdict.table)
     shown = table.query("stack == 'decoder'") if is_same else table

@@ -52,8 +52,8 @@ class _Panel:
 def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
     """A heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
 
-    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells where more differs than rounding allows are crossed.
-    Raises ValueError for an unknown theme.
+    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells where more differs than rounding
+    allows are crossed. Raises ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     records = table.to_dict("records")

@@ -22,7 +22,27 @@ from tests.models.huggingface import checkpoints
 DEPTHS, SCALES, SINKS = (2, 3, 6, 12, 24, 30, 48), (0.02, 0.05, 0.1, 0.2, 0.3), (0.0, 100.0, 22_552.0)
 FAMILIES = ("llama", "qwen2", "gpt2")
 _DEPTH = {"llama": "num_hidden_layers", "qwen2": "num_hidden_layers", "gpt2": "n_layer"}
-_WORDS = "the old man who lives in this small house has a big red dog I love you machine learning".split()
+_WORDS = [
+    "the",
+    "old",
+    "man",
+    "who",
+    "lives",
+    "in",
+    "this",
+    "small",
+    "house",
+    "has",
+    "a",
+    "big",
+    "red",
+    "dog",
+    "I",
+    "love",
+    "you",
+    "machine",
+    "learning",
+]
 _CHANNEL = 3  # where the huge number stands
 
 

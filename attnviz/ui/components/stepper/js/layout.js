@@ -1,6 +1,6 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-const GAP = 18, LEAST_MAP = 96, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+const GAP = 18, LEAST_MAP = 96, TITLE = 31, SECOND = 14, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
 
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
@@ -11,8 +11,8 @@ function layoutOf(app, pen, [width, height]) {
 
 const isStacked = (app) => app.root.dataset.size === "phone";
 
-// The second decoder map shares its rows with the first.
-const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].grows);
+// Decoder maps share their rows with the first of them.
+const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].follows && kinds[i - 1].follows);
 
 function rowOfBoxes(pen, kinds, labels, [width, height]) {
   const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
@@ -52,7 +52,7 @@ function stackedBoxes(pen, kinds, labels, width) {
 
 const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
 
-const rowTexts = (app, kind) => (kind.grows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
+const rowTexts = (app, kind) => (kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
 
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;
