@@ -24,6 +24,10 @@ _WHY_ZERO = (
 )
 
 
+_TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits")
+_WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
+
+
 def number(run: Decoded, view: DecodingView) -> None:
     """How much of what rounding allows the two part by, where, and why."""
     verdict = run.verdict
@@ -35,8 +39,9 @@ def number(run: Decoded, view: DecodingView) -> None:
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
         + "".join(f"<p class='verdict-line'>{line}</p>" for line in _lines(run))
         + "".join(_said(reason, is_open=len(why) == 1) for reason in why)
-        + f"<details class='verdict-why'><summary>What does rounding allow in {verdict.dtype}?</summary>"
-        f"{html.escape(definition('what rounding allows'))}</details></div>"
+        + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}, and other "
+        "words here</summary>"
+        f"<dl>{_WORDS}</dl></details></div>"
     )
 
 
@@ -82,7 +87,7 @@ def _said(reason: Reason, *, is_open: bool) -> str:
 
 
 def _of_allowed(place: Place) -> str:
-    return f"|Δ| {_amount(place.delta)}, allowed {_amount(place.allowed)}"
+    return f"<span class='formula'>|Δ| {_amount(place.delta)}, allowed {_amount(place.allowed)}</span>"
 
 
 def _amount(delta: float) -> str:
@@ -113,11 +118,11 @@ def picture(run: Decoded) -> None:
     }
     table = run.verdict.table()
     is_same = run.verdict.largest_in("encoder") == 0
-    note = " · encoder: no difference" if is_same and made.src else ""
+    note = " · encoder: equal" if is_same and made.src else ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
         st.html(
             "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>share of what rounding allows · "
-            f"× more · blank: no difference{note}</span></p>",
+            f"× more · blank: equal{note}</span></p>",
         )
         figure.take_along("verdict", run.verdict.table)
     shown = table.query("stack == 'decoder'") if is_same else table

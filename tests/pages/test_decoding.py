@@ -1,5 +1,6 @@
 """The Decoding page without a browser: what it hands to its component, the verdict, and what it says to bad links."""
 
+import html
 import re
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
     assert "of what rounding allows: equal, as it must be" in verdict(app)
     assert 0 < float(verdict(app).split()[0]) < 1, "a share of what is allowed, not a bare difference"
     assert re.search(r"\|Δ\| \d\.\de-\d\d, allowed \d\.\de-\d\d", verdict(app)), "absolute numbers beside it"
-    assert "What does rounding allow in float32?" in verdict(app)
+    assert "What rounding allows in float32" in verdict(app)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, w
 def test_of_several_switches_each_says_why_and_the_rest_is_folded(open_page) -> None:
     app = open_page("decoding", **PAIR, dropout="true", causal="none", restart="true", dtype="bfloat16")
     (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
-    seen = re.findall("<summary>(.*?)</summary>", block)
+    seen = re.findall("<details class='verdict-why'><summary>(.*?)</summary>", block)
     assert len(seen) == 4
     for words in ("causal mask", "Dropout zeroes", "bfloat16", "position 0"):
         assert any(words in sentence for sentence in seen)
@@ -155,6 +156,8 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
             assert any(text in " ".join(words.split()) for text in defined), widget
         for term in ("Causal mask", "Type that the steps run in"):
             assert glossary.definition(term) in switches
+        for term in ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits"):
+            assert glossary.definition(term) in html.unescape(verdict(app))
     told = header(app)["terms"]
     scripts = "".join(path.read_text(encoding="utf-8") for path in (STEPPER / "js").glob("*.js"))
     asked = {

@@ -3,7 +3,8 @@
 function watchPointer(app) {
   const { map, tip } = app.parts;
   const pointOf = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-  map.onpointermove = (event) => {
+  // A finger only presses.
+  map.onpointerdown = map.onpointermove = (event) => {
     app.pointed = pointOf(event);
     refreshTip(app);
   };
