@@ -134,7 +134,7 @@ def compared(losses: "LossTable", made: "Stepped", candidates: tuple, one_pass: 
     if made.dtype != whole.info.dtype:
         coarse = verdict(made, whole, tolerance(whole, one_pass, dtype=made.dtype))
     rows = len(made.logits)
-    passed = {kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"}
+    passed: dict[Kind, Tensor] = {kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"}
     assert whole.logits is not None  # the verdict has compared them
     turned = int((whole.logits[0, :rows].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum())
     return Decoded(losses, made, found, candidates, passed, coarse, turned)

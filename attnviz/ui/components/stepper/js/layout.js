@@ -5,7 +5,7 @@ const GAP = 18, LEAST_MAP = 96, TITLE = 31, SECOND = 14, TEXT = 11, SLANT = -Mat
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
   const stacked = isStacked(app);
-  const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
+  const labels = kinds.map((kind, i) => ((stacked ? !isPair(kinds[i - 1], kinds[i]) : ownsLabels(kinds, i)) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
 }
 
@@ -39,16 +39,21 @@ function cellWidths(kinds, free) {
   return kinds.map((kind) => (narrow.includes(kind) ? LEAST_MAP / kind.nCols : rest));
 }
 
+// A pass and its steps stay beside each other on a narrow screen too: they are compared row by row.
 function stackedBoxes(pen, kinds, labels, width) {
   let y = 0;
   return kinds.map((kind, i) => {
-    const w = Math.min(WIDEST_CELL, (width - labels[i] - 34) / kind.nCols);
+    const isSecond = isPair(kinds[i - 1], kind), maps = isSecond || isPair(kind, kinds[i + 1]) ? 2 : 1;
+    const left = isSecond ? labels[i - 1] : labels[i];
+    const w = Math.min(WIDEST_CELL, (width - left - 34 - GAP * (maps - 1)) / maps / kind.nCols);
     const h = Math.max(9, Math.min(18, w * 1.2));
-    const box = { kind, labels: labels[i], x: labels[i], y: y + TITLE + colSpace(pen, kind), w, h, left: 0 };
-    y = box.y + h * kind.nRows + 18;
-    return box;
+    const x = left + (isSecond ? w * kind.nCols + GAP : 0), top = y + TITLE + colSpace(pen, kind);
+    if (maps === 1 || isSecond) y = top + h * kind.nRows + 18;
+    return { kind, labels: labels[i], x, y: top, w, h, left: isSecond ? x : 0 };
   });
 }
+
+const isPair = (first, second) => Boolean(first && second && first.kind === second.kind);
 
 const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
 

@@ -28,11 +28,11 @@ const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 // The kind's name, once for the two maps of a pair; below it who computed each.
 function drawTitle(app, pen, box) {
-  const { kind, x, y, w } = box, bottom = y - colSpaceOf(app, pen) - 8, { ink, muted } = app.theme;
-  const next = isStacked(app) ? null : app.boxes[app.boxes.indexOf(box) + 1];
+  const { kind, x, y, w } = box, { ink, muted } = app.theme, at = app.boxes.indexOf(box);
+  const beside = (other) => (other?.y === y ? other : null), next = beside(app.boxes[at + 1]);
+  const bottom = y - (isStacked(app) ? colSpace(pen, kind) : colSpaceOf(app, pen)) - 8;
   const room = (next ? w * kind.nCols + GAP : app.sizes.map[0] - x) - 4;
-  const isSecond = !isStacked(app) && app.boxes[app.boxes.indexOf(box) - 1]?.kind.kind === kind.kind;
-  if (!isSecond) {
+  if (beside(app.boxes[at - 1])?.kind.kind !== kind.kind) {
     const wide = next?.kind.kind === kind.kind ? next.x + next.w * kind.nCols + GAP - 4 - x : room;
     const short = kind.title.replace("-attention", "").replace(" attention", "");
     const title = [kind.title, short].find((text) => pen.widthOf(text, TEXT, 600) <= wide) ?? shortened(pen, short, wide, { size: TEXT, weight: 600 });
