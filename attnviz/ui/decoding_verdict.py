@@ -121,8 +121,8 @@ def picture(run: Decoded) -> None:
     note = " · encoder: equal" if is_same and made.src else ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
         st.html(
-            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>share of what rounding allows · "
-            f"× more · blank: equal{note}</span></p>",
+            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>share of what is allowed · "
+            f"× over 1 · blank: equal{note}</span></p>",
         )
         figure.take_along("verdict", run.verdict.table)
     shown = table.query("stack == 'decoder'") if is_same else table
