@@ -40,7 +40,7 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     """A line a step, columns parted by tabs; behind a # what was cut, and the verdict. Raises ValueError for unusable
     input.
     """
-    from attnviz.analysis.verdict import verdict
+    from attnviz.analysis.verdict import judged
     from attnviz.models.catalogue import translator
     from attnviz.models.stepped import stepped
     from attnviz.models.stepwise import steps, teacher_forced
@@ -51,10 +51,15 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     made = stepped(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
         yield "\t".join(row)
-    one_pass = teacher_forced(model, options.text, made.ids, to=options.to)
-    for note in (*one_pass.info.notes, *about("Target", () if teacher is None else teacher.notes)):
+    for note in (*_notes(model, options.text), *about("Target", () if teacher is None else teacher.notes)):
         yield f"# {note}"
-    yield _said(verdict(made, one_pass))
+    yield _said(judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
+
+
+def _notes(model: "Translator", text: str) -> tuple[str, ...]:
+    from attnviz.text.limits import about
+
+    return about("Source", model.codec.encode_source(text).notes)
 
 
 def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | None":
@@ -106,7 +111,7 @@ def _most(row: "torch.Tensor", keys: "tuple[Token, ...]") -> str:
 
 def _said(found: "Verdict") -> str:
     word = "equal to one pass" if found.holds else "not equal to one pass"
-    place = found.first_break or found.largest
+    place = found.first_break or found.closest
     where = f"{place.line.name}, position {place.position}"
-    allowed = f"{place.line.allowed:.0e} is allowed there"
-    return f"# {word}: max |Δ| {place.delta:.1e} at {place.line.stack} {where}; {allowed} in {found.dtype}"
+    share = f"{place.share:.2g} of the {place.allowed:.1e} that rounding allows there in {found.dtype}"
+    return f"# {word}: |Δ| {place.delta:.1e} at {place.line.stack} {where}, {share}"

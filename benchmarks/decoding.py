@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import torch
 
-from attnviz.analysis.verdict import verdict
+from attnviz.analysis.verdict import judged
 from attnviz.models.stepped import stepped
 from attnviz.models.stepwise import Plan, RecordedSteps, steps, teacher_forced
 from attnviz.models.translator import Translator
@@ -87,15 +87,16 @@ def _kept(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bo
 
 
 def _verdict_ms(model: Translator, *, cached: bool) -> float:
-    """Stepping, gathering, the pass and the comparison: what the page computes for one visitor."""
+    """Stepping, gathering, the pass, its tolerance and the comparison: what the page computes for one visitor."""
     _, tgt = _sentences(model, VERDICT_TOKENS)
     ids = tuple(tgt[0].tolist())
     text, plan = text_of(VERDICT_TOKENS), Plan(model.languages[0], teacher=(*ids, model.codec.eos_id), cached=cached)
     times = []
+    ids = (*ids, model.codec.eos_id)
     for _ in range(7):
         started = time.perf_counter()
         made = stepped(steps(model, text, plan))
-        verdict(made, teacher_forced(model, text, made.ids, to=plan.to)).table()
+        judged(made, lambda probe: teacher_forced(model, text, ids, to=plan.to, probe=probe)).table()
         times.append(time.perf_counter() - started)
     return 1e3 * median(times)
 

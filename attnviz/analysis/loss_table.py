@@ -36,7 +36,7 @@ class LossTable:
             first, last = f"the first {first}", "the last one"
         sentence = f"{n} tokens in the target: {n - 1} go in, {n - 1} come out; {first} is never a label"
         if not self.ended:
-            return f"{sentence}; the target was cut, so that no end is a label."
+            return f"{sentence}; the text is not at its end, so that no end is a label."
         if len(self.rows) < n:
             return f"{sentence}, {last} never an input."
         return f"{sentence}. Beside padding {last} does go in, but its label is <pad>, which does not count."

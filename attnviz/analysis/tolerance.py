@@ -1,40 +1,109 @@
-"""How far two correct computations of the same numbers may part, in a given floating-point type."""
+"""How far two correct computations of the same pass may part, at each place and position: what rounding does to it.
 
+No constant can say so: a row of large numbers is rounded more coarsely than the row beside it, and errors grow from
+layer to layer. So the pass itself is run again a few times with every number moved by a unit in its last place
+(`attnviz.tracing.rounding`), and what moves is measured.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# In units of the type's machine epsilon: what a trained three-layer model needs at 100 tokens, with room to spare.
-ATTN_EPSILONS, HIDDEN_EPSILONS = 16.8, 84.0  # float32: 2e-6 and 1e-5
-USUAL_SCORE = 16  # a score is rounded in proportion to its size, and softmax hands that on to the weights
+from attnviz.tracing.rounding import Rounding
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Probe, Site, Stack
+
+Pass = Callable[[Probe | None], Trace]
+PASSES = 4  # of eight, the largest is hardly larger
+FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
+_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always made in float32
+_FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tolerance:
-    """How far two correct computations may part: weights by `attn * (1 + max|score| / USUAL_SCORE)`, anything else by
-    `hidden * (1 + max|x|)`.
+    """What may differ: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
+    logits by `logits` `(length,)`; in a type whose machine epsilon is `epsilon`.
     """
 
-    attn: float
-    hidden: float
+    epsilon: float
+    scores: Mapping[Site, Tensor]  # encoder and decoder differ in length
+    hidden: Mapping[tuple[Stack, int], Tensor]
+    logits: Float[Tensor, " length"]
+
+    def of_weights(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
+        """What a row's weights may part by: the most that moving its scores so far can do to any of them.
+
+        With scores moved by at most δ a weight p lies between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
+        """
+        weights = attn.double()
+        odds = (2 * self.scores[site].double().clamp(max=_FARTHEST)).exp().unsqueeze(-1)
+        risen = weights * odds / (1 - weights + weights * odds) - weights
+        fallen = weights - weights / (weights + (1 - weights) * odds)
+        return (torch.maximum(risen, fallen).nan_to_num(nan=0.0).amax(dim=-1) + _OWN_ROUNDING).float()
+
+
+@torch.inference_mode()
+def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tolerance:
+    """The tolerance of the pass `whole`, which `run(probe)` runs once more with the probe in force.
+
+    `dtype` is the name of the type whose rounding is asked about; left out, that of the pass.
+    """
+    epsilon = torch.finfo(getattr(torch, dtype or whole.info.dtype)).eps
+    generator = torch.Generator().manual_seed(0)
+    spread = _Spread.none(whole, item)
+    for _ in range(PASSES):
+        spread.widen(whole, run(Rounding(epsilon, generator)), item)
+    scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
+    hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}
+    # A last norm may hide that the state before it was moved, and is itself rounded.
+    logits = FACTOR * (spread.logits + epsilon * _largest(_logits(whole, item)))
+    return Tolerance(epsilon, scores, hidden, logits)
+
+
+@dataclass
+class _Spread:
+    """The most that anything has moved by in the passes so far."""
+
+    scores: dict[Site, Tensor]
+    hidden: dict[tuple[Stack, int], Tensor]
+    logits: Tensor
 
     @classmethod
-    def of(cls, dtype: str) -> "Tolerance":
-        """The tolerance of a dtype's name, such as "float32"; it follows the type's machine epsilon."""
-        epsilon = torch.finfo(getattr(torch, dtype)).eps
-        return cls(ATTN_EPSILONS * epsilon, HIDDEN_EPSILONS * epsilon)
+    def none(cls, whole: Trace, item: int) -> "_Spread":
+        scores = {site: torch.zeros(call.query.shape[1:3]) for site, call in whole.calls.items()}
+        hidden = {place: torch.zeros(output.shape[1]) for place, output in whole.layers.items()}
+        return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
 
-    def of_weights(self, scores: Float[Tensor, "q_len k_len"]) -> float:
-        """What the weights of one head may part by."""
-        return self.attn * (1 + _largest(scores) / USUAL_SCORE)
+    def widen(self, whole: Trace, moved: Trace, item: int) -> None:
+        """Take another pass into account."""
+        for site, most in self.scores.items():
+            delta = _visible(moved, site, item) - _visible(whole, site, item)
+            self.scores[site] = torch.maximum(most, _largest(delta))
+        for (stack, layer), most in self.hidden.items():
+            delta = moved.layer_output(stack, layer, item) - whole.layer_output(stack, layer, item)
+            self.hidden[stack, layer] = torch.maximum(most, _largest(delta))
+        self.logits = torch.maximum(self.logits, _largest(_logits(moved, item) - _logits(whole, item)))
 
-    def of_numbers(self, expected: Tensor) -> float:
-        """What hidden states or logits may part by."""
-        return self.hidden * (1 + _largest(expected))
+
+def _visible(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
+    """The scores of the keys that a row may look at; 0 for the others."""
+    scores = trace.scores(site.kind, layer=site.layer, item=item)
+    return scores.masked_fill(~trace.layer_mask(site.kind, site.layer, item).cpu(), 0.0)
 
 
-def _largest(numbers: Tensor) -> float:
-    """max|x| of those that are numbers: what is infinitely far must not allow itself to be."""
-    return float(numbers.abs().nan_to_num(nan=0.0, posinf=0.0).max())
+def _logits(trace: Trace, item: int) -> Float[Tensor, "length vocab_size"]:
+    assert trace.logits is not None  # a verdict is about a model that writes
+    return trace.logits[item].float().cpu()
+
+
+def _size(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len"]:
+    return _largest(_visible(trace, site, item))
+
+
+def _largest(numbers: Tensor) -> Tensor:
+    """max|x| along the last axis of those that are numbers: what is infinitely far must not allow itself to be."""
+    return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)

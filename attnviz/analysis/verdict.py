@@ -8,17 +8,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.tolerance import Tolerance
+from attnviz.analysis.tolerance import Pass, Tolerance, tolerance
 from attnviz.models.stepped import Stepped
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import Kind, Stack
+from attnviz.transformer.probe import Kind, Site, Stack
 
 _STACKS: dict[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "decoder": ("decoder_self", "cross")}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One place of the model: max |Δ| at each position, and how large it may be.
+    """One place of the model: max |Δ| at each position, and how large rounding lets it be there.
 
     `part` is a kind of attention, "output" of a layer (layer -1: the embedding) or "logits"; `head` is None for the
     last two. `delta` is `(positions,)`, of source positions in the encoder and target positions in the decoder.
@@ -29,7 +29,7 @@ class Line:
     layer: int
     head: int | None
     delta: Float[Tensor, " positions"]
-    allowed: float
+    allowed: Float[Tensor, " positions"]
 
     @property
     def name(self) -> str:
@@ -41,6 +41,11 @@ class Line:
         return f"L{self.layer} H{self.head} {self.part.replace('_', ' ')}"
 
     @property
+    def share(self) -> Float[Tensor, " positions"]:
+        """The difference as a share of what is allowed: above 1 it breaks; 0 where nothing differs."""
+        return (self.delta / self.allowed).masked_fill(self.delta == 0, 0.0)
+
+    @property
     def breaks(self) -> Tensor:
         """True at positions where the difference is larger than allowed."""
         return self.delta > self.allowed
@@ -48,11 +53,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Place:
-    """A line, a position on it, and the difference there."""
+    """A line, a position on it, the difference there, and how large it may be."""
 
     line: Line
     position: int
     delta: float
+    allowed: float
+
+    @property
+    def share(self) -> float:
+        """The difference as a share of what is allowed."""
+        return float(self.line.share[self.position])
 
 
 @dataclass(frozen=True)
@@ -61,13 +72,18 @@ class Verdict:
 
     lines: tuple[Line, ...]
     dtype: str
-    tolerance: Tolerance
 
     @property
     def largest(self) -> Place:
         """Where the two part most."""
         line = max(self.lines, key=lambda line: float(line.delta.max()))
         return _place(line, int(line.delta.argmax()))
+
+    @property
+    def closest(self) -> Place:
+        """Where they part most by the measure of what is allowed there."""
+        line = max(self.lines, key=lambda line: float(line.share.max()))
+        return _place(line, int(line.share.argmax()))
 
     @property
     def holds(self) -> bool:
@@ -101,7 +117,8 @@ class Verdict:
 
     def _records(self) -> Iterator[dict[str, object]]:
         for index, line in enumerate(self.lines):
-            for position, delta in enumerate(line.delta.tolist()):
+            numbers = zip(line.delta.tolist(), line.allowed.tolist(), line.share.tolist(), strict=True)
+            for position, (delta, allowed, share) in enumerate(numbers):
                 yield {
                     "line": index,
                     "place": line.name,
@@ -111,50 +128,60 @@ class Verdict:
                     "head": line.head,
                     "position": position,
                     "delta": delta,
-                    "allowed": line.allowed,
-                    "breaks": delta > line.allowed,
+                    "allowed": allowed,
+                    "share": share,
+                    "breaks": delta > allowed,
                 }
 
 
-def verdict(steps: Stepped, whole: Trace, item: int = 0) -> Verdict:
+def verdict(steps: Stepped, whole: Trace, allowed: Tolerance, item: int = 0) -> Verdict:
     """Compare what `steps` computed with the pass `whole` over the same target (padding after it is left out).
 
-    A key that a step did not have yet counts as weight 0, so that a pass that looks ahead shows. The tolerance is that
-    of the type that the pass ran in: steps in a coarser one break it. Raises ValueError
-    when the pass has fewer rows than there were steps.
+    A key that a step did not have yet counts as weight 0, so that a pass that looks ahead shows. `allowed` is the
+    pass's own, so that steps in a coarser type break it. Raises ValueError when the pass has fewer rows than there were
+    steps.
     """
     rows = len(steps.logits)
     if whole.logits is None or whole.logits.shape[1] < rows:
         raise ValueError(f"The pass must hold the {rows} rows that were stepped through.")
-    tolerance = Tolerance.of(whole.info.dtype)
     lines: list[Line] = []
     for stack, kinds in _STACKS.items():
         if stack in steps.hidden:
             present: tuple[Kind, ...] = tuple(kind for kind in kinds if kind in steps.attn)
-            lines += _stack_lines(steps, whole, item, _Part(stack, present, tolerance))
-    logits = whole.logits[item, :rows].float().cpu()
-    delta, allowed = _difference(steps.logits, logits).amax(dim=-1), tolerance.of_numbers(logits)
-    lines.append(Line("decoder", "logits", len(steps.hidden["decoder"]) - 1, None, delta, allowed))
-    return Verdict(tuple(lines), whole.info.dtype, tolerance)
+            lines += _stack_lines(steps, whole, item, _Part(stack, present, allowed))
+    delta = _difference(steps.logits, whole.logits[item, :rows].float().cpu()).amax(dim=-1)
+    lines.append(Line("decoder", "logits", len(steps.hidden["decoder"]) - 1, None, delta, allowed.logits[:rows]))
+    return Verdict(tuple(lines), whole.info.dtype)
+
+
+def judged(steps: Stepped, run: Pass, *, dtype: str = "", item: int = 0) -> Verdict:
+    """The verdict on steps and the pass that `run(None)` computes, by what rounding does to that very pass.
+
+    `run(probe)` must compute the same pass again with the probe in force. `dtype` as in
+    `attnviz.analysis.tolerance.tolerance`.
+    """
+    whole = run(None)
+    return verdict(steps, whole, tolerance(whole, run, dtype=dtype, item=item), item)
 
 
 @dataclass(frozen=True)
 class _Part:
     stack: Stack
     kinds: tuple[Kind, ...]
-    tolerance: Tolerance
+    allowed: Tolerance
 
 
 def _stack_lines(steps: Stepped, whole: Trace, item: int, part: _Part) -> Iterator[Line]:
     hidden, maps = steps.hidden[part.stack], {kind: _map_deltas(steps, whole, kind, item) for kind in part.kinds}
     for layer in range(-1, len(hidden) - 1):
         for kind in part.kinds if layer >= 0 else ():
-            scores = whole.scores(kind, layer=layer, item=item)
+            attn = whole.attn(kind, layer=layer, item=item)
+            allowed = part.allowed.of_weights(Site(kind, layer), attn)
             for head, delta in enumerate(maps[kind][layer]):
-                yield Line(part.stack, kind, layer, head, delta, part.tolerance.of_weights(scores[head]))
-        expected = whole.layer_output(part.stack, layer, item)[: hidden.shape[1]]
-        delta = _difference(hidden[layer + 1], expected).amax(dim=-1)
-        yield Line(part.stack, "output", layer, None, delta, part.tolerance.of_numbers(expected))
+                yield Line(part.stack, kind, layer, head, delta, allowed[head, : len(delta)])
+        length = hidden.shape[1]
+        delta = _difference(hidden[layer + 1], whole.layer_output(part.stack, layer, item)[:length]).amax(dim=-1)
+        yield Line(part.stack, "output", layer, None, delta, part.allowed.hidden[part.stack, layer][:length])
 
 
 def _map_deltas(steps: Stepped, whole: Trace, kind: Kind, item: int) -> Float[Tensor, "layers heads positions"]:
@@ -171,4 +198,4 @@ def _difference(made: Tensor, expected: Tensor) -> Tensor:
 
 
 def _place(line: Line, position: int) -> Place:
-    return Place(line, position, float(line.delta[position]))
+    return Place(line, position, float(line.delta[position]), float(line.allowed[position]))

@@ -14,13 +14,14 @@ from torch import Tensor
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
 from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
-from attnviz.transformer.probe import Kind
+from attnviz.transformer.probe import Kind, Probe
 
 if TYPE_CHECKING:
     from attnviz.models.translator import Translator
@@ -86,17 +87,20 @@ def steps(translator: "Translator", text: str, plan: Plan) -> Iterator[Step]:
 
 @torch.inference_mode()
 def teacher_forced(
-    translator: "Translator", text: str, ids: Sequence[int], *, to: str, breakage: Breakage = INTACT, padding: int = 0
-) -> Trace:
+    translator: "Translator", text: str, ids: Sequence[int], *, to: str, breakage: Breakage = INTACT, padding: int = 0,
+    probe: Probe | None = None,
+) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
 
-    `padding` adds that many `<pad>` to the target, as when it stands in a batch with a longer one.
+    `padding` adds that many `<pad>` to the target, as when it stands in a batch with a longer one. The probe acts
+    before what it computes is recorded.
     """
     require_text(text)
     codec, recorder = translator.codec, Recorder()
+    looking = recorder if probe is None else Chain((probe, recorder))
     tgt = (*ids, *[codec.pad_id] * padding)
     src, dropout = codec.encode_source(text), breakage.dropping(0, translator.device)
-    run, started = Run(breakage.probe(recorder), dropout), time.perf_counter()
+    run, started = Run(breakage.probe(looking), dropout), time.perf_counter()
     memory = translator.model.encode(translator.ids(src), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))

@@ -24,10 +24,9 @@ def decoded(request: Request, view: DecodingView) -> "Decoded":
     """Training, steps and verdict of a checkpoint. Raises ValueError with one sentence for one that does not write."""
     from attnviz.analysis.loss_table import loss_table
     from attnviz.analysis.next_tokens import next_tokens
-    from attnviz.analysis.verdict import verdict
     from attnviz.models.stepped import stepped
     from attnviz.transformer.decoding import Sampling
-    from attnviz.ui.decoding_run import Decoded, name
+    from attnviz.ui.decoding_run import compared, name
 
     model, trace, choose = session.model(request.entry.name), session.trace(request), _choose(request, view)
     if not model.writes:
@@ -44,7 +43,8 @@ def decoded(request: Request, view: DecodingView) -> "Decoded":
         sampling=choose if isinstance(choose, Sampling) else None,
         with_ids=lambda step: (chosen[step], *taught[step + 1 : step + 2]),
     )
-    return Decoded(losses, made, verdict(made, _one_pass(model, trace, made)), candidates)
+    stepped_through = _stepped_through(trace, made)
+    return compared(losses, made, candidates, lambda probe: model.rerun(stepped_through, probe))
 
 
 def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose"):
@@ -58,10 +58,10 @@ def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose
     return model.stepwise(request.src, **how)
 
 
-def _one_pass(model, trace: "Trace", made: "Stepped") -> "Trace":
-    """All rows of what was stepped through, computed at once."""
+def _stepped_through(trace: "Trace", made: "Stepped") -> "Trace":
+    """The trace with the tokens that were stepped through in the place of its own."""
     sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False)
-    return model.rerun(replace(trace, sentences=(sentence,)))
+    return replace(trace, sentences=(sentence,))
 
 
 def _choose(request: Request, view: DecodingView) -> "Choose":

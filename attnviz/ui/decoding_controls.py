@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
+from attnviz.text.glossary import definition
 from attnviz.ui import frame
 from attnviz.ui.components.told import NUMBER, SITE, told
 from attnviz.ui.decoding_link import (
@@ -47,17 +48,17 @@ def stepping(*, is_own: bool = True) -> dict[str, Any]:
     padding is its own.
     """
     bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
-    chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
+    chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_defined(*WAYS.values()))}
     without = () if is_own else ("beam",)
     if st.session_state.get("choose") in without:
         frame.say("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
-    chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
+    chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_defined(*CHOICES.values()))
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
-        chosen[name] = _number(name, label, bar, help=_HELPS.get(name))
-    chosen["seed"] = _number("seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers.")
-    chosen["smoothing"] = _number("smoothing", "Smoothing", bar, help=_SMOOTHING_HELP)
+        chosen[name] = _number(name, label, bar)
+    chosen["seed"] = _number("seed", "Seed", bar)
+    chosen["smoothing"] = _number("smoothing", "Smoothing", bar)
     if is_own:
-        chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
+        chosen["padding"] = _number("padding", "Padding", bar)
     return chosen
 
 
@@ -70,12 +71,19 @@ def breaking(*, is_own: bool = True) -> dict[str, Any]:
         )
         return {}
     here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
-    here.markdown("**Break it**", width="content", help=_BREAK_HELP)
+    here.markdown("**Break it**", width="content", help=_defined(*SWITCHES, first=definition("Break it")))
     return {
         "causal": _listed("causal", "Causal mask", here),
         "dtype": _listed("dtype", "Type that the steps run in", here),
-        "dropout": here.toggle(f"Dropout {DROPOUT:g} left on", key="dropout", bind="query-params"),
-        "restart": here.toggle("Positions restart in the cache", key="restart", bind="query-params"),
+        "dropout": here.toggle(
+            f"Dropout {DROPOUT:g} left on", key="dropout", bind="query-params", help=definition("Dropout left on")
+        ),
+        "restart": here.toggle(
+            "Positions restart in the cache",
+            key="restart",
+            bind="query-params",
+            help=definition("Positions restart in the cache"),
+        ),
     }
 
 
@@ -90,6 +98,7 @@ def more() -> dict[str, Any]:
             on_change=_adopt_code,
             args=("more",),
             label_visibility="collapsed",
+            help=_defined(*MORE.values()),
         )
     }
 
@@ -161,7 +170,7 @@ def _listed(name: str, label: str, where) -> str:
     )
 
 
-def _number(name: str, label: str, where, **options) -> float:
+def _number(name: str, label: str, where) -> float:
     number = NUMBERS[name]
     whole = number.step == 1
     low, high, default, step = (
@@ -176,25 +185,14 @@ def _number(name: str, label: str, where, **options) -> float:
         key=name,
         bind="query-params",
         width=_WIDTHS.get(name, 68),
-        **options,
+        help=definition(label),
     )
 
 
 _WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line
-_HELPS = {
-    "top_k": "Only this many likeliest tokens can be drawn; 0: all.",
-    "top_p": "Only the likeliest tokens that together hold this much probability can be drawn; 1: all.",
-}
-_BREAK_HELP = "Each switch changes the real computation of your own runs, and of nobody else's."
-_WAY_HELP = (
-    "KV cache: keys and values of earlier tokens are kept, a step computes one row. Recompute: the whole prefix goes "
-    "in again at every step. Teacher's prefix: what training reads (its inputs, left) is fed, whatever the model would "
-    "choose itself; where a model continues a prompt, that is the prompt and what follows it (a continuation of your "
-    "own stands in the prompt)."
-)
-_CHOOSE_HELP = "Greedy takes the likeliest token, sampled draws one, a beam keeps several sentences and the best wins."
-_SMOOTHING_HELP = (
-    "Label smoothing: with ε the label is asked for 1 − ε and every entry of the vocabulary for its share of ε: it "
-    "does not pay to be too sure."
-)
-_PADDING_HELP = "How many <pad> fill the target up, as when it stands in a batch with a longer one."
+SWITCHES = ("Causal mask", "Type that the steps run in", "Dropout left on", "Positions restart in the cache")
+
+
+def _defined(*terms: str, first: str = "") -> str:
+    """A paragraph for each term of a widget, its name in front."""
+    return "\n\n".join([*([first] if first else []), *(f"**{term}**: {definition(term)}" for term in terms)])

@@ -1,6 +1,7 @@
 """The runs behind the Decoding page, in bounded caches: whoever asks for the same thing again gets it at once."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,24 +12,41 @@ from attnviz.ui.decoding_link import DROPOUT, DecodingView
 from attnviz.ui.session import Request
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from attnviz.analysis.loss_table import LossTable
     from attnviz.analysis.next_tokens import NextToken
+    from attnviz.analysis.tolerance import Pass
     from attnviz.analysis.verdict import Verdict
     from attnviz.models.model import Model
     from attnviz.models.stepped import Stepped
     from attnviz.models.stepwise import Plan
     from attnviz.models.translator import Translator
     from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """One request, run: the training pass as a table, the steps, the verdict on both, and each step's candidates."""
+    """One request, run: the training pass as a table, the steps, the verdict on both, and each step's candidates.
+
+    `passed` is what one pass over the steps' own tokens computed, kind by kind as in `made.attn`; `coarse` the verdict
+    by the rounding of the steps' type, where the pass ran in a finer one; `turned` in how many steps another token is
+    likeliest than in the pass; `intact_loss` the mean loss with nothing broken.
+    """
 
     losses: "LossTable"
     made: "Stepped"
     verdict: "Verdict"
     candidates: "tuple[tuple[NextToken, ...], ...]"
+    passed: "Mapping[Kind, Tensor]"
+    coarse: "Verdict | None" = None
+    turned: int = 0
+    intact_loss: float = float("nan")
+
+    def nbytes(self) -> int:
+        """Bytes of memory that its maps, hidden states and logits take."""
+        return self.made.nbytes() + sum(maps.nbytes for maps in self.passed.values())
 
 
 def own(name: str) -> "Translator":
@@ -64,7 +82,7 @@ def decoded(request: Request, trace: "Trace", view: DecodingView) -> Decoded:
 
 # By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
 _RUNS = 0.5e9  # bytes
-_runs: Shelf[str, Decoded] = Shelf(most=_RUNS, size=lambda run: run.made.nbytes())
+_runs: Shelf[str, Decoded] = Shelf(most=_RUNS, size=lambda run: run.nbytes())
 
 
 @st.cache_resource(max_entries=2, show_spinner="Making a copy of the model …")
@@ -79,7 +97,6 @@ def _decoded(request: Request, ids: tuple[int, ...], view: DecodingView) -> Deco
         return decoding_checkpoint.decoded(request, view)
     from attnviz.analysis.loss_table import loss_table
     from attnviz.analysis.next_tokens import next_tokens
-    from attnviz.analysis.verdict import verdict
     from attnviz.models.stepped import stepped
     from attnviz.models.stepwise import steps, teacher_forced
     from attnviz.transformer.decoding import Sampling
@@ -97,7 +114,30 @@ def _decoded(request: Request, ids: tuple[int, ...], view: DecodingView) -> Deco
         sampling=plan.choose if isinstance(plan.choose, Sampling) else None,
         with_ids=lambda step: (chosen[step], *ids[step + 1 : step + 2]),
     )
-    return Decoded(losses, made, verdict(made, teacher_forced(model, request.src, made.ids, **how)), candidates)
+    found = compared(
+        losses, made, candidates, lambda probe: teacher_forced(model, request.src, made.ids, probe=probe, **how)
+    )
+    if plan.breakage.mask == "causal" and not plan.breakage.dropout:
+        return replace(found, intact_loss=losses.mean)
+    intact = teacher_forced(model, request.src, ids, to=request.to)
+    return replace(found, intact_loss=loss_table(intact, pad_id=model.codec.pad_id, smoothing=view.smoothing).mean)
+
+
+def compared(losses: "LossTable", made: "Stepped", candidates: tuple, one_pass: "Pass") -> Decoded:
+    """All of it, with the verdict on the steps and `one_pass` over their tokens."""
+    from attnviz.analysis.tolerance import tolerance
+    from attnviz.analysis.verdict import verdict
+
+    whole = one_pass(None)
+    found = verdict(made, whole, tolerance(whole, one_pass))
+    coarse = None
+    if made.dtype != whole.info.dtype:
+        coarse = verdict(made, whole, tolerance(whole, one_pass, dtype=made.dtype))
+    rows = len(made.logits)
+    passed: dict[Kind, Tensor] = {kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"}
+    assert whole.logits is not None  # the verdict has compared them
+    turned = int((whole.logits[0, :rows].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum())
+    return Decoded(losses, made, found, candidates, passed, coarse, turned)
 
 
 def _translator(request: Request, view: DecodingView) -> "Translator":

@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui import captions, decoding_run, link
 from attnviz.ui.components.stepper import stepper
 from attnviz.ui.decoding_controls import COMPONENT, LEAVING, PLACE_SHOWN, adopt
-from attnviz.ui.decoding_link import WAYS, DecodingView
+from attnviz.ui.decoding_link import CHOICES, WAYS, DecodingView
 from attnviz.ui.decoding_run import Decoded
 from attnviz.views.stepper_payload import Inference, Training, stepper_payload
 
@@ -64,7 +64,9 @@ def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
         ]
         for kept in made.hypotheses
     ]
-    return Inference(candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)))
+    return Inference(
+        candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)), run.passed
+    )
 
 
 def _was_cut(model, view: DecodingView, chosen: list[int]) -> bool:
@@ -72,16 +74,16 @@ def _was_cut(model, view: DecodingView, chosen: list[int]) -> bool:
     return "tgt" in model.inputs and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
 
 
-def _way(view: DecodingView, chosen: list[int], was_cut: bool) -> str:
-    """How it was decoded, and whether the limit ended it."""
-    parts = [WAYS[view.way]]
+def _way(view: DecodingView, chosen: list[int], was_cut: bool) -> list[tuple[str, str]]:
+    """How it was decoded, and whether the limit ended it: words, and the term that they stand for."""
+    parts = [(WAYS[view.way], WAYS[view.way])]
     if view.way == "teacher" and view.choose == "beam":
-        parts.append("a beam would choose its own prefix: greedy here")
+        parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
     elif view.choose != "greedy":
-        parts.append(view.choose)
+        parts.append((view.choose, CHOICES[view.choose]))
     if was_cut:
-        parts.append(f"cut after {len(chosen)} tokens, no <eos>")
-    return " · ".join(parts)
+        parts.append((f"cut after {len(chosen)} tokens, no <eos>", "cut"))
+    return parts
 
 
 def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:

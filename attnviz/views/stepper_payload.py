@@ -3,8 +3,8 @@
 Laid out as `attnviz.views.binary` says: a header of labels and numbers, then the maps in float32.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnviz.models.stepped import Stepped
 from attnviz.text.display import display_token
+from attnviz.text.glossary import definition
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -20,6 +21,12 @@ from attnviz.views.labels import KINDS
 
 FORMAT = 1
 BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
+# What a reader of the component may not know, in the words of the glossary.
+TERMS = (
+    "#", "goes in", "label", "probability", "loss", "model says", "mean loss", "Next token", "teacher",
+    "drawn with", "cut", "Hypotheses after this step", "ms", "prefix", "One pass", "Steps", "computed once",
+    "KV cache", "Recompute the prefix", "Teacher's prefix", "Greedy", "Sampled", "Beam",
+)  # fmt: skip
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -36,14 +43,15 @@ class Training:
 @dataclass(frozen=True)
 class Inference:
     """The right side: what each step would write next `(text, probability, drawn, id)`, likeliest first; the teacher's
-    tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended, kept)`; a word
-    for the way of stepping.
+    tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended, kept)`; the way
+    of stepping as `(words, term)`, each with the term that defines it; and what one pass over the same tokens computed.
     """
 
     candidates: Sequence[Sequence[tuple[str, float, float, int]]]
     teacher: Sequence[Token] = ()
     hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
-    way: str = ""
+    way: Sequence[tuple[str, str]] = ()
+    passed: Mapping[Kind, Tensor] = field(default_factory=dict)
 
 
 def stepper_payload(
@@ -54,7 +62,9 @@ def stepper_payload(
     `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
     """
     blobs, view = Blobs(), _fitted(view, made)
-    whole = sum(4 * maps.numel() for maps in made.attn.values()) <= budget
+    only = (
+        None if sum(4 * maps.numel() for maps in (*made.attn.values(), *inference.passed.values())) <= budget else view
+    )
     header: dict[str, Any] = {
         "format": FORMAT,
         "training": {
@@ -63,9 +73,10 @@ def stepper_payload(
             "counts": training.counts,
             "note": training.note,
         },
-        "kinds": [_kind(kind, made, blobs, None if whole else view) for kind in _order(made)],
+        "kinds": [_kind(*drawn, made, blobs, only) for drawn in _drawn(made, inference)],
         "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
-        "way": inference.way,
+        "way": [list(part) for part in inference.way],
+        "terms": {term: definition(term) for term in TERMS},
         "fork": parts_ways(made, inference.teacher),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
@@ -87,21 +98,32 @@ def _order(made: Stepped) -> list[Kind]:
     return sorted(made.attn, key=lambda kind: kind == "encoder_self")
 
 
-def _kind(kind: Kind, made: Stepped, blobs: Blobs, only: dict[str, Any] | None) -> dict[str, Any]:
-    maps, words = made.attn[kind], KINDS[kind]
-    grows = kind != "encoder_self"
+def _drawn(made: Stepped, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
+    """The maps in the order in which they stand, a pass left of its steps: kind, numbers, whether a pass made them."""
+    for kind in _order(made):
+        if kind in inference.passed:
+            yield kind, inference.passed[kind], True
+        yield kind, made.attn[kind], False
+
+
+def _kind(
+    kind: Kind, maps: Tensor, is_pass: bool, made: Stepped, blobs: Blobs, only: dict[str, Any] | None
+) -> dict[str, Any]:
+    words, grows = KINDS[kind], kind != "encoder_self"
     target = [display_token(token) for token in made.fed]
     source = [display_token(token) for token in made.src]
     sent = maps if only is None else _one(maps, only)
     return {
         "kind": kind,
+        "by": "pass" if is_pass else "steps" if grows else "encoder",
         "title": words.name,
         "question": words.question,
         "query": words.query,
         "key": words.key,
         "shape": list(maps.shape),
-        "grows": grows,
-        "grows_keys": kind == "decoder_self",
+        "follows": grows,
+        "grows": grows and not is_pass,
+        "grows_keys": kind == "decoder_self" and not is_pass,
         "rows": target if grows else source,
         "cols": target if kind == "decoder_self" else source,
         "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),

@@ -1,4 +1,4 @@
-"""The verdict as a figure: max |Δ| of every place and position, on a log scale."""
+"""The verdict as a figure: every place's and position's share of what rounding allows there, on a log scale."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,28 @@ from plotly.subplots import make_subplots
 from attnviz.views import colour
 from attnviz.views.labels import FONT, escaped, ticks
 
-LOWEST, HIGHEST = -9, 1  # powers of ten; an exact zero is left blank
+LOWEST, HIGHEST = -3, 6  # powers of ten; an exact zero is left blank, and above 0 it breaks
 ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
 MOST_TICKS = 28  # below both panels together: slanted labels side by side, in half a page
 TALL = 6  # how many rows of a head a row has that stands alone (outputs, logits), so that its name finds room
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
 _PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
-_HOVER = "%{customdata[0]}<br>%{customdata[1]}<br>max |Δ| %{customdata[2]}, allowed %{customdata[3]}<extra></extra>"
+_HOVER = (
+    "%{customdata[0]}<br>%{customdata[1]}<br>|Δ| %{customdata[2]}, allowed %{customdata[3]}: "
+    "%{customdata[4]} of it<extra></extra>"
+)
 _OVER = "#e0662b"
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """One stack's part of the table: deltas, and whether they break, `(lines, positions)`; a record a line."""
+    """One stack's part of the table: deltas, what is allowed, their share of it and whether they break, each
+    `(lines, positions)`; a record a line.
+    """
 
     deltas: np.ndarray
+    allowed: np.ndarray
+    shares: np.ndarray
     breaks: np.ndarray
     lines: Sequence[Mapping[str, object]]
     labels: Sequence[str]
@@ -45,8 +52,8 @@ class _Panel:
 def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
     """A heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
 
-    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells over their tolerance are crossed.
-    Raises ValueError for an unknown theme.
+    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells where more differs than rounding
+    allows are crossed. Raises ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     records = table.to_dict("records")
@@ -71,14 +78,16 @@ def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, the
 def _panel(records: Sequence[Mapping], labels: Sequence[str]) -> _Panel:
     lines = [record for record in records if record["position"] == 0]
     shape = (len(lines), -1)
-    deltas = np.array([record["delta"] for record in records], dtype=float).reshape(shape)
-    breaks = np.array([record["breaks"] for record in records], dtype=bool).reshape(shape)
-    return _Panel(deltas, breaks, lines, labels)
+    deltas, allowed, shares, breaks = (
+        np.array([record[name] for record in records], dtype=kind).reshape(shape)
+        for name, kind in (("delta", float), ("allowed", float), ("share", float), ("breaks", bool))
+    )
+    return _Panel(deltas, allowed, shares, breaks, lines, labels)
 
 
 def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
     with np.errstate(divide="ignore"):
-        powers = np.log10(panel.deltas)
+        powers = np.log10(panel.shares)
     shown = np.where(panel.deltas == 0, np.nan, np.clip(powers, LOWEST, HIGHEST))
     return go.Heatmap(
         z=shown.astype(np.float32),
@@ -90,24 +99,25 @@ def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
         hovertemplate=_HOVER,
         showscale=scale,
         colorbar={
-            "title": {"text": "max |Δ|", "side": "top"},
-            "tickvals": [-9, -6, -3, 0],
-            "ticktext": ["≤ 10⁻⁹", "10⁻⁶", "10⁻³", "1"],
+            "title": {"text": "share", "side": "top"},
+            "tickvals": [-3, 0, 3, 6],
+            "ticktext": ["≤ 10⁻³", "1", "10³", "≥ 10⁶"],
             "thickness": 9,
             "outlinewidth": 0,
         },
         xgap=1,
-        name="delta",
+        name="share",
     )
 
 
 def _hover_texts(panel: _Panel) -> np.ndarray:
-    """`(lines, positions, 4)`: the place, the position, the difference and what is allowed."""
-    texts = np.empty((*panel.deltas.shape, 4), dtype=object)
+    """`(lines, positions, 5)`: the place, the position, the difference, what is allowed, and the share of it."""
+    texts = np.empty((*panel.deltas.shape, 5), dtype=object)
     texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
     texts[..., 1] = np.array([escaped(f"{label} ({at})") for at, label in enumerate(panel.labels)], dtype=object)
     texts[..., 2] = np.vectorize("{:.3g}".format)(panel.deltas)
-    texts[..., 3] = np.array([f"{line['allowed']:.2g}" for line in panel.lines], dtype=object)[:, None]
+    texts[..., 3] = np.vectorize("{:.2g}".format)(panel.allowed)
+    texts[..., 4] = np.vectorize("{:.2g}".format)(panel.shares)
     return texts
 
 
@@ -121,7 +131,7 @@ def _crosses(panel: _Panel) -> go.Scatter:
         marker=marker,
         hoverinfo="skip",
         showlegend=False,
-        name="over its tolerance",
+        name="more than rounding allows",
     )
 
 

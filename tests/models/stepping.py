@@ -1,5 +1,6 @@
 """One sentence stepped through in each way, and the one pass over the same target."""
 
+from attnviz.analysis.verdict import Verdict, judged
 from attnviz.models.stepped import Stepped, stepped
 from attnviz.models.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator import Translator
@@ -17,3 +18,11 @@ def run(model: Translator, way: str, **options) -> tuple[Stepped, Trace]:
     plan = plan_of(model, way, **options)
     made = stepped(steps(model, TEXT, plan))
     return made, teacher_forced(model, TEXT, made.ids, to="fr", breakage=plan.breakage)
+
+
+def judged_run(model: Translator, way: str, **options) -> Verdict:
+    """The verdict on the steps, by what rounding does to the pass."""
+    plan = plan_of(model, way, **options)
+    made = stepped(steps(model, TEXT, plan))
+    how = {"to": "fr", "breakage": plan.breakage}
+    return judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, probe=probe, **how))

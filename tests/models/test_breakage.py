@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from attnviz.analysis.tolerance import Tolerance
-from attnviz.analysis.verdict import verdict
+from attnviz.analysis.verdict import judged
 from attnviz.models.breakage import INTACT, Breakage
 from attnviz.models.stepped import stepped
 from attnviz.models.stepwise import steps, teacher_forced
 from attnviz.models.translator import Translator
-from tests.models.stepping import TEXT, plan_of, run
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Probe
+from tests.models.stepping import TEXT, judged_run, plan_of, run
 
 BREAKAGES = {
     "no causal mask": ("recomputed", Breakage(mask="none"), "decoder_self"),
@@ -25,14 +26,13 @@ BREAKAGES = {
 @pytest.mark.parametrize("name", BREAKAGES)
 def test_each_breakage_breaks_and_the_place_is_named(tiny: Translator, name: str) -> None:
     way, breakage, part = BREAKAGES[name]
-    made, whole = run(tiny, way, breakage=breakage)
-    found = verdict(made, whole)
+    found = judged_run(tiny, way, breakage=breakage)
     first = found.first_break
     assert not found.holds
     assert first is not None
     assert first.line.part == part
     assert first.position == (1 if breakage.restart_positions else 0)
-    assert found.largest.delta > 100 * Tolerance.of("float32").attn
+    assert first.share > 10
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -40,11 +40,16 @@ def test_half_precision_breaks_what_float32_promises(tiny: Translator, dtype: to
     """Decoded in a coarser type than it was trained in; in the coarse type alone it is within that type's tolerance."""
     coarse = tiny.in_dtype(dtype)
     made = stepped(steps(coarse, TEXT, plan_of(coarse, "cached")))
-    found = verdict(made, teacher_forced(tiny, TEXT, made.ids, to="fr"))
+
+    def fine_pass(probe: Probe | None) -> Trace:
+        return teacher_forced(tiny, TEXT, made.ids, to="fr", probe=probe)
+
+    found = judged(made, fine_pass)
     assert found.dtype == "float32"
     assert not found.holds
-    assert found.largest_of("output", "logits") > 10 * found.tolerance.hidden
-    alone = verdict(made, teacher_forced(coarse, TEXT, made.ids, to="fr"))
+    assert found.closest.share > 10
+    assert judged(made, fine_pass, dtype=made.dtype).holds, "rounding to the coarse type explains all of it"
+    alone = judged(made, lambda probe: teacher_forced(coarse, TEXT, made.ids, to="fr", probe=probe))
     assert alone.dtype == made.dtype == str(dtype).removeprefix("torch.")
     assert alone.holds
 
@@ -61,8 +66,7 @@ def test_nothing_that_is_broken_stays_in_the_shared_model(tiny: Translator) -> N
 
 
 def test_restarting_positions_without_a_cache_changes_nothing(tiny: Translator) -> None:
-    made, whole = run(tiny, "recomputed", breakage=Breakage(restart_positions=True))
-    assert verdict(made, whole).holds
+    assert judged_run(tiny, "recomputed", breakage=Breakage(restart_positions=True)).holds
 
 
 def test_dropout_is_repeatable_by_its_seed(tiny: Translator) -> None:

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.verdict import verdict
 from attnviz.models.stepwise import steps
 from attnviz.models.translator import Translator
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Sampling
-from tests.models.stepping import TARGET, TEXT, plan_of, run
+from tests.models.stepping import TARGET, TEXT, judged_run, plan_of, run
 
 
 def sampled(seed: int) -> Sampling:
@@ -23,17 +22,17 @@ def test_sampling_is_repeatable_by_its_seed(tiny: Translator) -> None:
 
 
 def test_sampled_steps_equal_the_pass_over_what_was_drawn(tiny: Translator) -> None:
-    assert verdict(*run(tiny, "recomputed", choose=sampled(7))).holds
+    assert judged_run(tiny, "recomputed", choose=sampled(7)).holds
 
 
 def test_a_beam_is_repeatable_and_finds_nothing_worse_than_greedy(tiny: Translator) -> None:
-    first, whole = run(tiny, "cached", choose=Beam(4))
+    first, _ = run(tiny, "cached", choose=Beam(4))
     again, _ = run(tiny, "recomputed", choose=Beam(4))
     alone, _ = run(tiny, "cached", choose=Beam(1))
     greedy, _ = run(tiny, "cached")
     assert first.ids == again.ids
     assert alone.ids == greedy.ids
-    assert verdict(first, whole).holds, "the rows kept are those on the way to the best sentence"
+    assert judged_run(tiny, "cached", choose=Beam(4)).holds, "the rows kept are those on the way to the best sentence"
     assert first.hypotheses[-1][0].log_probability >= alone.hypotheses[-1][0].log_probability - 1e-5
 
 

@@ -3,16 +3,18 @@
 import pytest
 import torch
 
-from attnviz.analysis.verdict import verdict
+from attnviz.analysis.verdict import judged
 from attnviz.models.stepped import newest_row, stacked
 from attnviz.models.stepwise import RecordedSteps
 from attnviz.models.translator import Translator
 from attnviz.text.limits import TextError
+from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
 from attnviz.transformer.decoding import Stepper, decode_steps
 from attnviz.transformer.layers import Run
-from tests.models.stepping import TEXT, run
+from attnviz.transformer.probe import Probe
+from tests.models.stepping import TEXT, judged_run, run
 
 WAYS = ("cached", "recomputed", "teacher")
 
@@ -32,7 +34,7 @@ def test_every_step_is_a_row_of_the_pass(way: str, name: str, request: pytest.Fi
     assert whole.logits is not None
     allowed = 1e-5 + 1e-5 * float(whole.logits.abs().max())
     torch.testing.assert_close(made.logits, whole.logits[0], rtol=0, atol=allowed)
-    assert verdict(made, whole).holds
+    assert judged_run(request.getfixturevalue(name), way).holds
 
 
 @pytest.mark.parametrize("cached", [True, False])
@@ -45,15 +47,17 @@ def test_a_padded_batch_of_two_lengths_steps_as_it_passes(tiny: Translator, cach
         parts = stepped_batch(tiny, src, tgt, cached=cached)
     assert [len(rows) for rows in parts.values()] == [6, 3]
     for item, rows in parts.items():
-        found = verdict(stacked(rows, whole, item), whole, item)
+        found = judged(stacked(rows, whole, item), lambda probe: whole_pass(tiny, src, tgt, probe), item=item)
         assert found.holds, found.first_break
         assert found.largest_of("logits") < 1e-5
 
 
-def whole_pass(model: Translator, src: torch.Tensor, tgt: torch.Tensor) -> Trace:
+@torch.inference_mode()
+def whole_pass(model: Translator, src: torch.Tensor, tgt: torch.Tensor, probe: Probe | None = None) -> Trace:
     recorder, mask = Recorder(), model.model.src_mask(src)
-    memory = model.model.encode(src, mask, Run(recorder))
-    logits = model.model.logits(model.model.decode(tgt[:, :-1], memory, mask, Run(recorder)))
+    run = Run(recorder if probe is None else Chain((probe, recorder)))
+    memory = model.model.encode(src, mask, run)
+    logits = model.model.logits(model.model.decode(tgt[:, :-1], memory, mask, run))
     return Trace.of(recorder, [Sentence(), Sentence()], memory=memory, logits=logits, info=RunInfo())
 
 

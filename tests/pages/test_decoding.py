@@ -1,14 +1,18 @@
 """The Decoding page without a browser: what it hands to its component, the verdict, and what it says to bad links."""
 
+import html
 import re
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import decoding_controls
+from attnviz.text import glossary
+from attnviz.ui import decoding_controls, decoding_link
 from attnviz.views.binary import unpacked
 from tests.models.huggingface import checkpoints
 
+STEPPER = Path(decoding_controls.__file__).parent / "components" / "stepper"
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
 
@@ -43,7 +47,7 @@ def test_training_and_steps_stand_side_by_side(open_page) -> None:
     assert [row["input"] for row in rows[: len(steps)]] == [step["input"] for step in steps]
     assert [row["counted"] for row in rows] == [True] * len(steps) + [False] * 3
     assert [step["teacher"] for step in steps] == [row["label"] for row in rows[: len(steps)]]
-    assert {kind["kind"]: kind["grows"] for kind in told["kinds"]} == {
+    assert {kind["kind"]: kind["grows"] for kind in told["kinds"] if kind["by"] != "pass"} == {
         "decoder_self": True,
         "cross": True,
         "encoder_self": False,
@@ -54,8 +58,10 @@ def test_training_and_steps_stand_side_by_side(open_page) -> None:
 def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
     app = open_page("decoding", **PAIR, way=way)
     assert not app.exception
-    assert "Equal, as it must be" in verdict(app)
-    assert "tolerance in float32" in verdict(app)
+    assert "of what rounding allows: equal, as it must be" in verdict(app)
+    assert 0 < float(verdict(app).split()[0]) < 1, "a share of what is allowed, not a bare difference"
+    assert re.search(r"\|Δ\| \d\.\de-\d\d, allowed \d\.\de-\d\d", verdict(app)), "absolute numbers beside it"
+    assert "What rounding allows in float32" in verdict(app)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
             "Without the causal mask every row of the pass also looks at tokens that no step has seen",
         ),
         ({"causal": "ahead"}, "one token too many"),
-        ({"dropout": "true"}, "Dropout 0.1 zeroes other numbers in every run"),
+        ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, others in every run"),
         ({"dtype": "float16"}, "The steps run in float16"),
         ({"dtype": "bfloat16"}, "The steps run in bfloat16"),
         ({"restart": "true"}, "as if it stood at position 0"),
@@ -75,7 +81,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
 def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
     app = open_page("decoding", **PAIR, way="cached", **switch)
     assert not app.exception
-    assert "Not the same any more" in verdict(app)
+    assert "times what rounding allows: not the same any more" in verdict(app)
     assert "breaks first at" in verdict(app)
     assert "e+" not in verdict(app), "large differences are plain numbers"
     assert words in verdict(app)
@@ -84,15 +90,94 @@ def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, w
 def test_of_several_switches_each_says_why_and_the_rest_is_folded(open_page) -> None:
     app = open_page("decoding", **PAIR, dropout="true", causal="none", restart="true", dtype="bfloat16")
     (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
-    seen = re.findall("<summary>(.*?)</summary>", block)
+    seen = re.findall("<details class='verdict-why'><summary>(.*?)</summary>", block)
     assert len(seen) == 4
-    for words in ("causal mask", "Dropout 0.1", "bfloat16", "position 0"):
+    for words in ("causal mask", "Dropout zeroes", "bfloat16", "position 0"):
         assert any(words in sentence for sentence in seen)
+
+
+def loss(text: str) -> tuple[float, float]:
+    """The two losses of a sentence such as "rises from 0.16 to 2.24 nats"."""
+    found = re.search(r"from (\d+\.\d\d) to (\d+\.\d\d) nats", text)
+    assert found is not None, text
+    return float(found[1]), float(found[2])
+
+
+@pytest.mark.parametrize("causal", ["none", "ahead"])
+def test_a_mask_taken_away_is_told_from_training_without_it(open_page, causal: str) -> None:
+    """The loss of a model that was trained with the mask changes; one trained without it would have none."""
+    app = open_page("decoding", **PAIR, causal=causal)
+    told = verdict(app)
+    intact = header(open_page("decoding", **PAIR))["training"]["mean"]
+    assert "was trained with the" in told
+    assert "its loss would be near 0, and it would write nonsense" in told
+    assert loss(told) == pytest.approx((intact, header(app)["training"]["mean"]), abs=0.006), "the page's own numbers"
+    assert "Training would learn from the answer" not in told
+
+
+def test_several_switches_do_not_ascribe_the_loss_to_one(open_page) -> None:
+    assert "Its loss on this target" not in verdict(open_page("decoding", **PAIR, causal="none", dropout="true"))
+
+
+def test_a_coarse_type_says_whether_rounding_to_it_explains_the_difference(open_page) -> None:
+    assert "explains all of it" in verdict(open_page("decoding", **PAIR, way="cached", dtype="float16"))
+    told = verdict(open_page("decoding", **PAIR, way="cached", dtype="float16", restart="true"))
+    assert "does not explain it" in told
+
+
+def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
+    assert re.search(
+        r"likeliest (in \d+ of|token is the same in all) \d+ steps",
+        verdict(open_page("decoding", **PAIR, causal="none")),
+    )
+
+
+def test_the_pass_over_the_steps_tokens_stands_beside_them(open_page) -> None:
+    kinds = header(open_page("decoding", **PAIR, causal="none"))["kinds"]
+    assert [(kind["kind"], kind["by"]) for kind in kinds] == [
+        ("decoder_self", "pass"),
+        ("decoder_self", "steps"),
+        ("cross", "pass"),
+        ("cross", "steps"),
+        ("encoder_self", "encoder"),
+    ]
+
+
+def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page) -> None:
+    """Each widget's help, and each term that the component asks for, in the words of the glossary."""
+    defined = [" ".join(text.split()) for text in glossary.DECODING.values()]
+    for choose in ("sampled", "beam"):
+        app = open_page("decoding", **PAIR, choose=choose)
+        switches = next(part.help for part in app.markdown if "Break it" in part.value)
+        widgets = [part for name in ("number_input", "toggle", "button_group") for part in app.get(name)]
+        helps = [part.help for part in widgets] + [switches]
+        assert len(helps) > 9
+        for widget, words in zip([*widgets, "Break it"], helps, strict=True):
+            assert any(text in " ".join(words.split()) for text in defined), widget
+        for term in ("Causal mask", "Type that the steps run in"):
+            assert glossary.definition(term) in switches
+        for term in ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits"):
+            assert glossary.definition(term) in html.unescape(verdict(app))
+    told = header(app)["terms"]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (STEPPER / "js").glob("*.js"))
+    asked = {
+        last or first
+        for first, last in re.findall(r'term\(app, (?:"([^"]*)"|[^,()]+|`[^`]*`)(?:, "([^"]+)")?\)', scripts)
+    }
+    heads = re.search(r"const heads = \[(.*?)\]", scripts)
+    assert heads is not None
+    asked |= set(re.findall(r'"([^"]+)"', heads[1])) | {
+        *decoding_link.WAYS.values(),
+        *decoding_link.CHOICES.values(),
+        "cut",
+    }
+    assert asked - {""} <= set(told)
+    assert all(told[term] == glossary.definition(term) for term in told)
 
 
 def test_a_switch_is_this_visitors_alone(open_page) -> None:
     open_page("decoding", **PAIR, dropout="true", causal="none")
-    assert "Equal, as it must be" in verdict(open_page("decoding", **PAIR))
+    assert "equal, as it must be" in verdict(open_page("decoding", **PAIR))
 
 
 def test_a_link_brings_step_and_head_back(open_page) -> None:
@@ -193,7 +278,7 @@ def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> Non
 
 def test_a_translation_that_was_cut_is_written_again_in_heads(open_page) -> None:
     app = open_page("decoding", src="I love you", to="fr")
-    assert "no <eos>" in header(app)["way"], "this untrained model reaches no end"
+    assert "no <eos>" in header(app)["way"][-1][0], "this untrained model reaches no end"
     app.button(key="open").click().run()
     assert not app.exception
     assert app.session_state["tgt"] == ""

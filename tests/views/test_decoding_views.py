@@ -24,7 +24,10 @@ def token(id_: int, text: str = "") -> Token:
 def line(index: int, part: str, layer: int, head: float, deltas: list[float], *, stack: str = "decoder") -> list[dict]:
     name = "logits" if part == "logits" else f"L{layer} {part}"
     about = {"line": index, "place": name, "stack": stack, "part": part, "layer": layer, "head": head, "allowed": 1e-6}
-    return [about | {"position": at, "delta": delta, "breaks": delta > 1e-6} for at, delta in enumerate(deltas)]
+    return [
+        about | {"position": at, "delta": delta, "share": delta / 1e-6, "breaks": delta > 1e-6}
+        for at, delta in enumerate(deltas)
+    ]
 
 
 @pytest.fixture
@@ -39,18 +42,18 @@ def table() -> pd.DataFrame:
     return pd.DataFrame([record for at, (*place, deltas) in enumerate(lines) for record in line(at, *place, deltas)])  # type: ignore[arg-type]
 
 
-def test_differences_stand_on_a_log_scale_and_exact_zeros_are_blank(table: pd.DataFrame) -> None:
+def test_shares_of_what_is_allowed_stand_on_a_log_scale_and_exact_zeros_are_blank(table: pd.DataFrame) -> None:
     cells = verdict_map(table, {"decoder": ["a → b", "b → c"]}).data[0]
     z = np.asarray(cells.z)
     assert np.isnan(z[0]).all()
-    assert z[1] == pytest.approx([-8, -3])
-    assert z[2] == pytest.approx([-9, 1])  # what is beyond the scale stands at its end
-    assert (cells.zmin, cells.zmax) == (-9, 1)
+    assert z[1] == pytest.approx([-2, 3])
+    assert z[2] == pytest.approx([-3, 6])  # what is beyond the scale stands at its end
+    assert (cells.zmin, cells.zmax) == (-3, 6)
 
 
 def test_the_exact_value_is_told_on_hover_even_beyond_the_scale(table: pd.DataFrame) -> None:
     told = np.asarray(verdict_map(table, {"decoder": ["<b>", "b → c"]}).data[0].customdata)
-    assert told[2, 1].tolist() == ["L0 decoder_self", "b → c (1)", "1e+04", "1e-06"]
+    assert told[2, 1].tolist() == ["L0 decoder_self", "b → c (1)", "1e+04", "1e-06", "1e+10"]
     assert "<b>" not in told[2, 0][1]  # a token is never markup
 
 
@@ -116,9 +119,16 @@ def made() -> Stepped:
     return Stepped(attn, hidden, torch.zeros(STEPS, 20), "float32", **about)  # type: ignore[arg-type]
 
 
-def told(made: Stepped, *, teacher: tuple[int, ...] = (10, 11, 12, 13, 2), view: dict | None = None, **more):
+def told(
+    made: Stepped, *, teacher: tuple[int, ...] = (10, 11, 12, 13, 2), view: dict | None = None, passed=None, **more
+):
     rows = [{"position": 0, "input": "<bos>", "label": "t10"}]
-    inference = Inference([[("t10", 0.7, 0.9, 10)]] * STEPS, [token(id_) for id_ in teacher], way="KV cache")
+    inference = Inference(
+        [[("t10", 0.7, 0.9, 10)]] * STEPS,
+        [token(id_) for id_ in teacher],
+        way=[("KV cache", "KV cache")],
+        passed=passed or {},
+    )
     return unpacked(stepper_payload(Training(rows, 0.5, "counts"), made, inference, view=view or {}, **more))
 
 
@@ -131,6 +141,16 @@ def test_decoder_kinds_come_first_and_their_maps_are_exact(made: Stepped) -> Non
     assert [kind["kind"] for kind in header["kinds"]] == ["decoder_self", "cross", "encoder_self"]
     for kind in header["kinds"]:
         assert np.array_equal(floats(blob, kind["offset"], kind["shape"]), made.attn[kind["kind"]].numpy())
+
+
+def test_a_pass_stands_left_of_its_steps_with_all_its_rows(made: Stepped) -> None:
+    passed = {"cross": made.attn["cross"] + 1, "decoder_self": made.attn["decoder_self"] + 1}
+    header, blob = told(made, passed=passed)
+    assert [kind["by"] for kind in header["kinds"]] == ["pass", "steps", "pass", "steps", "encoder"]
+    for kind in header["kinds"][::2][:2]:
+        assert np.array_equal(floats(blob, kind["offset"], kind["shape"]), passed[kind["kind"]].numpy())
+        assert kind["follows"]
+        assert not kind["grows"]
 
 
 def test_above_the_budget_only_the_head_in_view_travels(made: Stepped) -> None:

@@ -15,6 +15,7 @@ from attnviz.ui.components.drawn import unless_drawn
 _HERE = Path(__file__).parent
 SCRIPTS = (
     "payload",
+    "terms",
     "choice",
     "training",
     "layout",

@@ -8,7 +8,7 @@ function paintCandidates(app) {
   parts.prefix.replaceChildren(...prefixNodes(app));
   parts.prefix.scrollLeft = parts.prefix.scrollWidth;
   parts.drawnLegend.hidden = !step.top.some(isDrawnOtherwise);
-  parts.verdictOfStep.replaceChildren(...agreementNodes(header, step));
+  parts.verdictOfStep.replaceChildren(...agreementNodes(app, step));
   // A beam's sentences need the room of the less likely tokens.
   const shown = likeliest(step, step.beam.length ? BESIDE_BEAM : roomFor(app));
   parts.top.replaceChildren(...shown.map((candidate) => candidateNode(step, candidate)));
@@ -58,13 +58,16 @@ function candidateNode(step, candidate) {
     element("span", { class: "mark", text: isChosen ? "✓" : isTeacher ? "teacher" : "" }));
 }
 
-function agreementNodes(header, step) {
+function agreementNodes(app, step) {
+  const teacher = term(app, "teacher");
   if (step.teacher === null) {
-    const fork = header.fork;
-    return fork === null || fork === undefined ? [] : [element("span", { class: "apart", text: `Left the teacher at step ${fork}.`, title: "Since then the model writes another sentence: the teacher has no token for this place." })];
+    const { fork } = app.payload.header;
+    if (fork === null || fork === undefined) return [];
+    teacher.dataset.more = "Since then the model writes another sentence: the teacher has no token for this place.";
+    return [element("span", { class: "apart" }, "Left the ", teacher, ` at step ${fork}.`)];
   }
-  if (step.agrees) return [element("span", { class: "together", text: "Agrees with the teacher." })];
-  return [element("span", { class: "apart" }, "They part: the teacher has ", element("strong", { text: isolated(step.teacher) }))];
+  if (step.agrees) return [element("span", { class: "together" }, "Agrees with the ", teacher, ".")];
+  return [element("span", { class: "apart" }, "They part: the ", teacher, " has ", element("strong", { text: isolated(step.teacher) }))];
 }
 
 function beamNode([text, logProbability, score, ended, kept], index) {

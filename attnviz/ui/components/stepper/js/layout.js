@@ -1,18 +1,18 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-const GAP = 18, LEAST_MAP = 96, TITLE = 18, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+const GAP = 18, LEAST_MAP = 96, TITLE = 31, SECOND = 14, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
 
 function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
   const stacked = isStacked(app);
-  const labels = kinds.map((kind, i) => (stacked || ownsLabels(kinds, i) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
+  const labels = kinds.map((kind, i) => ((stacked ? !isPair(kinds[i - 1], kinds[i]) : ownsLabels(kinds, i)) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
 }
 
 const isStacked = (app) => app.root.dataset.size === "phone";
 
-// The second decoder map shares its rows with the first.
-const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].grows && kinds[i - 1].grows);
+// Decoder maps share their rows with the first of them.
+const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].follows && kinds[i - 1].follows);
 
 function rowOfBoxes(pen, kinds, labels, [width, height]) {
   const across = Math.max(...kinds.map((kind) => colSpace(pen, kind)));
@@ -39,20 +39,25 @@ function cellWidths(kinds, free) {
   return kinds.map((kind) => (narrow.includes(kind) ? LEAST_MAP / kind.nCols : rest));
 }
 
+// A pass and its steps stay beside each other on a narrow screen too: they are compared row by row.
 function stackedBoxes(pen, kinds, labels, width) {
   let y = 0;
   return kinds.map((kind, i) => {
-    const w = Math.min(WIDEST_CELL, (width - labels[i] - 34) / kind.nCols);
+    const isSecond = isPair(kinds[i - 1], kind), maps = isSecond || isPair(kind, kinds[i + 1]) ? 2 : 1;
+    const left = isSecond ? labels[i - 1] : labels[i];
+    const w = Math.min(WIDEST_CELL, (width - left - 34 - GAP * (maps - 1)) / maps / kind.nCols);
     const h = Math.max(9, Math.min(18, w * 1.2));
-    const box = { kind, labels: labels[i], x: labels[i], y: y + TITLE + colSpace(pen, kind), w, h, left: 0 };
-    y = box.y + h * kind.nRows + 18;
-    return box;
+    const x = left + (isSecond ? w * kind.nCols + GAP : 0), top = y + TITLE + colSpace(pen, kind);
+    if (maps === 1 || isSecond) y = top + h * kind.nRows + 18;
+    return { kind, labels: labels[i], x, y: top, w, h, left: isSecond ? x : 0 };
   });
 }
 
+const isPair = (first, second) => Boolean(first && second && first.kind === second.kind);
+
 const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
 
-const rowTexts = (app, kind) => (kind.grows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
+const rowTexts = (app, kind) => (kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
 
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;

@@ -24,6 +24,7 @@ function paint(app, began) {
   paintPlayer(app);
   paintCandidates(app);
   paintTraining(app);
+  describeTerms(app);
   app.parts.live.textContent = app.playing ? "" : mapsText(app);
   tellPainted(app, began);
 }

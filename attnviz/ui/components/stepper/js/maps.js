@@ -10,7 +10,7 @@ function paintMaps(app) {
   const context = sharpContext(parts.map, [width, height]);
   drawMaps(app, canvasPen(context, theme));
   parts.map.setAttribute("aria-label", mapsText(app));
-  followPointer(app);
+  refreshTip(app);
 }
 
 function drawMaps(app, pen) {
@@ -23,12 +23,22 @@ function drawMaps(app, pen) {
   }
 }
 
-function drawTitle(app, pen, { kind, x, y, w }) {
-  const room = w * kind.nCols + GAP - 4;
-  const short = kind.title.replace("-attention", "").replace(" attention", "");
-  const titles = [...(kind.grows ? [] : [`${kind.title} · computed once`]), kind.title, short];
-  const title = titles.find((text) => pen.widthOf(text, TEXT, 600) <= room) ?? shortened(pen, short, room, { size: TEXT, weight: 600 });
-  pen.text(title, x, y - colSpaceOf(app, pen) - 8, { size: TEXT, weight: 600, colour: app.theme.ink });
+// Who computed a map. The same rows stand side by side: all those of one pass, and those of the steps so far.
+const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
+
+// The kind's name, once for the two maps of a pair; below it who computed each.
+function drawTitle(app, pen, box) {
+  const { kind, x, y, w } = box, { ink, muted } = app.theme, at = app.boxes.indexOf(box);
+  const beside = (other) => (other?.y === y ? other : null), next = beside(app.boxes[at + 1]);
+  const bottom = y - (isStacked(app) ? colSpace(pen, kind) : colSpaceOf(app, pen)) - 8;
+  const room = (next ? w * kind.nCols + GAP : app.sizes.map[0] - x) - 4;
+  if (beside(app.boxes[at - 1])?.kind.kind !== kind.kind) {
+    const wide = next?.kind.kind === kind.kind ? next.x + next.w * kind.nCols + GAP - 4 - x : room;
+    const short = kind.title.replace("-attention", "").replace(" attention", "");
+    const title = [kind.title, short].find((text) => pen.widthOf(text, TEXT, 600) <= wide) ?? shortened(pen, short, wide, { size: TEXT, weight: 600 });
+    pen.text(title, x, bottom - SECOND, { size: TEXT, weight: 600, colour: ink });
+  }
+  pen.text(shortened(pen, BY[kind.by], room, { size: TEXT }), x, bottom, { size: TEXT, colour: muted });
 }
 
 const colSpaceOf = (app, pen) => Math.max(...app.payload.kinds.map((kind) => colSpace(pen, kind)));
@@ -61,9 +71,9 @@ function drawRowLabels(app, pen, box) {
   if (!labels) return;
   const texts = rowTexts(app, kind), every = Math.max(1, Math.ceil(12 / h)), { step } = app.view;
   texts.forEach((text, row) => {
-    const isNew = kind.grows && row === step;
+    const isNew = kind.follows && row === step;
     if (kind.grows && row > step) return;
-    if (!isNew && (row % every || (every > 1 && kind.grows && Math.abs(row - step) < every))) return;
+    if (!isNew && (row % every || (every > 1 && kind.follows && Math.abs(row - step) < every))) return;
     const style = { size: TEXT, weight: isNew ? 700 : 400, colour: isNew ? app.theme.ink : app.theme.muted, align: "right" };
     pen.text(shortened(pen, text, labels - 8, style), x - 6, y + (row + 0.5) * h, style);
   });
@@ -81,7 +91,7 @@ function drawColLabels(app, pen, { kind, x, y, w }) {
 }
 
 function drawNewRow(app, pen, { kind, x, y, w, h }) {
-  if (!kind.grows) return;
+  if (!kind.follows) return;
   const cols = kind.grows_keys ? app.view.step + 1 : kind.nCols;
   pen.box(x - 1.5, y + app.view.step * h - 1, w * cols + 3, h + 2, { stroke: app.theme.accent, width: 2, radius: 3 });
 }

@@ -8,7 +8,7 @@ function paintPlayer(app) {
   parts.slider.value = String(view.step);
   parts.slider.setAttribute("aria-valuetext", `step ${view.step} of ${last}`);
   parts.at.textContent = `step ${view.step} of ${last}`;
-  parts.way.textContent = parts.way.title = way;
+  paintWay(app, way);
   parts.play.textContent = app.playing ? "Pause" : "Play";
   parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");
   parts.first.disabled = parts.back.disabled = view.step === 0;
@@ -17,6 +17,15 @@ function paintPlayer(app) {
   const most = (name) => Math.max(...app.payload.kinds.map((kind) => kind[name]));
   fillSelect(parts.layer, named(most("layers"), "L"), String(view.layer));
   fillSelect(parts.head, named(most("heads"), "H"), String(view.head));
+}
+
+// How it was decoded, and what the maps below are.
+function paintWay(app, way) {
+  const { parts, payload: { header } } = app;
+  if (app.wayKey === header.id) return;
+  app.wayKey = header.id;
+  const nodes = way.flatMap(([text, name], i) => [i ? " · " : "", term(app, text, name)]);
+  parts.way.replaceChildren(...nodes, " · ", term(app, "one pass", "One pass"), " beside ", term(app, "steps", "Steps"));
 }
 
 const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));

@@ -3,19 +3,23 @@
 function watchPointer(app) {
   const { map, tip } = app.parts;
   const pointOf = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-  map.onpointermove = (event) => { app.point = pointOf(event); followPointer(app); };
-  map.onpointerleave = () => { app.point = null; tip.hidden = true; };
+  // A finger only presses.
+  map.onpointerdown = map.onpointermove = (event) => {
+    app.pointed = pointOf(event);
+    refreshTip(app);
+  };
+  map.onpointerleave = () => { app.pointed = null; tip.hidden = true; };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
-    if (found?.box.kind.grows) goTo(app, found.row);
+    if (found?.box.kind.follows) goTo(app, found.row);
   };
 }
 
-// Another step, head or sentence may have come under a pointer that rests.
-function followPointer(app) {
-  const found = app.point && app.boxes ? cellAt(app.boxes, app.point) : null;
+// Also when the step, the head or the sentence under a resting pointer becomes another.
+function refreshTip(app) {
+  const found = app.pointed && app.boxes ? cellAt(app.boxes, app.pointed) : null;
   app.parts.tip.hidden = !found;
-  if (found) showTip(app, found, app.point);
+  if (found) showTip(app, found, app.pointed);
 }
 
 function showTip(app, { box: { kind }, row, col }, [x, y]) {
@@ -34,5 +38,6 @@ function tipText(app, kind, row, col) {
   if (kind.grows_keys && col > row) return `${label}: ${key} (${col}) does not exist yet`;
   const map = mapOf(kind, app.view.layer, app.view.head);
   if (!map) return absence(app.view, kind).join(" ");
-  return `${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}`;
+  const who = kind.by === "pass" ? "one pass: " : "";
+  return `${who}${label} looks at ${key} (${col}): ${exactText(map[row * kind.nCols + col])}`;
 }

@@ -2,20 +2,21 @@
 
 function buildShell(app) {
   const parts = (app.parts = {});
-  app.root.replaceChildren(trainingPane(parts), inferencePane(app, parts), (parts.live = liveRegion()));
+  parts.bubble = element("div", { class: "tip bubble", role: "tooltip", hidden: true });
+  app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()), parts.bubble);
   watchDefinitions(app);
   watchPointer(app);
   watchKeys(app);
   watchSize(app, app.root);
 }
 
-function trainingPane(parts) {
+function trainingPane(app, parts) {
   parts.mean = element("span", { class: "quiet" });
   parts.counts = element("p", { class: "quiet counts" });
   parts.note = element("p", { class: "quiet counts" });
   parts.tableBody = element("tbody");
   const heads = ["#", "goes in", "label", "probability", "loss", "model says"];
-  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col", text })))), parts.tableBody);
+  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, term(app, text))))), parts.tableBody);
   parts.tableBox = element("div", { class: "table-box", tabindex: "0" }, table);
   return element("section", { class: "pane training", "aria-label": "Training" },
     element("header", { class: "spread" }, element("h2", { text: "Training: all at once" }), parts.mean), parts.tableBox, parts.counts, parts.note);
@@ -30,7 +31,7 @@ function inferencePane(app, parts) {
   const title = element("div", { class: "said" }, element("h2", { text: "Inference: step by step" }), parts.way);
   return element("section", { class: "pane inference", "aria-label": "Inference" },
     element("header", { class: "spread" }, title, siteTools(app, parts)),
-    playerBar(app, parts), parts.prefix, element("div", { class: "step-body" }, parts.mapBox, candidatesPane(parts)));
+    playerBar(app, parts), parts.prefix, element("div", { class: "step-body" }, parts.mapBox, candidatesPane(app, parts)));
 }
 
 function siteTools(app, parts) {
@@ -48,15 +49,16 @@ function playerBar(app, parts) {
   parts.slider = element("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
   parts.slider.oninput = () => { pause(app); goTo(app, Number(parts.slider.value)); };
   parts.at = element("span", { class: "at" });
-  parts.clock = element("span", { class: "quiet", title: "What this step took on the server" });
+  parts.clock = term(app, "", "ms");
+  parts.clock.classList.add("quiet");
   return element("div", { class: "player" }, element("div", { class: "tools" }, ...buttons), parts.slider, parts.at, parts.clock);
 }
 
-function candidatesPane(parts) {
+function candidatesPane(app, parts) {
   parts.top = element("ol", { class: "candidates", "aria-label": "Likeliest next tokens" });
   parts.verdictOfStep = element("p", { class: "agreement" });
-  parts.drawnLegend = element("p", { class: "quiet small", text: "bar: probability · line: drawn with" });
-  parts.beamTitle = element("h3", { text: "Hypotheses after this step", title: "The number is the log-probability a token: the beam keeps the highest" });
+  parts.drawnLegend = element("p", { class: "quiet small" }, "bar: probability · line: ", term(app, "drawn with"));
+  parts.beamTitle = element("h3", {}, term(app, "Hypotheses after this step"));
   parts.beam = element("ol", { class: "hypotheses", "aria-label": "Live and ended hypotheses" });
-  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", { text: "Next token" }), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
+  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", {}, term(app, "Next token")), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
 }
