@@ -13,11 +13,11 @@ function term(app, text, name = text) {
   return node;
 }
 
-const definitionOf = (app, { dataset: { term, more } }) => [app.payload.header.terms[term], more].filter(Boolean).join(" ");
+const meaningOf = (app, { dataset: { term, more } }) => [app.payload.header.terms[term], more].filter(Boolean).join(" ");
 
 function showTerm(app, node) {
   const { bubble } = app.parts, root = app.root.getBoundingClientRect(), at = node.getBoundingClientRect();
-  bubble.textContent = definitionOf(app, node);
+  bubble.textContent = meaningOf(app, node);
   bubble.hidden = false;
   const width = Math.min(BUBBLE_MOST, root.width - 8);
   bubble.style.width = `${width}px`;
@@ -31,5 +31,5 @@ function hideTerm(app) {
 
 // For who hears the page: each term's own description.
 function describeTerms(app) {
-  for (const node of app.root.querySelectorAll(".term")) node.setAttribute("aria-description", definitionOf(app, node));
+  for (const node of app.root.querySelectorAll(".term")) node.setAttribute("aria-description", meaningOf(app, node));
 }
