@@ -5,7 +5,6 @@ import streamlit as st
 from attnviz.ui import decoding_controls, decoding_more, decoding_run, decoding_stage, decoding_verdict, frame, session
 
 request = frame.page("Decoding")
-decoding_stage.leave_if_asked()
 st.html(frame.STYLES / "decoding.css")
 trace = frame.run(lambda: session.trace(request))
 decoding_controls.linked()

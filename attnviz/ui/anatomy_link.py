@@ -6,6 +6,7 @@ from attnviz.analysis.shape_walk import LAYOUTS
 from attnviz.analysis.skipped_lines import SKIPS
 from attnviz.tracing.trace import Trace
 from attnviz.ui import choices, frame
+from attnviz.ui.address import persistent
 from attnviz.ui.site_bench import SiteView
 
 PARTS = {
@@ -30,7 +31,7 @@ class AnatomyView(SiteView):
 
 def current(trace: Trace) -> AnatomyView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    reader = choices.Reader(choices.linked(list(vars(AnatomyView()))))
+    reader = choices.Reader(persistent.texts())
     view = AnatomyView(
         **SiteView.read(reader, trace),
         part=reader.one_of("part", list(PARTS), "walk"),

@@ -1,4 +1,4 @@
-"""Choices that live in texts which the address keeps: read with care, shown by widgets, written back by them."""
+"""Choices that live in texts which the address says: read with care, shown by widgets, written back by them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,12 +6,18 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.ui.address import persistent
+
 
 class Reader:
-    """Reads texts of a link; a bad one falls back to its default and leaves a sentence in `problems`."""
+    """Reads texts of a link; a bad one falls back to its default and leaves a sentence in `problems`.
+
+    One that no link brought (the head of another model, of another page) falls back without a word.
+    """
 
     def __init__(self, params: Mapping[str, str]) -> None:
         self.params, self.problems = params, list[str]()
+        self.linked = params.linked if isinstance(params, persistent.Texts) else frozenset(params)
 
     def one_of(self, name: str, allowed: Sequence[str], default: str) -> str:
         """One of a few texts."""
@@ -71,58 +77,69 @@ class Reader:
 
     def say(self, name: str, allowed: str, used: object, *, part: str = "") -> None:
         """Note that the text `name`, or a `part` of it, asks for what is not there."""
+        if name not in self.linked:
+            return
         text = (part or self.params.get(name, ""))[:40]
         self.problems.append(f"The link asks for {name} “{text}”, but {allowed}; shown is {used}.")
 
 
-def linked(names: Sequence[str]) -> dict[str, str]:
-    """The texts that the address holds, in widgets that nobody sees."""
-    with st.container(key="link-state"):
-        return {name: st.text_input(name, key=name, bind="query-params") or "" for name in names}
-
-
 def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
     """A list to choose from; the choice goes into the text `name`."""
-    st.session_state[f"pick-{name}"] = value
-    st.selectbox(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
+    start = {"index": list(options).index(value)}
+    _show(name, value, start, lambda **more: st.selectbox(label, options, format_func=shown, **more))
 
 
 def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
     """A slider through options that stand in an order; arrow keys walk it."""
-    st.session_state[f"pick-{name}"] = value
-    st.select_slider(label, options, key=f"pick-{name}", format_func=shown, on_change=take, args=(name,))
+    start = {"value": value}
+    _show(name, value, start, lambda **more: st.select_slider(label, options, format_func=shown, **more))
 
 
 def segments(name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False) -> None:
     """A few choices side by side, each with its title; the choice goes into the text `name`."""
-    st.session_state[f"pick-{name}"] = value
-    st.segmented_control(
-        label,
-        list(options),
-        key=f"pick-{name}",
-        format_func=options.__getitem__,
-        on_change=take,
-        args=(name,),
-        label_visibility="collapsed" if hide_label else "visible",
-    )
+    look = "collapsed" if hide_label else "visible"
+
+    def draw(**more: Any) -> Any:
+        titles = options.__getitem__
+        return st.segmented_control(label, list(options), format_func=titles, label_visibility=look, **more)
+
+    _show(name, value, {"default": value}, draw)
 
 
 def typed(name: str, label: str, value: str, *, limit: int, help_text: str | None = None, empty: str = "") -> None:
     """A line of text of at most `limit` characters; `empty` says what no text means."""
-    st.session_state[f"pick-{name}"] = value
-    st.text_input(
-        label,
-        key=f"pick-{name}",
-        max_chars=limit,
-        placeholder=empty or None,
-        on_change=take,
-        args=(name,),
-        help=help_text,
-    )
+
+    def draw(**more: Any) -> str | None:
+        return st.text_input(label, max_chars=limit, placeholder=empty or None, help=help_text, **more)
+
+    _show(name, value, {"value": value}, draw)
+
+
+def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any]) -> None:
+    show(f"pick-{name}", value, start, draw, lambda: take(name))
+
+
+def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None]) -> Any:
+    """Draw a widget that shows `value`, and what stands in it; `take` hears of a choice before the next run.
+
+    `start` is how `draw` is told what to begin with. The first choice after a restart of the server comes with the
+    first run of a new session: Streamlit knows no widget then whose change it could tell, so that it is taken here.
+    """
+    if persistent.is_drawn(key):
+        if st.session_state[key] == value:  # set again, it would undo what is just being typed
+            return draw(key=key, on_change=take, **start)
+        st.session_state[key] = value
+        return draw(key=key, on_change=take)
+    st.session_state.pop(key, None)  # of another page, where a run was cut short
+    chosen = draw(key=key, on_change=take, **start)
+    if chosen != value:
+        take()
+        st.rerun()
+    return chosen
 
 
 def take(name: str) -> None:
     """Write what the widget `pick-name` holds into the text `name`: for widgets that are not made here."""
     value = st.session_state.get(f"pick-{name}")
     if value is not None:
-        st.session_state[name] = str(value)
+        persistent.write({name: str(value)})

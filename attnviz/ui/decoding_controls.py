@@ -6,7 +6,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
-from attnviz.ui import frame
+from attnviz.ui import choices, frame
+from attnviz.ui.address import persistent
 from attnviz.ui.decoding_link import (
     CHOICES,
     DROPOUT,
@@ -25,20 +26,14 @@ from attnviz.ui.decoding_link import (
 
 COMPONENT = "stepper"
 PLACE = {name: PARAM.get(name, name) for name in ("step", "layer", "head")}
-LEAVING = "leaving-for-heads"
 PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
 def linked() -> None:
-    """What the address says of step, head and codes, in inputs that nobody sees; what it asks wrongly is said above.
-
-    A bound list would put its titles into the address, not the codes.
-    """
-    with st.container(key="link-state"):
-        for name in (*PLACE.values(), *CODES):
-            st.text_input(name, key=name, bind="query-params")
-    frame.say(*link_problems(st.query_params))
+    """Say above what the address asks wrongly."""
+    texts = persistent.texts()
+    frame.say(*link_problems({name: text for name, text in texts.items() if name in texts.linked and text}))
 
 
 def stepping(*, is_own: bool = True) -> dict[str, Any]:
@@ -48,7 +43,7 @@ def stepping(*, is_own: bool = True) -> dict[str, Any]:
     bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
     chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
     without = () if is_own else ("beam",)
-    if st.session_state.get("choose") in without:
+    if persistent.text("choose") in without:
         frame.say("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
     chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
@@ -73,24 +68,22 @@ def breaking(*, is_own: bool = True) -> dict[str, Any]:
     return {
         "causal": _listed("causal", "Causal mask", here),
         "dtype": _listed("dtype", "Type that the steps run in", here),
-        "dropout": here.toggle(f"Dropout {DROPOUT:g} left on", key="dropout", bind="query-params"),
-        "restart": here.toggle("Positions restart in the cache", key="restart", bind="query-params"),
+        "dropout": _switch("dropout", f"Dropout {DROPOUT:g} left on", here),
+        "restart": _switch("restart", "Positions restart in the cache", here),
     }
 
 
 def more() -> dict[str, Any]:
     """What else is drawn below."""
-    return {
-        "more": st.segmented_control(
-            "More",
-            list(MORE),
-            format_func=MORE.__getitem__,
-            key=_shown("more"),
-            on_change=_adopt_code,
-            args=("more",),
-            label_visibility="collapsed",
-        )
-    }
+    chosen = persistent.text("more")
+
+    def draw(**more) -> str | None:
+        titles = MORE.__getitem__
+        return st.segmented_control("More", list(MORE), format_func=titles, label_visibility="collapsed", **more)
+
+    value = chosen if chosen in MORE else None
+    choices.show("more-shown", value, {"default": value}, draw, lambda: _adopt_code("more"))
+    return {"more": value}
 
 
 def experiment(shown: str | None) -> dict[str, Any]:
@@ -100,20 +93,16 @@ def experiment(shown: str | None) -> dict[str, Any]:
     columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
     labels = {"ids_src": "Source ids", "ids_tgt": "Target ids"}
     chosen: dict[str, Any] = {
-        name: column.text_input(labels[name], ids, key=name, bind="query-params")
-        for column, (name, ids) in zip(columns, IDS.items(), strict=False)
+        name: _text(name, labels[name], ids, column) for column, (name, ids) in zip(columns, IDS.items(), strict=False)
     }
-    seed = NUMBERS["ids_seed"]
-    chosen["ids_seed"] = columns[2].number_input(
-        "Seed of the weights", int(seed.low), int(seed.high), key="ids_seed", bind="query-params"
-    )
-    chosen["ids_causal"] = columns[3].toggle("Causal mask", value=True, key="ids_causal", bind="query-params")
+    chosen["ids_seed"] = _number("ids_seed", "Seed of the weights", columns[2], width="stretch")
+    chosen["ids_causal"] = _switch("ids_causal", "Causal mask", columns[3], default=True)
     return chosen
 
 
 def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
     """All options as one, with the step and head that the address asks for."""
-    texts = {name: st.session_state.get(key) or "" for name, key in PLACE.items()}
+    texts = {name: persistent.text(key) for name, key in PLACE.items()}
     start = {name: entry.start.get(name, "mean") for name in ("layer", "head")}
     found, problems = place(texts, trace.n_layers, trace.n_heads, start=start)
     frame.say(*problems)
@@ -124,59 +113,74 @@ def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
     chosen = (st.session_state.get(COMPONENT) or {}).get("view") or {}
     shown = st.session_state.get(PLACE_SHOWN, {})
-    # Each text that changes is an entry in the browser's history.
     news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
-    for name, value in news.items():
-        st.session_state[PLACE[name]] = str(value)
+    persistent.write({PLACE[name]: str(value) for name, value in news.items()})
     st.session_state[PLACE_SHOWN] = shown | news
 
 
-def _shown(name: str) -> str:
-    """The key of the widget that people see, set to what the address says; what it cannot be is the first choice."""
-    key, known, code = f"{name}-shown", CODES[name], st.session_state.get(name)
-    st.session_state[key] = code if code in known else None if name == "more" else next(iter(known))
-    return key
-
-
 def _adopt_code(name: str) -> None:
-    st.session_state[name] = st.session_state[f"{name}-shown"] or ""
+    persistent.write({name: st.session_state[f"{name}-shown"] or None})
 
 
 def _one_of(name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
     known = {code: title for code, title in CODES[name].items() if code not in without}
-    changed: dict[str, Any] = {"key": _shown(name), "on_change": _adopt_code, "args": (name,)}
-    if st.session_state[changed["key"]] in without:
-        st.session_state[changed["key"]] = next(iter(known))
-    return where.segmented_control(
-        label, list(known), format_func=known.__getitem__, required=True, **changed, **options
-    )
+
+    def draw(**more) -> str:
+        titles = known.__getitem__
+        return where.segmented_control(label, list(known), format_func=titles, required=True, **options, **more)
+
+    value = _code(name, known)
+    return choices.show(f"{name}-shown", value, {"default": value}, draw, lambda: _adopt_code(name))
 
 
 def _listed(name: str, label: str, where) -> str:
     known = CODES[name]
-    changed: dict[str, Any] = {"key": _shown(name), "on_change": _adopt_code, "args": (name,)}
-    return where.selectbox(
-        label, list(known), format_func=known.__getitem__, label_visibility="collapsed", width=170, **changed
-    )
+
+    def draw(**more) -> str:
+        look: dict[str, Any] = {"label_visibility": "collapsed", "width": 170}
+        return where.selectbox(label, list(known), format_func=known.__getitem__, **look, **more)
+
+    value = _code(name, known)
+    return choices.show(f"{name}-shown", value, {"index": list(known).index(value)}, draw, lambda: _adopt_code(name))
+
+
+def _code(name: str, known: Mapping[str, str]) -> str:
+    """What the address says; what it cannot be is the first choice."""
+    chosen = persistent.text(name)
+    return chosen if chosen in known else next(iter(known))
 
 
 def _number(name: str, label: str, where, **options) -> float:
     number = NUMBERS[name]
-    whole = number.step == 1
-    low, high, default, step = (
-        (int(n) if whole else float(n)) for n in (number.low, number.high, number.default, number.step)
+    kind = int if number.step == 1 else float
+    low, high, step, value = (
+        kind(n) for n in (number.low, number.high, number.step, number.read(persistent.text(name)))
     )
-    return where.number_input(
-        label,
-        low,
-        high,
-        default,
-        step,
-        key=name,
-        bind="query-params",
-        width=_WIDTHS.get(name, 68),
-        **options,
+    options = {"width": _WIDTHS.get(name, 68)} | options
+
+    def draw(**more) -> float:
+        return where.number_input(label, low, high, step=step, **options, **more)
+
+    return choices.show(name, value, {"value": value}, draw, lambda: _take(name))
+
+
+def _switch(name: str, label: str, where, *, default: bool = False) -> bool:
+    value = (
+        persistent.text(name, str(default)).lower() == "true" if default is False else persistent.text(name) != "false"
     )
+    return choices.show(name, value, {"value": value}, lambda **more: where.toggle(label, **more), lambda: _take(name))
+
+
+def _text(name: str, label: str, default: str, where) -> str:
+    value = persistent.text(name, default)
+    return choices.show(
+        name, value, {"value": value}, lambda **more: where.text_input(label, **more), lambda: _take(name)
+    )
+
+
+def _take(name: str) -> None:
+    value = st.session_state[name]
+    persistent.write({name: str(value).lower() if isinstance(value, bool) else str(value)})
 
 
 _WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line

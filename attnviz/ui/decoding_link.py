@@ -21,6 +21,10 @@ class Number:
     high: float
     step: float = 1
 
+    def read(self, text: str) -> float:
+        """The number that a text says, the default where it says none or one out of range."""
+        return float(text) if _is_within(text, self) else self.default
+
 
 NUMBERS = {
     "seed": Number(0, 0, 9999),

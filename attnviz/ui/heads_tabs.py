@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.ui import frame, heads_link
-from attnviz.ui.choices import Reader, linked, segments
+from attnviz.ui import frame
+from attnviz.ui.address import persistent
+from attnviz.ui.choices import Reader, segments
 from attnviz.ui.heads_link import View
 
 if TYPE_CHECKING:
@@ -66,10 +67,9 @@ def heads_text(heads: tuple[tuple[int, int], ...]) -> str:
 def bar() -> Mapping[str, str]:
     """Draw the row of tabs; the texts that the address holds for them and for the Heads tab.
 
-    All of them are sent before the model runs: the browser sees to them meanwhile, and has its hands free when the
-    picture comes.
+    It is sent before the model runs: the browser sees to it meanwhile, and has its hands free when the picture comes.
     """
-    texts = linked((*heads_link.FIELDS, *FIELDS))
+    texts = persistent.texts()
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
     st.session_state["parts-slot"] = st.container(key="parts", width="content")
     return texts
@@ -129,11 +129,8 @@ def _choose_part(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
 def take(texts: Mapping[str, object]) -> None:
     """Take over a choice made in a component: it becomes the address. What is as it was stays untouched."""
     shown = st.session_state.get(_SHOWN, {})
-    for name, value in texts.items():
-        # Each text that changes is an entry in the browser's history.
-        text = "" if value is None else str(value)
-        if text != shown.get(name):
-            st.session_state[name] = text
+    chosen = {name: "" if value is None else str(value) for name, value in texts.items()}
+    persistent.write({name: text for name, text in chosen.items() if text != shown.get(name)})
 
 
 def _heads_of(text: str, sizes: tuple[int, int], view: View) -> tuple[tuple[tuple[int, int], ...], list[str]]:

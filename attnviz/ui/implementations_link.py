@@ -6,6 +6,7 @@ from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.ways import WAYS
 from attnviz.tracing.trace import Trace
 from attnviz.ui import choices, frame
+from attnviz.ui.address import persistent
 from attnviz.ui.site_bench import SiteView
 
 TABS = {
@@ -39,7 +40,7 @@ class ImplementationsView(SiteView):
 
 def current(trace: Trace) -> ImplementationsView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    reader = choices.Reader(choices.linked(list(vars(ImplementationsView()))))
+    reader = choices.Reader(persistent.texts())
     view = ImplementationsView(
         **SiteView.read(reader, trace),
         tab=reader.one_of("tab", list(TABS), "agreement"),

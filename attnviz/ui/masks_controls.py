@@ -6,8 +6,8 @@ from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
 from attnviz.ui import choices, frame
+from attnviz.ui.address import persistent
 from attnviz.ui.masks_link import (
-    FIELDS,
     LEAST_FILL,
     MAX_SECOND,
     MOST_FILL,
@@ -32,7 +32,7 @@ FILL_NAMES = {
 
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    view, problems = view_of(choices.linked(FIELDS), _bounds(trace, entry))
+    view, problems = view_of(persistent.texts(), _bounds(trace, entry))
     frame.say(*problems)
     return view
 
@@ -47,11 +47,9 @@ def adopt() -> None:
     edit = (st.session_state.get(COMPONENT) or {}).get("edit")
     if not edit:
         return
-    st.session_state["paint"] = str(edit["paint"])
-    st.session_state["row"] = "" if edit["row"] is None else str(edit["row"])
-    st.session_state["zoom"] = str(edit["zoom"])
-    if edit.get("bake"):
-        st.session_state["masks"] = "none"
+    row = "" if edit["row"] is None else str(edit["row"])
+    baked = {"masks": "none"} if edit.get("bake") else {}
+    persistent.write({"paint": str(edit["paint"]), "row": row, "zoom": str(edit["zoom"]), **baked})
 
 
 def answered() -> int:
@@ -72,16 +70,17 @@ def site(trace, view: MaskView) -> None:
 def masks(view: MaskView) -> None:
     """Rules that are combined with &, and their numbers."""
     chosen = dict(view.rules)
-    st.session_state["pick-masks"] = list(chosen)
-    st.pills(
-        "Masks, combined with &",
-        list(RULES),
-        selection_mode="multi",
-        key="pick-masks",
-        on_change=_take_rules,
-        args=(chosen, view.second),
-        help="None chosen: every query sees every key. Paint on the masked scores to hide more.",
-    )
+
+    def draw(**more) -> list[str]:
+        return st.pills(
+            "Masks, combined with &",
+            list(RULES),
+            selection_mode="multi",
+            help="None chosen: every query sees every key. Paint on the masked scores to hide more.",
+            **more,
+        )
+
+    choices.show("pick-masks", list(chosen), {"default": list(chosen)}, draw, lambda: _take_rules(chosen, view.second))
     for name, numbers in chosen.items():
         if numbers:
             _numbers(name, chosen)
@@ -105,10 +104,11 @@ def fill(view: MaskView) -> None:
     """What stands in masked cells, in which dtype, and how far the mask reaches."""
     choices.pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
-        st.session_state["pick-number"] = view.number
-        st.slider(
-            "Number", LEAST_FILL, MOST_FILL, step=0.5, key="pick-number", on_change=choices.take, args=("number",)
-        )
+
+        def draw(**more) -> float | None:
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, **more)
+
+        choices.show("pick-number", view.number, {"value": view.number}, draw, lambda: choices.take("number"))
     choices.segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
     choices.segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
@@ -123,27 +123,27 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
     rule = RULES[name]
     for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
         kind = float if number.is_share else int
+
+        def draw(number=number, kind=kind, column=column, **more) -> float:
+            low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
+            return column.number_input(f"{name}: {number.label}", low, high, step=step, **more)
+
         key = f"pick-{name}-{number.label}"
-        st.session_state[key] = kind(value)
-        column.number_input(
-            f"{name}: {number.label}",
-            kind(number.least),
-            kind(number.most),
-            step=0.05 if number.is_share else 1,
-            key=key,
-            on_change=_take_number,
-            args=(name, chosen),
-        )
+        choices.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
     names = st.session_state.get("pick-masks") or []
-    st.session_state["masks"] = rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))
+    texts = {"masks": rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))}
     if "padding" in names and "padding" not in before and not second.strip():
-        st.session_state["second"] = SECOND  # padding needs somebody to be padded
+        texts["second"] = SECOND  # padding needs somebody to be padded
+    persistent.write(texts)
 
 
 def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
     rule = RULES[name]
-    numbers = tuple(st.session_state[f"pick-{name}-{number.label}"] for number in rule.numbers)
-    st.session_state["masks"] = rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))
+    numbers = tuple(
+        st.session_state.get(f"pick-{name}-{number.label}", value)
+        for number, value in zip(rule.numbers, chosen[name], strict=True)
+    )
+    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))})

@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from attnviz.ui.address import persistent
+
 _HERE = Path(__file__).parent
 _HTML = '<div role="listbox" tabindex="0"></div>'
 
@@ -33,7 +35,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     def take() -> None:
         chosen = st.session_state[key].get("chosen")
         if chosen is not None and 0 <= int(chosen["at"]) < len(values):
-            st.session_state[name] = str(values[int(chosen["at"])])
+            persistent.write({name: str(values[int(chosen["at"])])})
 
     data = {
         "label": lines.label,
