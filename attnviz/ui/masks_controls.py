@@ -124,7 +124,7 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
     for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
         kind = float if number.is_share else int
 
-        def draw(number=number, kind=kind, column=column, **more) -> float:
+        def draw(number=number, kind=kind, column=column, **more) -> float | None:
             low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
             return column.number_input(f"{name}: {number.label}", low, high, step=step, **more)
 

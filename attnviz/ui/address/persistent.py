@@ -40,7 +40,8 @@ class _Memory:
     """`shared` go along from page to page; `own` are each page's. `shown` is the address as the browser has it.
 
     `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `way` is
-    the one link of a page that says more than the session does; `waits` holds the address back until the new model has said what it has.
+    the one link of a page that says more than the session does; `waits` holds the address back until the new model
+    has said what it has.
     """
 
     page: str
