@@ -78,15 +78,22 @@ class Reader:
     def say(self, name: str, allowed: str, used: object, *, part: str = "") -> None:
         """Note that the text `name`, or a `part` of it, asks for what is not there."""
         if name not in self.linked:
+            if not part and isinstance(self.params, persistent.Texts):
+                persistent.set_aside(name)
             return
         text = (part or self.params.get(name, ""))[:40]
         self.problems.append(f"The link asks for {name} “{text}”, but {allowed}; shown is {used}.")
 
 
-def pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
-    """A list to choose from; the choice goes into the text `name`."""
-    start = {"index": list(options).index(value)}
-    _show(name, value, start, lambda **more: st.selectbox(label, options, format_func=shown, **more))
+def pick(
+    name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
+) -> None:
+    """A list to choose from; the choice goes into the text `name`. `means` says what the label means."""
+
+    def draw(**more: Any) -> Any:
+        return st.selectbox(label, options, format_func=shown, help=means or None, **more)
+
+    _show(name, value, {"index": list(options).index(value)}, draw)
 
 
 def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
@@ -95,13 +102,16 @@ def walk(name: str, label: str, options: Sequence[Any], value: Any, shown: Calla
     _show(name, value, start, lambda **more: st.select_slider(label, options, format_func=shown, **more))
 
 
-def segments(name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False) -> None:
-    """A few choices side by side, each with its title; the choice goes into the text `name`."""
-    look = "collapsed" if hide_label else "visible"
+def segments(
+    name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False, means: str = ""
+) -> None:
+    """A few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
+    label means.
+    """
+    look: dict[str, Any] = {"label_visibility": "collapsed" if hide_label else "visible", "help": means or None}
 
     def draw(**more: Any) -> Any:
-        titles = options.__getitem__
-        return st.segmented_control(label, list(options), format_func=titles, label_visibility=look, **more)
+        return st.segmented_control(label, list(options), format_func=options.__getitem__, **look, **more)
 
     _show(name, value, {"default": value}, draw)
 

@@ -63,6 +63,7 @@ def top_bar() -> Request:
     run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
     with menu:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
+        persistent.catch_up("example", _use_example)
     st.session_state["copy-link-slot"] = link.empty()
     return request
 

@@ -108,8 +108,8 @@ def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MaskView, tu
     layers, heads = bounds.of(kind)
     view = MaskView(
         kind=kind,
-        layer=read.whole("layer", layers, 0) or 0,
-        head=read.whole("head", heads, 0) or 0,
+        layer=read.index("layer", layers),
+        head=read.index("head", heads),
         row=read.whole("row", 10_000),
         zoom=read.zoom(),
         rules=_rules(read, (("causal", ()),) if kind == "decoder_self" else ()),

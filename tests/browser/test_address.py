@@ -296,6 +296,13 @@ def test_the_first_choice_after_a_restart_is_kept(restarted: Page, settled: Call
     assert asked(restarted)["src"] == "I love you."
 
 
+def test_the_first_head_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
+    restarted.get_by_role("button", name=re.compile("L2 H5")).first.click()
+    expect(restarted).to_have_url(re.compile("layer=2.*head=5"))
+    settled(restarted)
+    assert focus(restarted) == ("cross", "2", "5")
+
+
 def test_a_page_change_after_a_restart_takes_everything_along(restarted: Page, settled: Callable) -> None:
     to_page(restarted, settled, "Anatomy")
     expect(source(restarted)).to_have_value("I love you.")

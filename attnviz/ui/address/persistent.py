@@ -5,7 +5,7 @@ address follows them. Every choice goes through `write`, and once a run `publish
 which is one entry in its history. docs/architecture.md tells the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -41,7 +41,8 @@ class _Memory:
 
     `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `way` is
     the one link of a page that says more than the session does; `waits` holds the address back until the new model
-    has said what it has.
+    has said what it has. `aside` are the texts, by page and name, that the model in force has no use for: it may be the
+    next one's. `is_new` is true in the first run.
     """
 
     page: str
@@ -52,6 +53,8 @@ class _Memory:
     said: dict[str, str] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
     way: dict[str, str] | None = None
+    aside: dict[tuple[str, str], str] = field(default_factory=dict)
+    is_new: bool = True
     is_changed: bool = False
     waits: bool = False
 
@@ -60,8 +63,9 @@ def begin(page: str) -> None:
     """Call first in each run: decide whether the address holds or the session."""
     query = _query()
     memory: _Memory | None = st.session_state.get(_KEY)
-    if memory is not None and memory.page != page:
-        memory.drawn = set()
+    if memory is not None:
+        memory.is_new = False
+        memory.drawn = memory.drawn if memory.page == page else set()
     if memory is None:
         memory = st.session_state[_KEY] = _Memory(page)
         _follow(memory, page, query)
@@ -137,7 +141,11 @@ def address(page: str) -> dict[str, str]:
     """What stands in the address of a page for this visitor: its own choices, and what goes along."""
     memory = _memory()
     shared = {name: memory.shared.get(key, "") for name, key in _shared_names(page).items()}
-    found = {name: chosen for name, chosen in (shared | memory.own.get(page, {})).items() if chosen}
+    found = {
+        name: chosen
+        for name, chosen in (shared | memory.own.get(page, {})).items()
+        if chosen and memory.aside.get((page, name)) != chosen
+    }
     return found | ({"src": ""} if memory.shared.get("src") == "" else {})  # an emptied field is a choice, too
 
 
@@ -151,6 +159,24 @@ def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
 def said() -> dict[str, str]:
     """What the link that was opened said of its version, weights, model and language."""
     return _memory().said
+
+
+def set_aside(name: str) -> None:
+    """Leave a text out of this page's address: no link asked for it, and the model in force has no such thing."""
+    memory = _memory()
+    memory.aside[memory.page, name] = text(name)
+
+
+def catch_up(key: str, take: Callable[[], None]) -> None:
+    """Call after drawing a component: what was chosen in it when the server had just been restarted is taken over.
+
+    It comes with the first run of a new session, which knows no component yet whose change it could tell.
+    """
+    memory: _Memory | None = st.session_state.get(_KEY)
+    if memory is not None and memory.is_new and st.session_state.get(key):
+        take()
+        if memory.is_changed:
+            st.rerun()
 
 
 def is_drawn(key: str) -> bool:

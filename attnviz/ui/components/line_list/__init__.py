@@ -45,6 +45,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
         "code": lines.code,
     }
     _component()(key=key, data=data, on_chosen_change=take)
+    persistent.catch_up(key, take)
 
 
 @cache
