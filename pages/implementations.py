@@ -24,7 +24,7 @@ TABS = {
 request = frame.page("Implementations")
 st.html(frame.STYLES / "workshop.css")
 trace = frame.run(lambda: session.trace(request))
-view = implementations_link.current(trace)
+view = site_bench.view_of(implementations_link.ImplementationsView, trace)
 site_bench.site(trace, view)
 choices.segments("tab", "Part of the page", implementations_link.TABS, view.tab, hide_label=True)
 bench = frame.run(lambda: site_bench.bench(request, trace, view))

@@ -12,7 +12,7 @@ from attnviz.text.languages import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import choices, model_choice, session
 from attnviz.ui.address import persistent
-from attnviz.ui.choices import Reader
+from attnviz.ui.address.fields import read, whole
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request
 
@@ -103,18 +103,24 @@ def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
     return draw
 
 
+@dataclass(frozen=True)
+class _Prompt:
+    """What the bar asks besides a prompt."""
+
+    new: int = whole(NEW, MAX_NEW + 1)
+
+
 def _prompt(entry: Entry) -> Request:
     left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
     with left:
         src = _sentence(_PROMPT)
-    reader = Reader(persistent.texts())
-    new = reader.whole("new", MAX_NEW + 1, NEW)
-    st.session_state.setdefault("notes", []).extend(reader.problems)
+    asked, problems = read(_Prompt, persistent.texts(), {})
+    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
     with right:
-        return Request(entry, src, new=_count("new", "Tokens to write", new, help="0: only the prompt is read"))
+        return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
 
 
-def _count(key: str, label: str, value: int | None, **options: str) -> int:
+def _count(key: str, label: str, value: int, **options: str) -> int:
     def draw(**more) -> int:
         return st.number_input(label, 0, MAX_NEW, **options, **more)
 

@@ -12,50 +12,51 @@ from attnviz.ui.decoding_link import (
     CHOICES,
     DROPOUT,
     DTYPES,
-    IDS,
     MASKS,
     MORE,
     NUMBERS,
     OF_CHOICE,
-    PARAM,
     WAYS,
     DecodingView,
-    link_problems,
-    place,
+    view_of,
 )
 
 COMPONENT = "stepper"
-PLACE = {name: PARAM.get(name, name) for name in ("step", "layer", "head")}
+PLACE = {"step": "step", "layer": "map_layer", "head": "map_head"}  # in the address
 PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
-def linked() -> None:
-    """Say above what the address asks wrongly."""
-    texts = persistent.texts()
-    frame.say(*link_problems({name: text for name, text in texts.items() if name in texts.linked and text}))
+def linked(trace, entry: Entry) -> DecodingView:
+    """The view that the address asks for; what it asks wrongly is said above."""
+    start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
+    asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
+    frame.say(*persistent.of_link(problems))
+    return asked
 
 
-def stepping(*, is_own: bool = True) -> dict[str, Any]:
+def stepping(asked: DecodingView, *, is_own: bool = True) -> dict[str, Any]:
     """How to step, how to choose, and what the training side is compared with. A checkpoint has no beam here, and its
     padding is its own.
     """
     bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
-    chosen: dict[str, Any] = {"way": _one_of("way", "Ways to step", bar, help=_WAY_HELP)}
+    chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_WAY_HELP)}
     without = () if is_own else ("beam",)
-    if persistent.text("choose") in without:
+    if asked.choose in without:
         frame.say("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
-    chosen["choose"] = _one_of("choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
+    chosen["choose"] = _one_of(asked, "choose", "Next token", bar, without=without, help=_CHOOSE_HELP)
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
-        chosen[name] = _number(name, label, bar, help=_HELPS.get(name))
-    chosen["seed"] = _number("seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers.")
-    chosen["smoothing"] = _number("smoothing", "Smoothing", bar, help=_SMOOTHING_HELP)
+        chosen[name] = _number(asked, name, label, bar, help=_HELPS.get(name))
+    chosen["seed"] = _number(
+        asked, "seed", "Seed", bar, help="Of sampling and of dropout: the same seed, the same numbers."
+    )
+    chosen["smoothing"] = _number(asked, "smoothing", "Smoothing", bar, help=_SMOOTHING_HELP)
     if is_own:
-        chosen["padding"] = _number("padding", "Padding", bar, help=_PADDING_HELP)
+        chosen["padding"] = _number(asked, "padding", "Padding", bar, help=_PADDING_HELP)
     return chosen
 
 
-def breaking(*, is_own: bool = True) -> dict[str, Any]:
+def breaking(asked: DecodingView, *, is_own: bool = True) -> dict[str, Any]:
     """The switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
     if not is_own:
         st.caption(
@@ -66,47 +67,41 @@ def breaking(*, is_own: bool = True) -> dict[str, Any]:
     here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
     here.markdown("**Break it**", width="content", help=_BREAK_HELP)
     return {
-        "causal": _listed("causal", "Causal mask", here),
-        "dtype": _listed("dtype", "Type that the steps run in", here),
-        "dropout": _switch("dropout", f"Dropout {DROPOUT:g} left on", here),
-        "restart": _switch("restart", "Positions restart in the cache", here),
+        "causal": _listed(asked, "causal", "Causal mask", here),
+        "dtype": _listed(asked, "dtype", "Type that the steps run in", here),
+        "dropout": _switch(asked, "dropout", f"Dropout {DROPOUT:g} left on", here),
+        "restart": _switch(asked, "restart", "Positions restart in the cache", here),
     }
 
 
-def more() -> dict[str, Any]:
+def more(asked: DecodingView) -> dict[str, Any]:
     """What else is drawn below."""
-    chosen = persistent.text("more")
 
     def draw(**more) -> str | None:
         titles = MORE.__getitem__
         return st.segmented_control("More", list(MORE), format_func=titles, label_visibility="collapsed", **more)
 
-    value = chosen if chosen in MORE else None
-    choices.show("more-shown", value, {"default": value}, draw, lambda: _adopt_code("more"))
-    return {"more": value}
+    choices.show("more-shown", asked.more, {"default": asked.more}, draw, lambda: _take("more", "more-shown"))
+    return {"more": asked.more}
 
 
-def experiment(shown: str | None) -> dict[str, Any]:
+def experiment(asked: DecodingView) -> dict[str, Any]:
     """The untrained experiment's ids and seed, where it is shown."""
-    if shown != "experiment":
+    if asked.more != "experiment":
         return {}
     columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
     labels = {"ids_src": "Source ids", "ids_tgt": "Target ids"}
     chosen: dict[str, Any] = {
-        name: _text(name, labels[name], ids, column) for column, (name, ids) in zip(columns, IDS.items(), strict=False)
+        name: _text(asked, name, label, column) for column, (name, label) in zip(columns, labels.items(), strict=False)
     }
-    chosen["ids_seed"] = _number("ids_seed", "Seed of the weights", columns[2], width="stretch")
-    chosen["ids_causal"] = _switch("ids_causal", "Causal mask", columns[3], default=True)
+    chosen["ids_seed"] = _number(asked, "ids_seed", "Seed of the weights", columns[2], width="stretch")
+    chosen["ids_causal"] = _switch(asked, "ids_causal", "Causal mask", columns[3])
     return chosen
 
 
-def view_of(chosen: Mapping[str, Any], trace, entry: Entry) -> DecodingView:
-    """All options as one, with the step and head that the address asks for."""
-    texts = {name: persistent.text(key) for name, key in PLACE.items()}
-    start = {name: entry.start.get(name, "mean") for name in ("layer", "head")}
-    found, problems = place(texts, trace.n_layers, trace.n_heads, start=start)
-    frame.say(*problems)
-    return DecodingView(**chosen, **found)  # type: ignore[arg-type]
+def shown(asked: DecodingView, chosen: Mapping[str, Any]) -> DecodingView:
+    """All options as one: what the controls that are drawn say, and the step and head that the address asks for."""
+    return DecodingView(**chosen, **{name: getattr(asked, name) for name in PLACE})  # type: ignore[arg-type]
 
 
 def adopt() -> None:
@@ -118,69 +113,56 @@ def adopt() -> None:
     st.session_state[PLACE_SHOWN] = shown | news
 
 
-def _adopt_code(name: str) -> None:
-    persistent.write({name: st.session_state[f"{name}-shown"] or None})
-
-
-def _one_of(name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
+def _one_of(asked: DecodingView, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
     known = {code: title for code, title in CODES[name].items() if code not in without}
 
     def draw(**more) -> str:
         titles = known.__getitem__
         return where.segmented_control(label, list(known), format_func=titles, required=True, **options, **more)
 
-    value = _code(name, known)
-    return choices.show(f"{name}-shown", value, {"default": value}, draw, lambda: _adopt_code(name))
+    value, key = getattr(asked, name), f"{name}-shown"
+    value = value if value in known else next(iter(known))
+    return choices.show(key, value, {"default": value}, draw, lambda: _take(name, key))
 
 
-def _listed(name: str, label: str, where) -> str:
-    known = CODES[name]
+def _listed(asked: DecodingView, name: str, label: str, where) -> str:
+    known, value, key = CODES[name], getattr(asked, name), f"{name}-shown"
 
     def draw(**more) -> str:
         look: dict[str, Any] = {"label_visibility": "collapsed", "width": 170}
         return where.selectbox(label, list(known), format_func=known.__getitem__, **look, **more)
 
-    value = _code(name, known)
-    return choices.show(f"{name}-shown", value, {"index": list(known).index(value)}, draw, lambda: _adopt_code(name))
+    return choices.show(key, value, {"index": list(known).index(value)}, draw, lambda: _take(name, key))
 
 
-def _code(name: str, known: Mapping[str, str]) -> str:
-    """What the address says; what it cannot be is the first choice."""
-    chosen = persistent.text(name)
-    return chosen if chosen in known else next(iter(known))
-
-
-def _number(name: str, label: str, where, **options) -> float:
-    number = NUMBERS[name]
-    kind = int if number.step == 1 else float
-    low, high, step, value = (
-        kind(n) for n in (number.low, number.high, number.step, number.read(persistent.text(name)))
-    )
+def _number(asked: DecodingView, name: str, label: str, where, **options) -> float:
+    number, value = NUMBERS[name], getattr(asked, name)
+    low, high, step = (type(value)(n) for n in (number.low, number.high, number.step))
     options = {"width": _WIDTHS.get(name, 68)} | options
 
     def draw(**more) -> float:
         return where.number_input(label, low, high, step=step, **options, **more)
 
-    return choices.show(name, value, {"value": value}, draw, lambda: _take(name))
+    return choices.show(name, value, {"value": value}, draw, lambda: _take(name, name))
 
 
-def _switch(name: str, label: str, where, *, default: bool = False) -> bool:
-    value = (
-        persistent.text(name, str(default)).lower() == "true" if default is False else persistent.text(name) != "false"
-    )
-    return choices.show(name, value, {"value": value}, lambda **more: where.toggle(label, **more), lambda: _take(name))
-
-
-def _text(name: str, label: str, default: str, where) -> str:
-    value = persistent.text(name, default)
+def _switch(asked: DecodingView, name: str, label: str, where) -> bool:
+    value = getattr(asked, name)
     return choices.show(
-        name, value, {"value": value}, lambda **more: where.text_input(label, **more), lambda: _take(name)
+        name, value, {"value": value}, lambda **more: where.toggle(label, **more), lambda: _take(name, name)
     )
 
 
-def _take(name: str) -> None:
-    value = st.session_state[name]
-    persistent.write({name: str(value).lower() if isinstance(value, bool) else str(value)})
+def _text(asked: DecodingView, name: str, label: str, where) -> str:
+    value = getattr(asked, name)
+    return choices.show(
+        name, value, {"value": value}, lambda **more: where.text_input(label, **more), lambda: _take(name, name)
+    )
+
+
+def _take(name: str, key: str) -> None:
+    value = st.session_state[key]
+    persistent.write({name: str(int(value)) if isinstance(value, bool) else None if value is None else str(value)})
 
 
 _WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line

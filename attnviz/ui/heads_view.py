@@ -20,7 +20,7 @@ def current(texts: Mapping[str, str], trace, entry: Entry) -> View:
     shapes = {kind: trace.shape(kind) for kind in trace.kinds}
     bounds = Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS), shapes)
     view, problems = view_of(texts, bounds, start)
-    frame.say(*problems)
+    frame.say(*persistent.of_link(problems))
     st.session_state[_SHOWN] = view.to_params()
     return view
 

@@ -33,7 +33,7 @@ FILL_NAMES = {
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
     view, problems = view_of(persistent.texts(), _bounds(trace, entry))
-    frame.say(*problems)
+    frame.say(*persistent.of_link(problems))
     return view
 
 

@@ -5,12 +5,13 @@ address follows them. Every choice goes through `write`, and once a run `publish
 which is one entry in its history. docs/architecture.md tells the rest.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
 
 from attnviz.ui.address import history
+from attnviz.ui.address.fields import Problem
 
 BAR = ("model", "src", "to", "tgt", "new")  # on every page
 _SITE = {name: name for name in ("kind", "layer", "head")}
@@ -152,7 +153,7 @@ def address(page: str) -> dict[str, str]:
 def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
     """The address of a link to another page that asks for `more` than the session holds; one such link a page."""
     memory = _memory()
-    memory.way = {name: chosen for name, chosen in (address(page) | more).items() if chosen}
+    memory.way = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
     return memory.way
 
 
@@ -161,10 +162,17 @@ def said() -> dict[str, str]:
     return _memory().said
 
 
-def set_aside(name: str) -> None:
-    """Leave a text out of this page's address: no link asked for it, and the model in force has no such thing."""
-    memory = _memory()
-    memory.aside[memory.page, name] = text(name)
+def of_link(problems: Iterable[Problem]) -> list[Problem]:
+    """What is to be said of texts that a link brought. What no link asked for, and the model in force has not, leaves
+    the address without a word.
+    """
+    memory, said = _memory(), []
+    for problem in problems:
+        if problem.name in memory.linked:
+            said.append(problem)
+        elif not problem.is_part:
+            memory.aside[memory.page, problem.name] = text(problem.name)
+    return said
 
 
 def catch_up(key: str, take: Callable[[], None]) -> None:
