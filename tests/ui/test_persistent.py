@@ -37,7 +37,7 @@ def test_a_state_comes_back_from_its_texts() -> None:
         ("map_layer", "-1", "this model has layers 0 to 2; shown is mean"),
         ("row", "²", "it is a position counted from 0; shown is none"),
         ("share", "nan", "it is a number from 0 to 1; shown is 0.5"),
-        ("words", "maybe", "it is 1 for on or 0 for off; shown is 0"),
+        ("words", "maybe", "it is true or false; shown is false"),
         ("zoom", "3.3.0.5", "shown is the whole map"),
     ],
 )

@@ -100,11 +100,11 @@ def number(default: float, low: float, high: float, *, name: str = "") -> Any:
 
 
 def flag(*, default: bool = False) -> Any:
-    """On or off."""
+    """On or off: 1 or 0 in an address, true or false in older links."""
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
         if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
-            say("it is 1 for on or 0 for off", "1" if default else "0")
+            say("it is true or false", str(default).lower())
         return known.get(text, default)
 
     return declared(default, read, lambda value: "1" if value else "0")
