@@ -97,7 +97,6 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 @pytest.mark.parametrize("more", [{}, {"words": "true", "specials": "hide"}, {"layer": "mean", "head": "1"}])
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
-    link["table"] = "1"
     short = header(open_page("heads", **link))
     monkeypatch.setattr(heads_maps, "LONG", 1)
     app = open_page("heads", **link)
