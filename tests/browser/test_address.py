@@ -297,7 +297,7 @@ def test_the_first_choice_after_a_restart_is_kept(restarted: Page, settled: Call
 
 
 def test_the_first_head_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
-    restarted.get_by_role("button", name=re.compile("L2 H5")).first.click()
+    restarted.get_by_role("gridcell", name="L2 H5").click()
     expect(restarted).to_have_url(re.compile("layer=2.*head=5"))
     settled(restarted)
     assert focus(restarted) == ("cross", "2", "5")

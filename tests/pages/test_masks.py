@@ -169,8 +169,8 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
     ("name", "value", "told"),
     [
         ("kind", "sideways", "it can be"),
-        ("layer", "99", "from 0 to"),
-        ("head", "-1", "from 0 to"),
+        ("layer", "99", "layers 0 to"),
+        ("head", "-1", "heads 0 to"),
         ("masks", "causal~magic_3", "magic_3"),
         ("masks", "window_far", "window_far"),
         ("fill", "nought", "it can be"),
