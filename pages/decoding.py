@@ -5,22 +5,21 @@ import streamlit as st
 from attnviz.ui import decoding_controls, decoding_more, decoding_run, decoding_stage, decoding_verdict, frame, session
 
 request = frame.page("Decoding")
-decoding_stage.leave_if_asked()
 st.html(frame.STYLES / "decoding.css")
 trace = frame.run(lambda: session.trace(request))
-decoding_controls.linked()
+asked = decoding_controls.linked(trace, request.entry)
 is_own = decoding_run.is_own(request)
-chosen = decoding_controls.stepping(is_own=is_own)
+chosen = decoding_controls.stepping(asked, is_own=is_own)
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:
-    chosen |= decoding_controls.breaking(is_own=is_own)
+    chosen |= decoding_controls.breaking(asked, is_own=is_own)
 numbers, right = lower.columns([34, 66], gap="medium")
 with below.container(horizontal=True, vertical_alignment="center"):
-    chosen |= decoding_controls.more()
+    chosen |= decoding_controls.more(asked)
     way_to_heads = st.container(width="content")
 with below:
-    chosen |= decoding_controls.experiment(chosen["more"])
-view = decoding_controls.view_of(chosen, trace, request.entry)
+    chosen |= decoding_controls.experiment(asked)
+view = decoding_controls.shown(asked, chosen)
 run = frame.run(lambda: decoding_run.decoded(request, trace, view))
 with upper:
     decoding_stage.stage(request, trace, view, run)

@@ -26,7 +26,7 @@ TABS = {
 request = frame.page("Implementations")
 st.html(frame.STYLES / "workshop.css")
 trace = frame.run(lambda: session.trace(request))
-view = implementations_link.current(trace)
+view = site_bench.view_of(implementations_link.ImplementationsView, trace)
 site_bench.site(trace, view)
 site_terms.parts("tab", implementations_link.TABS, view.tab, site_terms.IMPLEMENTATIONS)
 bench = frame.run(lambda: site_bench.bench(request, trace, view))

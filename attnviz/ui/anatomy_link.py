@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.shape_walk import LAYOUTS
 from attnviz.analysis.skipped_lines import SKIPS
-from attnviz.tracing.trace import Trace
-from attnviz.ui import choices, frame
+from attnviz.ui.address.fields import choice, whole
 from attnviz.ui.site_bench import SiteView
 
 PARTS = {
@@ -23,21 +22,7 @@ MOST_LINES = 40
 class AnatomyView(SiteView):
     """`line` is the step of the walk that is shown, `skip` the line that is left out."""
 
-    part: str = "walk"
-    layout: str = "batch_first"
-    line: int = 0
-    skip: str = "contiguous"
-
-
-def current(trace: Trace) -> AnatomyView:
-    """The view that the address asks for; what it asks wrongly is said above the picture."""
-    reader = choices.Reader(choices.linked(list(vars(AnatomyView()))))
-    view = AnatomyView(
-        **SiteView.read(reader, trace),
-        part=reader.one_of("part", list(PARTS), "walk"),
-        layout=reader.one_of("layout", LAYOUTS, "batch_first"),
-        line=reader.index("line", MOST_LINES),
-        skip=reader.one_of("skip", list(SKIPS), "contiguous"),
-    )
-    frame.say(*reader.problems)
-    return view
+    part: str = choice("walk", tuple(PARTS))
+    layout: str = choice("batch_first", LAYOUTS)
+    line: int = whole(0, MOST_LINES)
+    skip: str = choice("contiguous", tuple(SKIPS))

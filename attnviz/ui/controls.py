@@ -10,8 +10,9 @@ import streamlit as st
 from attnviz.models.catalogue import Entry
 from attnviz.text.languages import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
-from attnviz.ui import kept, model_choice, session
-from attnviz.ui.choices import Reader
+from attnviz.ui import choices, model_choice, session
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import read, whole
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request
 
@@ -62,6 +63,7 @@ def top_bar() -> Request:
     run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
     with menu:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
+        persistent.catch_up("example", _use_example)
     with link:
         st.session_state["running-slot"] = st.container(key="running").empty()
         st.session_state["copy-link-slot"] = st.container()
@@ -103,16 +105,32 @@ def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
     return draw
 
 
+@dataclass(frozen=True)
+class _Prompt:
+    """What the bar asks besides a prompt."""
+
+    new: int = whole(NEW, MAX_NEW + 1)
+
+
 def _prompt(entry: Entry) -> Request:
     left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
     with left:
         src = _sentence(_PROMPT)
-    linked = Reader(st.query_params.to_dict())
-    linked.whole("new", MAX_NEW + 1, NEW)  # asked before the field, which is silent about what it cannot take
-    st.session_state.setdefault("notes", []).extend(linked.problems)
+    asked, problems = read(_Prompt, persistent.texts(), {})
+    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
     with right:
-        new = kept.number("new", "Tokens to write", low=0, high=MAX_NEW, value=NEW, help="0: only the prompt is read")
-    return Request(entry, src, new=new)
+        return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
+
+
+def _count(key: str, label: str, value: int, **options: str) -> int:
+    def draw(**more) -> int:
+        return st.number_input(label, 0, MAX_NEW, **options, **more)
+
+    def take() -> None:
+        persistent.write({key: str(st.session_state[shown])})
+
+    shown = f"{key}-shown"
+    return choices.show(shown, value, {"value": value}, draw, take)
 
 
 _ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
@@ -124,62 +142,50 @@ _ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
 
 
 def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
-    """One of `titles`; the address holds its key, where a bound selectbox would put its title."""
-    options = list(titles)
-    with st.container(key=f"link-{key}"):
-        linked = kept.text(key, key)
-    shown = kept.shown(key)
+    """One of `titles`; the address holds its key."""
+    options, linked, shown = list(titles), persistent.text(key), f"{key}-shown"
+    value = linked if linked in titles else options[0]
 
-    def adopt() -> None:
-        st.session_state[key] = st.session_state[shown]
+    def draw(**more) -> str:
+        return st.selectbox(label, options, format_func=titles.__getitem__, **more)
+
+    def take() -> None:
+        persistent.write({key: st.session_state[shown]})
         on_change()
 
-    st.session_state[shown] = linked if linked in titles else options[0]
-    return st.selectbox(label, options, key=shown, format_func=titles.__getitem__, on_change=adopt)
+    return choices.show(shown, value, {"index": options.index(value)}, draw, take)
 
 
 def _sentence(field: _Field) -> str:
-    """A sentence to type. The address keeps it by a field that nobody sees: what is set from here is a step for Back,
-    where a bound field that is typed into writes over the step before.
-    """
+    """A sentence to type."""
     default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
-    with st.container(key=f"link-{field.key}"):
-        typed = kept.text(field.key, field.key, value=default, on_change=changed, args=(field,))
-    shown = kept.shown(field.key)
+    value, shown = persistent.text(field.key, default), f"{field.key}-shown"
 
-    def adopt() -> None:
-        st.session_state[field.key] = st.session_state[shown]
-        changed(field)
+    def draw(**more) -> str | None:
+        return st.text_input(field.label, **more)
 
-    if st.session_state.get(shown) != typed:  # set again without need, it would undo what is just being typed
-        st.session_state[shown] = typed
-    st.text_input(field.label, key=shown, on_change=adopt)
+    def take() -> None:
+        typed, note = capped(st.session_state[shown] or "", field.most)
+        if note:
+            st.session_state[f"{field.key}-note"] = about(field.name, (note,))
+        persistent.write({field.key: None if typed == default else typed})
+        changed()
+
+    choices.show(shown, value, {"value": value}, draw, take)
     for note in st.session_state.pop(f"{field.key}-note", ()):
         st.session_state.setdefault("notes", []).append(note)
-    return typed
+    return value
 
 
-def _keep_to_limit(field: _Field) -> None:
-    capped_text, note = capped(st.session_state.get(field.key) or "", field.most)
-    if note:
-        st.session_state[field.key] = capped_text
-        st.session_state[f"{field.key}-note"] = about(field.name, (note,))
-
-
-def _source_changed(field: _Field | None = None) -> None:
+def _source_changed() -> None:
     """A target that the model wrote for another sentence goes; one that a person typed stays."""
-    if field is not None:
-        _keep_to_limit(field)
-    if not st.session_state.get("tgt-typed"):
-        kept.clear("tgt")
+    if persistent.text("tgt") != st.session_state.get("tgt-typed"):
+        persistent.write({"tgt": None})
 
 
-def _target_typed(field: _Field) -> None:
-    _keep_to_limit(field)
-    st.session_state["tgt-typed"] = bool((st.session_state.get("tgt") or "").strip())
+def _target_typed() -> None:
+    st.session_state["tgt-typed"] = persistent.text("tgt").strip() and persistent.text("tgt")
 
 
 def _use_example() -> None:
-    st.session_state["src"] = st.session_state["example"]
-    st.session_state["tgt-typed"] = False
-    kept.clear("tgt")
+    persistent.write({"src": st.session_state["example"], "tgt": None})

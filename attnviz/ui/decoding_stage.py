@@ -3,8 +3,9 @@
 import streamlit as st
 
 from attnviz.ui import captions, decoding_run, link
+from attnviz.ui.address import persistent
 from attnviz.ui.components.stepper import stepper
-from attnviz.ui.decoding_controls import COMPONENT, LEAVING, PLACE_SHOWN, adopt
+from attnviz.ui.decoding_controls import COMPONENT, PLACE_SHOWN, adopt
 from attnviz.ui.decoding_link import CHOICES, WAYS, DecodingView
 from attnviz.ui.decoding_run import Decoded
 from attnviz.views.stepper_payload import Inference, Training, stepper_payload
@@ -97,23 +98,14 @@ def link_to_heads(request, trace, view: DecodingView, run: Decoded) -> None:
         return
     tgt = "" if "tgt" not in model.inputs else link.target(trace) if own else model.spelled(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
-    row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head)}
-    st.button(f"Open step {step} in Heads", key="open", icon=":material/open_in_new:", on_click=_leave, args=(tgt, row))
+    row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
+    there = persistent.way("Heads", row | {"tgt": tgt})
+    st.page_link(
+        "pages/heads.py", label=f"Open step {step} in Heads", icon=":material/open_in_new:", query_params=there
+    )
 
 
 def _is_targets(run: Decoded, trace) -> bool:
     """Whether the steps wrote the target that the training pass was given."""
     made = run.made
     return tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
-
-
-def _leave(tgt: str, row: dict[str, str]) -> None:
-    """Before the next run, when nothing is bound to the address yet: the target to take along, and the way."""
-    st.session_state["tgt"] = tgt
-    st.session_state[LEAVING] = row
-
-
-def leave_if_asked() -> None:
-    """Go to the Heads page where the button was pressed; the sentences stay in force."""
-    if row := st.session_state.pop(LEAVING, None):
-        st.switch_page("pages/heads.py", query_params=row)

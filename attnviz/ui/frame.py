@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attnviz.ui import controls, guards, kept, link
+from attnviz.ui import controls, guards, link
+from attnviz.ui.address import persistent
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
@@ -30,19 +31,25 @@ def page(title: str) -> Request:
     """Draw the frame of a page and return what the top bar asks for."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
-    _remember_link()
-    kept.hand_over(title)
+    persistent.begin(title)
     with st.sidebar:
         with st.container(key="brand"):
-            st.page_link("dashboard.py", label="attn:primary[**viz**]", width="stretch")
+            page_link("dashboard.py", "attn:primary[**viz**]")
         for path, label, icon in MENU:
-            st.page_link(path, label=label, icon=icon, width="stretch")
+            page_link(path, label, icon=icon)
     request = controls.top_bar()
-    st.session_state["linked"].setdefault("model", request.entry.name)
+    persistent.said().setdefault("model", request.entry.name)
+    persistent.publish(early=True)
     st.session_state["notes-slot"] = st.container(key="notes")
     if refusal := st.session_state.pop("refusal", None):
         stop(refusal)
     return request
+
+
+def page_link(path: str, label: str, *, icon: str | None = None) -> None:
+    """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
+    title = next((title for known, title, _ in MENU if known == path), "Welcome")
+    st.page_link(path, label=label, icon=icon, width="stretch", query_params=persistent.address(title))
 
 
 def say(*sentences: str) -> None:
@@ -54,6 +61,7 @@ def say(*sentences: str) -> None:
 def stop(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
     st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+    persistent.publish()
     st.stop()
 
 
@@ -69,6 +77,7 @@ def run(make: Callable[[], T]) -> T:
 
 def finish(request: Request, trace, view: link.Linkable | None = None) -> None:
     """Draw what depends on the run: notes, the link to copy, the status bar."""
+    persistent.publish()
     loaded = model(request.entry.name)
     say(
         *link.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
@@ -117,21 +126,11 @@ def _size(trace) -> str:
     return f"{size}, {term('d_k')} <b>{query.shape[3]}</b>"
 
 
-def _remember_link() -> None:
-    """Keep what a link says of its version, weights, model and language: widgets drop what they cannot show."""
-    asked = {name: st.query_params[name] for name in ("v", "weights", "model", "to") if name in st.query_params}
-    if asked.keys() & {"v", "weights"} or "linked" not in st.session_state:
-        st.session_state["linked"] = asked
-    for name in ("v", "weights"):
-        if name in st.query_params:
-            del st.query_params[name]
-
-
 def _still_linked(request: Request) -> dict[str, str]:
     """What the link said, less what does not concern the model and the language that are in force by now."""
-    linked = dict(st.session_state["linked"])
+    linked = dict(persistent.said())
     if linked["model"] != request.entry.name:
         linked.pop("weights", None)
-    if linked.get("to") != st.session_state.get("to"):
+    if linked.get("to") != persistent.text("to"):
         linked.pop("to", None)
     return linked

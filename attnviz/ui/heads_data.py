@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.analysis.tables import weights_table
 from attnviz.ui import captions, figure
+from attnviz.ui.address import persistent
 from attnviz.ui.components.brought_up import brought_up
 from attnviz.ui.heads_link import View
 from attnviz.views.labels import map_title
@@ -48,7 +49,7 @@ def _site(view: View) -> str:
 
 
 def _close(name: str) -> None:
-    st.session_state[name] = "0"
+    persistent.write({name: "0"})
 
 
 def _figure(maps, view: View) -> None:

@@ -1,13 +1,13 @@
-"""The Heads page's view in widgets that nobody sees: they keep it in the address and across pages, and Back works."""
+"""The Heads page's view as the address asks for it, and as the visitor changes it."""
 
 from collections.abc import Mapping
 
 import streamlit as st
-from streamlit.runtime.state import get_session_state
 
 from attnviz.analysis.metrics import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.ui import frame
+from attnviz.ui.address import persistent
 from attnviz.ui.components.told import OPTIONAL_NUMBER, SITE, SWITCH, TEXT, told
 from attnviz.ui.heads_link import Bounds, View, view_of
 
@@ -21,7 +21,7 @@ TOLD = {
     "pins": list,
     "zoom": (list, type(None)),
 }
-STARTS = ("kind", "layer", "head")  # a model says where it starts: left out, they do not mean the defaults
+_SHOWN = "heads-shown"
 
 
 def current(texts: Mapping[str, str], trace, entry: Entry) -> View:
@@ -30,7 +30,8 @@ def current(texts: Mapping[str, str], trace, entry: Entry) -> View:
     shapes = {kind: trace.shape(kind) for kind in trace.kinds}
     bounds = Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS), shapes)
     view, problems = view_of(texts, bounds, start)
-    frame.say(*problems)
+    frame.say(*persistent.of_link(problems))
+    st.session_state[_SHOWN] = view.to_params()
     return view
 
 
@@ -41,25 +42,7 @@ def adopt() -> None:
         return
     known["pins"] = tuple(tuple(pin) for pin in known["pins"])
     known["zoom"] = tuple(known["zoom"] or ()) or None
-    defaults = View().to_params()
-    texts = {
-        name: text
-        for name, text in View(**known).to_params().items()
-        if name in STARTS or text != (st.session_state.get(name) or defaults[name])
-    }
-    _announce_once(texts)
-    st.session_state.update(texts)
-
-
-def _announce_once(texts: dict[str, str]) -> None:
-    """Let the browser hear of all texts at once: each message is an entry in its history, and Back would stop at each.
-
-    A widget sends the whole address when the text that it is given is not there yet. All but the last find theirs.
-    """
-    with get_session_state().query_params() as address:
-        news = [name for name, text in texts.items() if text != address.to_dict().get(name, "")]
-        for name in news[:-1]:
-            if texts[name]:
-                address.set_with_no_forward_msg(name, texts[name])
-            else:
-                address.discard_param_no_forward_msg(name)
+    shown = st.session_state.get(_SHOWN, {})
+    news = {name: text for name, text in View(**known).to_params().items() if text != shown.get(name)}
+    persistent.write(news)
+    st.session_state[_SHOWN] = shown | news

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from attnviz.analysis.mask_shapes import NAMES
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.ways import WAYS
-from attnviz.tracing.trace import Trace
-from attnviz.ui import choices, frame
+from attnviz.ui.address.fields import choice
 from attnviz.ui.site_bench import SiteView
 
 TABS = {
@@ -30,29 +29,11 @@ class ImplementationsView(SiteView):
     `reach` and `strength` are those of the relative positions, `axes` the shape in which a mask is tried.
     """
 
-    tab: str = "agreement"
-    one: str = "annotated"
-    other: str = "refactored"
-    bug: str = "softmax_over_heads"
-    scope: str = "kind"
-    reach: int = 4
-    strength: float = 4.0
-    axes: str = "full"
-
-
-def current(trace: Trace) -> ImplementationsView:
-    """The view that the address asks for; what it asks wrongly is said above the picture."""
-    reader = choices.Reader(choices.linked(list(vars(ImplementationsView()))))
-    view = ImplementationsView(
-        **SiteView.read(reader, trace),
-        tab=reader.one_of("tab", list(TABS), "agreement"),
-        one=reader.one_of("one", list(WAYS), "annotated"),
-        other=reader.one_of("other", list(WAYS), "refactored"),
-        bug=reader.one_of("bug", list(BUGS), "softmax_over_heads"),
-        scope=reader.one_of("scope", list(SCOPES), "kind"),
-        reach=int(reader.one_of("reach", [str(reach) for reach in REACHES], "4")),
-        strength=float(reader.one_of("strength", [str(strength) for strength in STRENGTHS], "4.0")),
-        axes=reader.one_of("axes", NAMES, "full"),
-    )
-    frame.say(*reader.problems)
-    return view
+    tab: str = choice("agreement", tuple(TABS))
+    one: str = choice("annotated", tuple(WAYS))
+    other: str = choice("refactored", tuple(WAYS))
+    bug: str = choice("softmax_over_heads", tuple(BUGS))
+    scope: str = choice("kind", tuple(SCOPES))
+    reach: int = choice(4, REACHES)
+    strength: float = choice(4.0, STRENGTHS)
+    axes: str = choice("full", tuple(NAMES))

@@ -10,9 +10,9 @@ from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
 from attnviz.text.glossary import definition
 from attnviz.ui import choices, frame
+from attnviz.ui.address import persistent
 from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, told
 from attnviz.ui.masks_link import (
-    FIELDS,
     LEAST_FILL,
     MAX_SECOND,
     MOST_FILL,
@@ -37,8 +37,8 @@ FILL_NAMES = {
 
 def current(trace, entry: Entry) -> MaskView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    view, problems = view_of(choices.linked(FIELDS), _bounds(trace, entry))
-    frame.say(*problems)
+    view, problems = view_of(persistent.texts(), _bounds(trace, entry))
+    frame.say(*persistent.of_link(problems))
     return view
 
 
@@ -52,11 +52,10 @@ def adopt() -> None:
     edit = told(COMPONENT, "edit", {"paint": TEXT, "row": OPTIONAL_NUMBER, "zoom": TEXT})
     if edit is None:
         return
-    st.session_state["paint"] = edit["paint"]
-    st.session_state["row"] = "" if edit["row"] is None else str(edit["row"])
-    st.session_state["zoom"] = edit["zoom"]
-    if told(COMPONENT, "edit", {"bake": SWITCH}) not in (None, {"bake": False}):
-        st.session_state["masks"] = "none"
+    row = "" if edit["row"] is None else str(edit["row"])
+    is_baked = told(COMPONENT, "edit", {"bake": SWITCH}) not in (None, {"bake": False})
+    baked = {"masks": "none"} if is_baked else {}
+    persistent.write({"paint": edit["paint"], "row": row, "zoom": edit["zoom"], **baked})
 
 
 def answered() -> int:
@@ -78,16 +77,17 @@ def site(trace, view: MaskView) -> None:
 def masks(view: MaskView) -> None:
     """Rules that are combined with &, and their numbers."""
     chosen = dict(view.rules)
-    st.session_state["pick-masks"] = list(chosen)
-    st.pills(
-        "Masks, combined with &",
-        list(RULES),
-        selection_mode="multi",
-        key="pick-masks",
-        on_change=_take_rules,
-        args=(chosen, view.second),
-        help=definition("Masks, combined with &"),
-    )
+
+    def draw(**more) -> list[str]:
+        return st.pills(
+            "Masks, combined with &",
+            list(RULES),
+            selection_mode="multi",
+            help=definition("Masks, combined with &"),
+            **more,
+        )
+
+    choices.show("pick-masks", list(chosen), {"default": list(chosen)}, draw, lambda: _take_rules(chosen, view.second))
     for name, numbers in chosen.items():
         if numbers:
             _numbers(name, chosen)
@@ -111,17 +111,11 @@ def fill(view: MaskView) -> None:
     """What stands in masked cells, in which dtype, and how far the mask reaches."""
     _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
-        st.session_state["pick-number"] = view.number
-        st.slider(
-            "Number",
-            LEAST_FILL,
-            MOST_FILL,
-            step=0.5,
-            key="pick-number",
-            on_change=choices.take,
-            args=("number",),
-            help=definition("Number"),
-        )
+
+        def draw(**more) -> float | None:
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=definition("Number"), **more)
+
+        choices.show("pick-number", view.number, {"value": view.number}, draw, lambda: choices.take("number"))
     _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
     _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
@@ -136,18 +130,14 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
     rule = RULES[name]
     for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
         kind = float if number.is_share else int
+
+        def draw(number=number, kind=kind, column=column, **more) -> float | None:
+            low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
+            label = f"{name}: {number.label}"
+            return column.number_input(label, low, high, step=step, help=definition(label), **more)
+
         key = f"pick-{name}-{number.label}"
-        st.session_state[key] = kind(value)
-        column.number_input(
-            label := f"{name}: {number.label}",
-            kind(number.least),
-            kind(number.most),
-            step=0.05 if number.is_share else 1,
-            key=key,
-            on_change=_take_number,
-            args=(name, chosen),
-            help=definition(label),
-        )
+        choices.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
 
 
 def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
@@ -160,12 +150,16 @@ def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
     names = [name for name in st.session_state.get("pick-masks") or [] if name in RULES]
-    st.session_state["masks"] = rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))
+    texts = {"masks": rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))}
     if "padding" in names and "padding" not in before and not second.strip():
-        st.session_state["second"] = SECOND  # padding needs somebody to be padded
+        texts["second"] = SECOND  # padding needs somebody to be padded
+    persistent.write(texts)
 
 
 def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
     rule = RULES[name]
-    numbers = tuple(st.session_state[f"pick-{name}-{number.label}"] for number in rule.numbers)
-    st.session_state["masks"] = rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))
+    numbers = tuple(
+        st.session_state.get(f"pick-{name}-{number.label}", value)
+        for number, value in zip(rule.numbers, chosen[name], strict=True)
+    )
+    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))})

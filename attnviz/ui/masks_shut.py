@@ -4,6 +4,7 @@ import streamlit as st
 import torch
 
 from attnviz.analysis.mask_recipe import fitted
+from attnviz.ui.address import persistent
 from attnviz.ui.masks_lab import Bench
 from attnviz.views.painting import painting_to_text
 
@@ -52,4 +53,4 @@ def _painted(bench: Bench, row: int, *, sees: bool) -> str:
 
 
 def _show(paint: str, row: int) -> None:
-    st.session_state.update({"paint": paint, "row": str(row), "room": "fills"})
+    persistent.write({"paint": paint, "row": str(row), "room": "fills"})

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attnviz.models.catalogue import DEFAULT, Entry, entries, other
-from attnviz.ui import kept, offered, session
+from attnviz.ui import choices, offered, session
+from attnviz.ui.address import persistent
 from attnviz.ui.markdown import literal
 from attnviz.ui.offered import is_free
 
@@ -34,10 +35,14 @@ def picker() -> Entry:
             st.session_state.setdefault("notes", []).append(
                 f"The link asks for the model “{linked[:80]}”, {why}; shown is another."
             )
-    st.session_state["model-shown"] = linked if linked in known else next(iter(known))
+    value = linked if linked in known else next(iter(known))
     titles = told_apart({name: entry.title for name, entry in known.items()})
     titles |= {_ANOTHER: "Another model …"} if is_free() else {}
-    chosen = st.selectbox("Model", list(titles), key="model-shown", format_func=titles.__getitem__, on_change=_adopt)
+
+    def draw(**more) -> str:
+        return st.selectbox("Model", list(titles), format_func=titles.__getitem__, **more)
+
+    chosen = choices.show("model-shown", value, {"index": list(titles).index(value)}, draw, _adopt)
     if st.session_state.pop(_ASKED, False) and is_free():
         _ask()
     return known.get(chosen) or known.get(linked) or next(iter(known.values()))
@@ -65,10 +70,8 @@ def _offered() -> list[str]:
 def _linked() -> str:
     """The model in the address, or the one that was just opened."""
     if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
-        st.session_state["model"] = name
-        _forget_target()
-    with st.container(key="link-model"):
-        return kept.text("model", "model")
+        _choose(name)
+    return persistent.text("model")
 
 
 def _adopt() -> None:
@@ -76,14 +79,13 @@ def _adopt() -> None:
     if chosen == _ANOTHER and is_free():
         st.session_state[_ASKED] = True
     elif offered.is_offered(chosen):
-        st.session_state["model"] = chosen
-        _forget_target()
+        _choose(chosen)
 
 
-def _forget_target() -> None:
+def _choose(name: str) -> None:
     """A target belongs to the model that wrote it, and may be no second sentence for the next one."""
-    st.session_state["tgt-typed"] = False
-    kept.clear("tgt")
+    persistent.write_model(name)
+    persistent.write({"tgt": None})
 
 
 @st.dialog("Open a model", icon=":material/folder_open:")

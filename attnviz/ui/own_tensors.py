@@ -16,6 +16,7 @@ from attnviz.models.room import Room
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import frame, guards
+from attnviz.ui.address import persistent
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.ui.markdown import literal
 
@@ -112,6 +113,7 @@ def finish(trace: "BareWeights", tabs: Tabbed) -> None:
     """Notes and status bar; there is no model to speak of, and no link that could carry the file."""
     kind = tabs.view.kind
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
+    persistent.publish()
     frame.say(*trace.info.notes)
     parts = (
         "<b>your own tensors</b>, bare weights",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
@@ -15,7 +15,9 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
-from attnviz.ui import captions, choices, session
+from attnviz.ui import captions, choices, frame, session
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import choice, index, read, text, write
 from attnviz.ui.session import Request
 from attnviz.ui.terms import explained
 from attnviz.views.labels import KINDS
@@ -34,24 +36,26 @@ NOT_OURS = (
 class SiteView:
     """The part of a link that chooses a site, a head and the second sentence of the batch."""
 
-    kind: Kind = "encoder_self"
-    layer: int = 0
-    head: int = 0
-    second: str = SECONDS[0]
-
-    @classmethod
-    def read(cls, reader: choices.Reader, trace: Trace) -> dict[str, Any]:
-        """What the texts ask for."""
-        return {
-            "kind": reader.one_of("kind", trace.kinds, trace.kinds[0]),
-            "layer": reader.index("layer", trace.n_layers),
-            "head": reader.index("head", trace.n_heads),
-            "second": (reader.params.get("second", "").strip() or _shorter(trace))[:MAX_SECOND],
-        }
+    kind: Kind = choice("encoder_self")
+    layer: int = index(of="layer")
+    head: int = index(of="head")
+    second: str = text(SECONDS[0], limit=MAX_SECOND)
 
     def to_params(self) -> dict[str, str]:
         """Every field as the text that stands in a link."""
-        return {name: str(value) for name, value in vars(self).items()}
+        return write(self)
+
+
+ThisView = TypeVar("ThisView", bound=SiteView)
+
+
+def view_of(view: type[ThisView], trace: Trace) -> ThisView:
+    """The view that the address asks for; what it asks wrongly is said above the picture."""
+    there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
+    start = view(kind=trace.kinds[0], second=_shorter(trace))
+    found, problems = read(view, persistent.texts(), there, start)
+    frame.say(*persistent.of_link(problems))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.tracing.shown import shown
+from attnviz.ui import frame
 from attnviz.ui.heads_link import View
 from attnviz.ui.terms import term
 from attnviz.views.heatmaps import heatmap_of
@@ -84,7 +85,7 @@ def ways_in() -> None:
     """A link to each page with a line about what can be done there."""
     with st.container(border=True, key="ways"):
         for page, label, says in _WAYS:
-            st.page_link(page, label=label)
+            frame.page_link(page, label)
             st.caption(says)
 
 

@@ -29,6 +29,18 @@ def dashboard(
     What it prints goes to `log`. Raises RuntimeError with that text when it ends early or takes over 60 seconds.
     """
     port = free_port()
+    server = start(port, log, environment, script=script)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def start(
+    port: int, log: Path, environment: Mapping[str, str] | None = None, *, script: str = "dashboard.py"
+) -> subprocess.Popen:
+    """Start the server on `port` and wait until it is healthy; whoever calls ends it. Raises as `dashboard` does."""
     options = ("--server.port", str(port), "--server.headless", "true")
     command = (sys.executable, "-m", "streamlit", "run", script, *options)
     with log.open("w", encoding="utf-8") as out:
@@ -37,10 +49,10 @@ def dashboard(
         )
     try:
         _wait_for_health(server, f"http://127.0.0.1:{port}", log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+    except RuntimeError:
+        server.kill()
+        raise
+    return server
 
 
 def _wait_for_health(server: subprocess.Popen, address: str, log: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
 
 def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Callable[[Page], None]) -> None:
     opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&map_layer=1&map_head=3")
-    page.get_by_role("button", name="Open step 1 in Heads").click()
+    page.get_by_role("link", name="Open step 1 in Heads").click()
     page.wait_for_url("**/heads?**")
     page.locator(".avz[data-attnviz-painted]").wait_for(timeout=60_000)
     settled(page)

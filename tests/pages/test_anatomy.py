@@ -34,8 +34,7 @@ def test_the_walk_shows_every_line_with_real_sizes(open_page, layout: str) -> No
 
 
 def test_a_line_that_is_chosen_is_shown(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr")
-    app.text_input(key="line").set_value("6").run()  # where the list of lines puts what is chosen
+    app = open_page("anatomy", src="a big red dog", to="fr", line="6")
     assert not app.exception
     assert '"current": 6' in next(part.proto.json for part in app.get("bidi_component") if "Lines" in part.proto.json)
     assert "query.transpose(1, 2)" in app.code[0].value
@@ -115,7 +114,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 @pytest.mark.parametrize("src", ["", "   "])
 def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
     app = open_page("anatomy", src="I love you")
-    app.text_input(key="src").set_value(src).run()
+    app.text_input(key="src-shown").set_value(src).run()
     assert not app.exception
     assert "empty" in said(app)
 

@@ -101,9 +101,9 @@ def test_a_decoder_taller_and_narrower_than_its_encoder_is_shown_to_its_last_hea
 def test_a_text_too_long_is_cut_as_it_is_typed_and_named(open_page, folder, name: str, says: str) -> None:
     app = open_page("heads", model=folder(name), src="I love you.")
     key = "tgt" if name == "bert" else "src"
-    app.text_input(key=key).set_value("love " * 9_000).run()
+    app.text_input(key=f"{key}-shown").set_value("love " * 9_000).run()
     assert not app.exception
-    assert len(app.text_input(key=key).value) == 8_192
+    assert len(app.text_input(key=f"{key}-shown").value) == 8_192
     said = [info.value.replace("\\", "") for info in app.info]
     assert any(note.startswith(says) and "8,192 of 45,000 characters were read" in note for note in said)
     assert any(note.startswith(says) and "tokens were kept" in note for note in said)
@@ -113,13 +113,13 @@ def test_a_number_of_tokens_that_is_none_is_answered_in_a_sentence(open_page, fo
     for asked in ("999", "-1", "many"):
         app = open_page("heads", model=folder("gpt2"), src="I love you.", new=asked)
         assert not app.exception
-        assert app.number_input(key="new").value == 8
+        assert app.number_input(key="new-shown").value == 8
         assert f"new “{asked}”, but it is a whole number from 0 to 64; shown is 8" in notes(app)
-    app.number_input(key="new").set_value(2).run()
+    app.number_input(key="new-shown").set_value(2).run()
     assert "link asks" not in notes(app)
     app = open_page("heads", model=folder("gpt2"), src="I love you.", new="64")
     assert "link asks" not in notes(app)
-    app.number_input(key="new").set_value(2).run()
+    app.number_input(key="new-shown").set_value(2).run()
     assert "link asks" not in notes(app)
 
 

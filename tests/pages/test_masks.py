@@ -67,20 +67,20 @@ def test_all_fills_of_the_dtype_in_force_come_first(open_page) -> None:
 
 
 def test_padding_brings_a_second_sentence_whose_pads_are_keys_and_rows(open_page) -> None:
-    app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", kind="cross", masks="none")
-    app.session_state["second"], app.session_state["item"] = "I love you", "1"
-    header, _ = laboratory(app.run())
+    batch = {"kind": "cross", "second": "I love you", "item": "1"}
+    app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", masks="none", **batch)
+    header, _ = laboratory(app)
     assert "<pad>" in header["cols"]
     assert weights(app)[:, header["cols"].index("<pad>")].max() > 0, "without the mask, padding is looked at"
-    app.session_state["masks"] = "padding"
-    header, _ = laboratory(app.run())
+    app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", masks="padding", **batch)
+    header, _ = laboratory(app)
     assert weights(app)[:, header["cols"].index("<pad>") :].max() == 0
 
 
 def test_choosing_padding_alone_gives_it_somebody_to_pad(open_page) -> None:
     app = open_page("masks", src="a big red dog jumped over a small pond", to="fr", kind="encoder_self")
     app.button_group(key="pick-masks").set_value(["padding"]).run()
-    assert app.session_state["second"]
+    assert app.query_params["second"]
     assert not app.exception
 
 
@@ -154,8 +154,8 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
     ("name", "value", "told"),
     [
         ("kind", "sideways", "it can be"),
-        ("layer", "99", "from 0 to"),
-        ("head", "-1", "from 0 to"),
+        ("layer", "99", "layers 0 to"),
+        ("head", "-1", "heads 0 to"),
         ("masks", "causal~magic_3", "magic_3"),
         ("masks", "window_far", "window_far"),
         ("fill", "nought", "it can be"),
@@ -193,6 +193,6 @@ def test_numbers_of_a_rule_stay_within_their_range(open_page) -> None:
 
 def test_nothing_typed_is_answered_with_what_to_type(open_page) -> None:
     app = open_page("masks", src="I love you")
-    app.text_input(key="src").set_value("  ").run()
+    app.text_input(key="src-shown").set_value("  ").run()
     assert not app.exception
     assert "empty" in said(app)

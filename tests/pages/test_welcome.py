@@ -12,7 +12,7 @@ def test_it_shows_a_live_example(open_page) -> None:
 def test_another_sentence_is_another_example(open_page) -> None:
     app = open_page(src="I love you")
     before = app.get("plotly_chart")[0].proto.spec
-    app.text_input(key="src").set_value("a big red dog jumped").run()
+    app.text_input(key="src-shown").set_value("a big red dog jumped").run()
     assert not app.exception
     assert app.get("plotly_chart")[0].proto.spec != before
 

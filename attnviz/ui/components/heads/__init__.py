@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 from attnviz.ui.components.drawn import unless_drawn
 from attnviz.views.heads_constants import constants_script
@@ -29,6 +30,7 @@ def heads(payload: bytes, *, key: str = "heads", on_change: Callable[[], None] |
         on_change: called before the run that follows a choice.
     """
     result = _component()(key=key, data=unless_drawn(payload, key), on_view_change=on_change or _nothing)
+    persistent.catch_up(key, on_change or _nothing)
     return result.get("view")
 
 

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
 from streamlit.components.v2 import component
 
 from attnviz.text.glossary import definition
+from attnviz.ui.address import persistent
 from attnviz.ui.components.told import NUMBER, told
 
 _HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     def take() -> None:
         chosen = told(key, "chosen", {"at": NUMBER})
         if chosen is not None and 0 <= chosen["at"] < len(values):
-            st.session_state[name] = str(values[chosen["at"]])
+            persistent.write({name: str(values[chosen["at"]])})
 
     data = {
         "label": lines.label,
@@ -48,6 +48,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
         "code": lines.code,
     }
     _component()(key=key, data=data, on_chosen_change=take)
+    persistent.catch_up(key, take)
 
 
 def _explained(terms: Sequence[str]) -> str:

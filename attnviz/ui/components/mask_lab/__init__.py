@@ -11,6 +11,7 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
+from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 
 _HERE = Path(__file__).parent
@@ -39,6 +40,7 @@ def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], N
     and `bake` asks for the rules to be given up, because the paint now says all that they said.
     """
     _component()(key=key, data=payload, on_edit_change=on_change)
+    persistent.catch_up(key, on_change)
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 from attnviz.ui.components.drawn import unless_drawn
 
@@ -38,6 +39,7 @@ def stepper(payload: bytes, *, key: str = "stepper", on_change: Callable[[], Non
         on_change: called before the run that follows a choice of step, layer or head.
     """
     _component()(key=key, data=unless_drawn(payload, key), on_view_change=on_change)
+    persistent.catch_up(key, on_change)
 
 
 @cache

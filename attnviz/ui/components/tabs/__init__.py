@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 from attnviz.ui.components.drawn import unless_drawn
 
@@ -28,3 +29,4 @@ def made(folder: Path, scripts: tuple[str, ...], styles: tuple[str, ...]) -> Cal
 def drawn(made_component: Callable[..., Any], payload: bytes, *, key: str, on_change: Callable[[], None]) -> None:
     """Draw `payload`; under `key` the choice is in the session: ``st.session_state[key]["view"]``."""
     made_component(key=key, data=unless_drawn(payload, key), on_view_change=on_change)
+    persistent.catch_up(key, on_change)

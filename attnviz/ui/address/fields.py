@@ -1,0 +1,190 @@
+"""What stands in an address, field by field: how a text is read, what is said of one that cannot be followed, how a
+value is written. Knows no Streamlit.
+
+A page's state is a frozen dataclass whose fields are declared with the functions below; `read` and `write` do the rest.
+What only a trace knows (kinds, counts) comes as `bounds`, by the field's name, or as a function of the values before.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+MEAN = "mean"  # of all layers or heads
+State = TypeVar("State")
+# say(allowed, used, part=""): what a text, or a part of it, may be, and what is shown instead; or say(sentence=…).
+Say = Callable[..., None]
+Read = Callable[[str, Any, Any, Say], Any]  # (text, bound, default, say)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How one field stands in an address, under `name` where that is another than the field's own."""
+
+    read: Read
+    write: Callable[[Any], str] = str
+    name: str = ""
+
+
+class Problem(str):
+    """A sentence about the text `name` that cannot be followed; `is_part` where the rest of that text counts."""
+
+    name: str
+    is_part: bool
+
+
+def declared(default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "") -> Any:
+    """A field of a state that is read and written in a way of its own."""
+    return field(default=default, metadata={"spec": Spec(read, write, name)})
+
+
+def choice(default: Any, options: Sequence[Any] = ()) -> Any:
+    """One of a few, which are `options` or the field's bound."""
+
+    def read(text: str, bound: Sequence[Any] | None, default: Any, say: Say) -> Any:
+        known = {str(option): option for option in bound or options}
+        if text not in known:
+            say(f"it can be {', '.join(known)}", default)
+        return known.get(text, default)
+
+    return declared(default, read, _or_none)
+
+
+def index(default: int | str = 0, *, of: str, name: str = "") -> Any:
+    """A layer or a head (`of`), or the mean of them where the default's page has such a thing: see `or_mean`."""
+    return declared(default, _index(of, knows_mean=False), name=name)
+
+
+def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
+    """A layer or a head, or "mean"."""
+    return declared(default, _index(of, knows_mean=True), name=name)
+
+
+def _index(of: str, *, knows_mean: bool) -> Read:
+    def read(text: str, count: int, default: Any, say: Say) -> Any:
+        if text == MEAN:  # another page knows it: no news where it means nothing
+            return MEAN if knows_mean else min(default, count - 1)
+        if is_index(text, count):
+            return int(text)
+        say(f"this model has {of}s 0 to {count - 1}", default)
+        return default
+
+    return read
+
+
+def whole(default: int | None = None, count: int = 10_000, *, used: str = "") -> Any:
+    """A whole number from 0 to `count - 1`; `used` says what the default means."""
+
+    def read(text: str, bound: int | None, default: Any, say: Say) -> Any:
+        if is_index(text, most := bound or count):
+            return int(text)
+        allowed = "it is a position counted from 0" if most == 10_000 else f"it is a whole number from 0 to {most - 1}"
+        say(allowed, used or ("none" if default is None else default))
+        return default
+
+    return declared(default, read, _or_none)
+
+
+def number(default: float, low: float, high: float, *, name: str = "") -> Any:
+    """A number from `low` to `high`; a whole one where the default is."""
+    kind = type(default)
+
+    def read(text: str, bound: Any, default: Any, say: Say) -> Any:
+        value = _number(text)
+        if low <= value <= high:  # which not-a-number is not
+            return kind(value)
+        say(f"it is a number from {low:g} to {high:g}", f"{default:g}")
+        return default
+
+    return declared(default, read, name=name)
+
+
+def flag(*, default: bool = False) -> Any:
+    """On or off: 1 or 0 in an address, true or false in older links."""
+
+    def read(text: str, bound: Any, default: Any, say: Say) -> Any:
+        if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
+            say("it is true or false", str(default).lower())
+        return known.get(text, default)
+
+    return declared(default, read, lambda value: "1" if value else "0")
+
+
+def text(default: str = "", *, limit: int) -> Any:
+    """What somebody types, as far as `limit` characters; the default where that is nothing."""
+    return declared(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
+
+
+def window(name: str = "") -> Any:
+    """Part of a map, None for the whole: first row, row after the last, first key, key after the last (0.8.2.10).
+
+    Whether the map is as long as that, the picture knows.
+    """
+
+    def read(text: str, bound: Any, default: Any, say: Say) -> Any:
+        parts = text.split(".")
+        if len(parts) == 4 and all(is_index(part) for part in parts):
+            top, bottom, left, right = map(int, parts)
+            if top < bottom and left < right:
+                return top, bottom, left, right
+        say("a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
+        return None
+
+    return declared(None, read, lambda value: ".".join(map(str, value or ())), name=name)
+
+
+def is_index(text: str, count: int = 100_000) -> bool:
+    """Whether a text is a number from 0 to `count - 1`."""
+    return text.isdecimal() and len(text) < 6 and int(text) < count
+
+
+def read(
+    state: type[State], texts: Mapping[str, str], bounds: Mapping[str, Any], start: Any = None, **given: Any
+) -> tuple[State, tuple[Problem, ...]]:
+    """The state that texts ask for, and a sentence for each that cannot be followed; the others still count.
+
+    Args:
+        state: a dataclass whose fields are declared as above.
+        texts: by name; one that is missing or empty means what `start` says, or the field's default.
+        bounds: what there is to choose from.
+        start: a state to begin with, as the model says it.
+        **given: fields that no text says.
+    """
+    found, problems = dict(given), list[Problem]()
+    for one in fields(state):  # type: ignore[arg-type]
+        spec: Spec | None = one.metadata.get("spec")
+        if spec is None or one.name in given:
+            continue
+        name, default = spec.name or one.name, getattr(start, one.name, one.default)
+        asked, bound = texts.get(name, ""), bounds.get(one.name)
+        bound = bound(found) if callable(bound) else bound
+        say = _sayer(problems, name, asked)
+        found[one.name] = spec.read(asked, bound, default, say) if asked else default
+    return state(**found), tuple(problems)
+
+
+def write(state: Any) -> dict[str, str]:
+    """Every declared field as the text that stands in a link."""
+    specs = {one.name: one.metadata["spec"] for one in fields(state) if "spec" in one.metadata}
+    return {spec.name or name: spec.write(getattr(state, name)) for name, spec in specs.items()}
+
+
+def _sayer(problems: list[Problem], name: str, asked: str) -> Say:
+    def say(allowed: str = "", used: object = "", part: str = "", *, sentence: str = "") -> None:
+        usual = f"The link asks for {name} “{(part or asked)[:40]}”, but {allowed}; shown is {used}."
+        problem = Problem(sentence or usual)
+        problem.name, problem.is_part = name, bool(part)
+        problems.append(problem)
+
+    return say
+
+
+def _or_none(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,217 @@
+"""What a visitor has chosen, as texts: the address says it, a change of page keeps it, Back and Forward bring it back.
+
+The session holds the texts. They follow the address when a page is opened and on Back and Forward; otherwise the
+address follows them. Every choice goes through `write`, and once a run `publish` tells the browser of all at once,
+which is one entry in its history. docs/architecture.md tells the rest.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from attnviz.ui.address import history
+from attnviz.ui.address.fields import Problem
+
+BAR = ("model", "src", "to", "tgt", "new")  # on every page
+_SITE = {name: name for name in ("kind", "layer", "head")}
+# The head in focus goes along to the pages that show one: how each spells it in its address.
+FOCUS: dict[str, dict[str, str]] = {
+    "Heads": _SITE,
+    "Masks": _SITE,
+    "Decoding": {"map_layer": "layer", "map_head": "head"},
+    "Anatomy": _SITE,
+    "Implementations": _SITE,
+}
+_OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
+_KEY = "address"
+
+
+class Texts(dict[str, str]):
+    """Texts by name, "" for one that is not said. `linked` are the names that the address brought."""
+
+    linked: frozenset[str] = frozenset()
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+@dataclass
+class _Memory:
+    """`shared` go along from page to page; `own` are each page's. `shown` is the address as the browser has it.
+
+    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `way` is
+    the one link of a page that says more than the session does; `waits` holds the address back until the new model
+    has said what it has. `aside` are the texts, by page and name, that the model in force has no use for: it may be the
+    next one's. `is_new` is true in the first run.
+    """
+
+    page: str
+    shared: dict[str, str] = field(default_factory=dict)
+    own: dict[str, dict[str, str]] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
+    linked: set[str] = field(default_factory=set)
+    said: dict[str, str] = field(default_factory=dict)
+    drawn: set[str] = field(default_factory=set)
+    way: dict[str, str] | None = None
+    aside: dict[tuple[str, str], str] = field(default_factory=dict)
+    is_new: bool = True
+    is_changed: bool = False
+    waits: bool = False
+
+
+def begin(page: str) -> None:
+    """Call first in each run: decide whether the address holds or the session."""
+    query = _query()
+    memory: _Memory | None = st.session_state.get(_KEY)
+    if memory is not None:
+        memory.is_new = False
+        memory.drawn = memory.drawn if memory.page == page else set()
+    if memory is None:
+        memory = st.session_state[_KEY] = _Memory(page)
+        _follow(memory, page, query)
+    elif history.is_back_or_forward() or (memory.page != page and query == memory.way):
+        _follow(memory, page, query)
+    elif memory.page != page:
+        memory.page, memory.linked = page, set()
+        memory.shown, memory.is_changed = address(page), False
+
+
+def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
+    """Take over what the address says, and what it leaves out."""
+    spelled = _shared_names(page)
+    for name, shared in spelled.items():
+        memory.shared.pop(shared, None)
+        if name in query:
+            memory.shared[shared] = query[name]
+    memory.own[page] = {
+        name: text for name, text in query.items() if text and name not in spelled and name not in _OF_LINKS
+    }
+    memory.page, memory.shown, memory.linked = page, query, set(query)
+    memory.is_changed = memory.waits = False
+    if not memory.said or any(name in query for name in _OF_LINKS):
+        memory.said = {name: query[name] for name in (*_OF_LINKS, "model", "to") if name in query}
+
+
+def _shared_names(page: str) -> dict[str, str]:
+    """How a page's address spells what goes along, and how the session does."""
+    return {name: name for name in BAR} | FOCUS.get(page, {})
+
+
+def text(name: str, default: str = "") -> str:
+    """What is chosen for `name` on this page; `default` where nothing is."""
+    memory = _memory()
+    shared = _shared_names(memory.page).get(name)
+    return memory.own.get(memory.page, {}).get(name, default) if shared is None else memory.shared.get(shared, default)
+
+
+def texts() -> Texts:
+    """All that is chosen on this page."""
+    memory = _memory()
+    shared = {name: memory.shared.get(shared, "") for name, shared in _shared_names(memory.page).items()}
+    found = Texts(shared | memory.own.get(memory.page, {}))
+    found.linked = frozenset(memory.linked)
+    return found
+
+
+def write(texts: Mapping[str, str | None]) -> None:
+    """Take over choices of the visitor; None gives one up. All texts of a run are one step for Back."""
+    memory = _memory()
+    names = _shared_names(memory.page)
+    for name, chosen in texts.items():
+        place = memory.shared if name in names else memory.own.setdefault(memory.page, {})
+        key = names.get(name, name)
+        if place.get(key) == chosen or (name != "src" and not place.get(key) and not chosen):
+            continue
+        memory.is_changed = True
+        memory.linked.discard(name)
+        if chosen is None:
+            del place[key]
+        else:
+            place[key] = chosen
+
+
+def write_model(name: str) -> None:
+    """Choose another model. What the link asked of the one before is no news of this one."""
+    memory = _memory()
+    write({"model": name})
+    memory.linked, memory.waits = set(), True
+
+
+def address(page: str) -> dict[str, str]:
+    """What stands in the address of a page for this visitor: its own choices, and what goes along."""
+    memory = _memory()
+    shared = {name: memory.shared.get(key, "") for name, key in _shared_names(page).items()}
+    found = {
+        name: chosen
+        for name, chosen in (shared | memory.own.get(page, {})).items()
+        if chosen and memory.aside.get((page, name)) != chosen
+    }
+    return found | ({"src": ""} if memory.shared.get("src") == "" else {})  # an emptied field is a choice, too
+
+
+def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
+    """The address of a link to another page that asks for `more` than the session holds; one such link a page."""
+    memory = _memory()
+    memory.way = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
+    return memory.way
+
+
+def said() -> dict[str, str]:
+    """What the link that was opened said of its version, weights, model and language."""
+    return _memory().said
+
+
+def of_link(problems: Iterable[Problem]) -> list[Problem]:
+    """What is to be said of texts that a link brought. What no link asked for, and the model in force has not, leaves
+    the address without a word.
+    """
+    memory, said = _memory(), []
+    for problem in problems:
+        if problem.name in memory.linked:
+            said.append(problem)
+        elif not problem.is_part:
+            memory.aside[memory.page, problem.name] = text(problem.name)
+    return said
+
+
+def catch_up(key: str, take: Callable[[], None]) -> None:
+    """Call after drawing a component: what was chosen in it when the server had just been restarted is taken over.
+
+    It comes with the first run of a new session, which knows no component yet whose change it could tell.
+    """
+    memory: _Memory | None = st.session_state.get(_KEY)
+    if memory is not None and memory.is_new and st.session_state.get(key):
+        take()
+        if memory.is_changed:
+            st.rerun()
+
+
+def is_drawn(key: str) -> bool:
+    """Whether a widget was there before in this visit to the page; from now on it was."""
+    drawn = _memory().drawn
+    is_known = key in drawn and key in st.session_state
+    drawn.add(key)
+    return is_known
+
+
+def publish(*, early: bool = False) -> None:
+    """Tell the browser where this page is now; `early`, before the model has run, unless it is another model."""
+    memory = _memory()
+    if early and memory.waits:
+        return
+    memory.waits = False
+    if memory.is_changed:
+        memory.shown, memory.is_changed = address(memory.page), False
+    # Told again where a run that was cut short took the news with it; the browser passes over what it has.
+    if _query() != memory.shown:
+        st.query_params.from_dict(memory.shown)
+
+
+def _query() -> dict[str, str]:
+    """The address as the browser has it. No field can show a NUL: it becomes the mark of what cannot be read."""
+    return {name: text.replace("\0", "\ufffd") for name, text in st.query_params.to_dict().items()}
+
+
+def _memory() -> _Memory:
+    return st.session_state[_KEY]

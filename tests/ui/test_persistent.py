@@ -1,0 +1,116 @@
+"""What the session keeps of a visitor's choices, and which of them stand in a page's address."""
+
+from dataclasses import dataclass
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.address import fields, persistent
+
+
+@dataclass(frozen=True)
+class State:
+    kind: str = fields.choice("cross")
+    layer: int | str = fields.index(of="layer")
+    other: int | str = fields.or_mean(fields.MEAN, of="layer", name="map_layer")
+    row: int | None = fields.whole()
+    share: float = fields.number(0.5, 0, 1)
+    words: bool = fields.flag()
+    note: str = fields.text(limit=5)
+    zoom: tuple[int, int, int, int] | None = fields.window()
+
+
+THERE = {"kind": ("cross", "self"), "layer": lambda found: {"cross": 3, "self": 5}[found["kind"]], "other": 3}
+
+
+def test_a_state_comes_back_from_its_texts() -> None:
+    state = State("self", 4, 2, 7, 0.25, words=True, note="1&2=%", zoom=(0, 2, 1, 3))
+    assert fields.read(State, fields.write(state), THERE) == (state, ())
+    assert fields.write(state)["map_layer"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("kind", "both", "it can be cross, self; shown is cross"),
+        ("layer", "3", "this model has layers 0 to 2; shown is 0"),
+        ("map_layer", "-1", "this model has layers 0 to 2; shown is mean"),
+        ("row", "²", "it is a position counted from 0; shown is none"),
+        ("share", "nan", "it is a number from 0 to 1; shown is 0.5"),
+        ("words", "maybe", "it is true or false; shown is false"),
+        ("zoom", "3.3.0.5", "shown is the whole map"),
+    ],
+)
+def test_a_text_that_cannot_be_followed_is_said_and_the_others_count(name: str, text: str, says: str) -> None:
+    state, problems = fields.read(State, {name: text, "note": "kept"}, THERE)
+    assert state == State(note="kept")
+    assert [problem.name for problem in problems] == [name]
+    assert f"“{text}”, but" in problems[0]
+    assert says in problems[0]
+
+
+def test_what_another_page_knows_is_the_default_without_a_word() -> None:
+    assert fields.read(State, {"layer": "mean"}, THERE) == (State(), ())
+    assert fields.read(State, {"words": "true"}, THERE) == (State(words=True), ())
+
+
+def _page() -> None:
+    import streamlit as st
+
+    from attnviz.ui.address import persistent
+
+    persistent.begin(st.session_state["on"])
+    persistent.write(st.session_state.get("chosen", {}))
+    persistent.publish()
+
+
+def _on(app: AppTest, page: str, **chosen: str) -> AppTest:
+    app.session_state["on"], app.session_state["chosen"] = page, chosen
+    return app.run()
+
+
+def _opened(page: str, **link: str) -> AppTest:
+    app = AppTest.from_function(_page)
+    for name, text in link.items():
+        app.query_params[name] = text
+    return _on(app, page)
+
+
+def _said(app: AppTest) -> dict[str, str]:
+    assert not app.exception
+    return {name: texts[-1] if isinstance(texts, list) else texts for name, texts in app.query_params.items()}
+
+
+def test_an_address_stays_as_the_link_has_it_until_something_is_chosen() -> None:
+    link = {"v": "1", "weights": "0123", "src": "dog", "row": "0"}
+    app = _opened("Heads", **link)
+    assert _said(app) == link
+    assert _said(_on(app, "Heads", row="0")) == link, "what is there already is no choice"
+    assert _said(_on(app, "Heads", row="2")) == {"src": "dog", "row": "2"}
+
+
+def test_the_head_in_focus_goes_along_and_a_pages_own_choices_wait_there() -> None:
+    app = _opened("Heads", src="dog", kind="cross", layer="2", head="3", tab="links")
+    assert _said(_on(app, "Masks", room="leak")) == {
+        "src": "dog", "kind": "cross", "layer": "2", "head": "3", "room": "leak",
+    }  # fmt: skip
+    assert _said(_on(app, "Decoding", map_head="1")) == {"src": "dog", "map_layer": "2", "map_head": "1"}
+    assert _said(_on(app, "Welcome")) == {"src": "dog"}
+    assert _said(_on(app, "Heads")) == {"src": "dog", "kind": "cross", "layer": "2", "head": "1", "tab": "links"}
+
+
+def test_an_emptied_sentence_is_a_choice_and_other_empty_texts_are_none() -> None:
+    app = _opened("Heads", src="dog", tgt="chien")
+    assert _said(_on(app, "Heads", src="", tgt="")) == {"src": ""}
+
+
+def test_what_no_link_asked_for_leaves_the_address_without_a_word() -> None:
+    problem = fields.read(State, {"layer": "7"}, THERE)[1]
+    app = _opened("Heads", layer="7")
+    memory = app.session_state[persistent._KEY]
+    assert memory.linked == {"layer"}
+    _on(app, "Masks")
+    assert memory.linked == set()
+    memory.aside["Masks", problem[0].name] = "7"
+    assert _said(_on(app, "Masks", room="leak")) == {"room": "leak"}
+    assert _said(_on(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
