@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from attnviz.tracing.long_shown import LongShown
 from attnviz.tracing.shown import Shown
 
 
-def weights_table(shown: Shown, layer: int | str, head: int | str) -> pd.DataFrame:
+def weights_table(shown: Shown | LongShown, layer: int | str, head: int | str) -> pd.DataFrame:
     """One line a cell of one map, row by row; "mean" for layer or head averages over them.
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which puts out no

@@ -186,6 +186,8 @@ MASKS = {
     "moved": "The share of a row's attention that now goes to other keys, 0 to 1, a mean over the rows.",
 }
 DECODING = {
+    "Seed of the weights": "Where the random numbers start that the untrained model's weights are drawn from: the same "
+    "seed, the same model.",
     "Teacher's prefix": "At every step the tokens of the given target go in, whatever the model chose itself: what "
     "training does. Where a model continues a prompt, the teacher is the prompt and what follows it.",
     "KV cache": "Keys and values of earlier tokens are kept, so that a step computes one row only.",

@@ -94,9 +94,9 @@ def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:
     saved = [json.loads(part.proto.json) for part in app.get("bidi_component")]
     captions = [data["caption"] for data in saved if "caption" in data]
     assert captions
-    assert all(
-        line.startswith("a big red dog → un chien · Cross-attention, L1 H2 · tiny, weights") for line in captions
-    )
+    for sentence, site in captions:
+        assert sentence == "\u2068a big red dog\u2069 → \u2068un chien\u2069"
+        assert site.startswith("Cross-attention, L1 H2 · tiny, weights")
 
 
 @pytest.mark.parametrize(

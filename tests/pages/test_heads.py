@@ -97,7 +97,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 @pytest.mark.parametrize("more", [{}, {"words": "1", "specials": "hide"}, {"layer": "mean", "head": "1"}])
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
-    short = header(open_page("heads", **link))
+    short = header(open_page("heads", **link, table="1"))
     monkeypatch.setattr(heads_maps, "LONG", 1)
     app = open_page("heads", **link, table="1")
     assert not app.exception
@@ -127,5 +127,5 @@ def test_the_switches_for_plotly_and_a_table_open_both(open_page, kind: str) -> 
     app.button(key="below-plotly-close").click().run()
     assert not app.exception
     assert not app.get("plotly_chart")
-    assert app.text_input(key="plotly").value == "0"
+    assert app.query_params["plotly"] == "0"
     assert len(app.dataframe) == 1, "the table stays"

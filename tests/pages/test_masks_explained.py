@@ -58,13 +58,13 @@ def test_one_click_makes_a_row_without_keys_and_shows_its_three_answers(open_pag
     app.button(key="row-with-keys").click().run()
     assert app.selectbox(key="pick-row").value == row
     assert "class='answers'" not in shown(app)
-    assert app.session_state["paint"] == ""
+    assert app.query_params.get("paint", "") == ""
 
 
 def test_the_row_without_keys_is_the_pinned_one_and_other_paint_stays(open_page) -> None:
     app = open_page("masks", **LINK, paint=shut(open_page("masks", **LINK), 1), row="4")
     app.button(key="row-without-keys").click().run()
-    assert app.session_state["paint"] == shut(open_page("masks", **LINK), 1, 4)
+    assert app.query_params["paint"] == shut(open_page("masks", **LINK), 1, 4)
     assert app.selectbox(key="pick-row").value == 4
 
 
