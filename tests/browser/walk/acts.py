@@ -126,7 +126,9 @@ def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
 
 
 def _handle(page: Page, node: ElementHandle) -> ElementHandle:
-    return page.evaluate_handle("(node) => walkControls.handle(node)", node).as_element()
+    handle = page.evaluate_handle("(node) => walkControls.handle(node)", node).as_element()
+    assert handle is not None, "what was found is still there"
+    return handle
 
 
 def _click(page: Page, node: ElementHandle, value: Any) -> None:
