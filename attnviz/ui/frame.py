@@ -7,11 +7,13 @@ from typing import TypeVar
 
 import streamlit as st
 
+from attnviz.text.glossary import words_of
 from attnviz.ui import controls, guards, kept, link
 from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.definitions import definitions
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
-from attnviz.ui.terms import term
+from attnviz.views.terms import term
 
 T = TypeVar("T")
 guards.install()
@@ -30,6 +32,7 @@ def page(title: str) -> Request:
     """Draw the frame of a page and return what the top bar asks for."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
+    definitions(words_of(title))
     _remember_link()
     kept.hand_over(title)
     with st.sidebar:

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS
 from attnviz.ui import choices, frame
 from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, told
 from attnviz.ui.masks_link import (
@@ -86,7 +86,7 @@ def masks(view: MaskView) -> None:
         key="pick-masks",
         on_change=_take_rules,
         args=(chosen, view.second),
-        help=definition("Masks, combined with &"),
+        help=MASKS["Masks, combined with &"],
     )
     for name, numbers in chosen.items():
         if numbers:
@@ -101,7 +101,7 @@ def batch(view: MaskView) -> None:
         view.second,
         limit=MAX_SECOND,
         empty="empty: a batch of one",
-        help_text=definition("Second sentence of the batch"),
+        help_text=MASKS["Second sentence of the batch"],
     )
     if view.second.strip():
         _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
@@ -120,7 +120,7 @@ def fill(view: MaskView) -> None:
             key="pick-number",
             on_change=choices.take,
             args=("number",),
-            help=definition("Number"),
+            help=MASKS["Number"],
         )
     _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
     reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
@@ -146,16 +146,16 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
             key=key,
             on_change=_take_number,
             args=(name, chosen),
-            help=definition(label),
+            help=MASKS[label],
         )
 
 
 def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
-    choices.pick(name, label, options, value, shown, means=definition(label))
+    choices.pick(name, label, options, value, shown, means=MASKS[label])
 
 
 def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
-    choices.segments(name, label, options, value, means=definition(label))
+    choices.segments(name, label, options, value, means=MASKS[label])
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:

@@ -1,8 +1,6 @@
 // What a term on a control means, from attnviz/text/glossary.py by way of DEFINITIONS: under the pointer, at the
-// keyboard's focus, and for a finger that rests on it or taps a term that is no control.
-
-const RESTING = 350, // milliseconds until a pointer is taken to ask
-  HOLDING = 450; // and a finger, which else presses
+// keyboard's focus, and for a finger that rests on it or taps a term that is no control. Takes bubble.js. A component
+// that does not call `watchDefinitions` is explained by the page (components/definitions).
 
 const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
 
@@ -28,14 +26,14 @@ function meaningsAt(node) {
 
 function watchDefinitions(app) {
   const { root } = app;
-  const tip = element("div", { class: "definition", role: "tooltip", hidden: true });
+  const tip = element("div", { class: "definition", role: "tooltip", popover: "manual" });
   root.append(tip);
   app.parts.definition = tip;
   const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
   const ask = (node, wait) => {
     clearTimeout(app.definitionTimer);
     if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
-    else tip.hidden = true;
+    else closeBubble(tip);
   };
   root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
   root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
@@ -50,22 +48,15 @@ function watchDefinitions(app) {
   root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
   root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
   root.addEventListener("keydown", () => ask(null));
+  hearPage(tip, { scroll: () => closeBubble(tip) });
 }
 
 function showDefinition(app, node) {
   const tip = app.parts.definition;
   const meanings = node.isConnected ? meaningsAt(node) : [];
-  tip.hidden = !meanings.length;
-  if (tip.hidden) return;
+  if (!meanings.length) return closeBubble(tip);
   const line = ([term, text, key]) =>
     element("p", {}, element("b", { text: term }), ` ${text}`, key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "");
   tip.replaceChildren(...meanings.map(line));
-  placeBelow(app.root, tip, node);
-}
-
-function placeBelow(root, tip, node) {
-  const [outer, at] = [root.getBoundingClientRect(), node.getBoundingClientRect()];
-  tip.style.left = `${Math.max(4, Math.min(at.left - outer.left, outer.width - tip.offsetWidth - 4))}px`;
-  const below = at.bottom + 6 + tip.offsetHeight <= Math.min(innerHeight, outer.bottom);
-  tip.style.top = `${below ? at.bottom - outer.top + 6 : at.top - outer.top - tip.offsetHeight - 6}px`;
+  openBubble(tip, node);
 }
