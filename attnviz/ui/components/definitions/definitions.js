@@ -17,7 +17,7 @@ function watch(bubble) {
   hearPage(bubble, {
     pointermove: (event) => event.pointerType !== "touch" && soon(app, at(event), RESTING),
     pointerdown: (event) => (event.pointerType === "touch" ? touched(app, at(event)) : hide(app)),
-    pointerup: () => clearTimeout(app.timer),
+    pointerup: () => forget(app), // a finger that only taps
     pointercancel: () => hide(app), // the finger scrolls
     focusin: () => show(app, named(app, focused())),
     keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key))),
@@ -76,7 +76,12 @@ function show(app, found) {
 }
 
 function hide(app) {
-  clearTimeout(app.timer);
-  app.target = app.waiting = null;
+  forget(app);
+  app.target = null;
   closeBubble(app.bubble);
+}
+
+function forget(app) {
+  clearTimeout(app.timer);
+  app.waiting = null;
 }
