@@ -19,7 +19,7 @@ function watch(bubble) {
     pointerdown: (event) => (event.pointerType === "touch" ? touched(app, at(event)) : hide(app)),
     pointerup: () => forget(app), // a finger that only taps
     pointercancel: () => hide(app), // the finger scrolls
-    focusin: () => show(app, named(app, focused())),
+    focusin: () => focused() && show(app, named(app, focused())), // a finger's focus shows nothing, and takes nothing away
     keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key))),
     scroll: () => hide(app),
   });
