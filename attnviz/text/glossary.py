@@ -3,7 +3,27 @@
 A page asks by the term as it is written on screen; a term that is missing is an error, so that a test finds it.
 """
 
-HEADS = {
+from collections.abc import Mapping
+
+# On more than one page, and of one meaning.
+SHARED = {
+    "Site": "Where in the model attention is computed: the encoder reading the source, the decoder reading what is "
+    "written so far, or the decoder reading the source (cross-attention). An encoder layer has one such site, a "
+    "decoder layer two, each with several heads.",
+    "Layer": "One of the blocks that the model runs one after another, counted from 0. Each has its own heads, and "
+    "works on what the one before it made.",
+    "Head": "One of the attentions that a layer runs side by side, counted from 0. Each has its own queries, keys and "
+    "values.",
+    "Second sentence of the batch": "A batch is a block of numbers, so that its sentences must be equally long. The "
+    "shorter one is filled up with <pad>, which is a key and a row like any other until a mask hides it.",
+    "Export": "The picture as PNG or SVG with a caption, its numbers as CSV.",
+}
+HEADS = SHARED | {
+    # Tabs
+    "Heads": "Every head's map as a thumbnail, and one of them large, down to single weights.",
+    "Links": "The weights as lines between two columns of tokens: who looks at whom.",
+    "Whole model": "Every head of every layer in one picture.",
+    "Neuron": "One weight, down to the numbers of query and key that made it.",
     # How the heads are measured (attnviz/analysis/map_metrics.py computes them)
     "Entropy": "How evenly a row's weight is spread, in bits: 0 when all of it lies on one key, log2 of the number "
     "of keys when all get the same. Shown is the mean over the head's rows.",
@@ -26,9 +46,6 @@ HEADS = {
     "Layer, head": "The model's own order: layers one way, heads the other.",
     # Which map is looked at
     "Every head": "A thumbnail for each attention head of each layer. L1 H3 is head 3 of layer 1; both count from 0.",
-    "Head": "One of the attentions that a layer runs side by side, each with queries and keys of its own. Counted "
-    "from 0.",
-    "Layer": "One of the blocks that the model runs one after another; each has its own heads. Counted from 0.",
     "Encoder self": "Encoder self-attention: each token of the source looks at all tokens of the source.",
     "Decoder self": "Decoder self-attention: each step looks at the tokens written so far, and at none that follow.",
     "Cross": "Cross-attention: each step of the decoder looks at the tokens of the source.",
@@ -81,18 +98,12 @@ HEADS = {
     # What leaves the page
     "Plotly": "The same map as a Plotly figure below the picture: to zoom, to save, to look up each weight.",
     "Table": "The same numbers as a table below the picture: to sort and to take along.",
-    "Export": "The picture as PNG or SVG with a caption, its numbers as CSV.",
     "Your own tensors": "Attention weights of any model, from a file: npz or safetensors.",
     "Views": "Heads: one map, large. Links: the weights as lines between two columns of tokens. Whole model: every "
     "map in one picture. Neuron: one weight, down to the numbers that made it.",
 }
-MASKS = {
+MASKS = SHARED | {
     # Controls.
-    "Site": "Where in the model attention is computed: the encoder reading the source, the decoder reading what is "
-    "written so far, or the decoder reading the source (cross-attention). An encoder layer has one such site, a "
-    "decoder layer two, each with several heads.",
-    "Layer": "Layers run one after the other, counted from 0. Each works on what the one before it made.",
-    "Head": "Heads of a layer run beside each other, counted from 0. Each has its own queries, keys and values.",
     "Masks, combined with &": "Which keys a query may attend to. Where several rules are chosen, a key must be "
     "allowed by all of them, and by the paint. None chosen: every query sees every key.",
     "Fill": "What is put where the mask hides a key, and whether before or after the softmax. Only −∞, or a very "
@@ -103,8 +114,6 @@ MASKS = {
     "and float16 ends at ±65504.",
     "In force at": "How far the mask reaches when the model runs again: this one head, every head of this layer, or "
     "every head of every layer of this kind.",
-    "Second sentence of the batch": "A batch is a block of numbers, so that its sentences must be equally long. The "
-    "shorter one is filled up with <pad>, which is a key and a row like any other until a mask hides it.",
     "Shown": "Which sentence of the batch is drawn.",
     "Row": "One query: its scores over all keys go through one softmax.",
     "Next tokens after": "The position whose likeliest next tokens are compared. It starts at the one that changed "
@@ -255,11 +264,30 @@ DECODING = {
     "out": "The hidden states that leave a layer.",
     "logits": "The scores of the whole vocabulary, before the softmax makes them probabilities.",
 }
-SITE: dict[str, str] = {
-    "Site": "One place in the model where attention is computed: its kind (encoder self, decoder self or cross) and "
-    "its layer. All heads of a site share the matrices W_q, W_k, W_v and W_o.",
-    "Second sentence of the batch": "A shorter sentence that runs in the same batch as the typed one, filled up with "
-    "<pad>. Batch, heads and lengths should all differ, so that no wrong line is right by luck.",
+SITE: dict[str, str] = SHARED | {
+    # Parts of Anatomy
+    "Shape walk": "Every line of one attention in the order of its code: the tensor that it makes, with axes, strides "
+    "and bytes.",
+    "Skip a line": "A line of the code is left out or changed, and run: torch raises, or the numbers are wrong.",
+    "Memory order": "Where a small tensor's numbers lie in memory before and after view and transpose.",
+    "Claims": "What is often said about heads, scaling and memory, each checked on this model's numbers.",
+    "Shapes and counts": "What is often written wrongly about sizes: of queries, heads, targets and parameters.",
+    "Self-attention? Not really": "A head does not compare tokens as they are, but what its matrices make of them: how "
+    "far from a plain x xᵀ.",
+    # Parts of Implementations
+    "Agreement": "How far apart the ways to write attention are, each pair on the same weights and sentences.",
+    "Time and memory": "What each way to write attention costs here, from short sentences to long ones.",
+    "Source": "Two sources side by side, the lines that differ marked.",
+    "Parameters": "Where one head's matrices lie in each implementation's parameters.",
+    "Relative positions": "A term for the distance between two tokens, added to the scores by overriding one method.",
+    "Mask shapes": "In which shapes a mask may come, and what is said to one that does not fit.",
+    "Cabinet of bugs": "Common slips in attention code, each run on this sentence: what it does to map and "
+    "translation.",
+    "Left": "The implementation whose source stands on the left.",
+    "Right": "The implementation whose source stands on the right.",
+    "Put into the model at": "Where the bug is put when the whole model runs with it: at this site, at all layers of "
+    "its kind, or everywhere.",
+    # The site's tensors, and torch's words
     "batch first": "Axes in the order (batch, heads, length, d_k): a batched product works on the last two.",
     "sequence first": "Axes in the order (length, batch, heads, d_k), as recurrent networks had it; einsum says which "
     "axes are multiplied.",
@@ -290,8 +318,10 @@ SITE: dict[str, str] = {
     "d_model": "The size of a token's vector between layers; what goes into attention and comes out of it.",
     "d_v": "The size of one head's values; here, as usual, that of its queries and keys.",
     "memory": "What keys and values are made from: the input itself in self-attention, the encoder's output in "
-    "cross-attention. (Where bytes are meant, the computer's memory.)",
+    "cross-attention. Where bytes are meant, the computer's memory.",
     "row-major": "The order of numbers in memory that PyTorch uses: the last axis runs fastest, row after row.",
+    "what comes of it": "silent: nothing is raised and the shapes fit, only the numbers are wrong. raises: torch stops "
+    "with an exception.",
     "silent": "Nothing is raised and the shapes fit: only the numbers are wrong.",
     "raises": "torch stops with an exception.",
     "NaN": "Not a number: what comes of 0/0 or of softmax over nothing but −∞. Whatever it touches becomes NaN too.",
@@ -331,6 +361,18 @@ SITE: dict[str, str] = {
     "Strength": "How much the made-up table of offsets adds to a score; below 0 it favours what is far away.",
 }
 FRAME: dict[str, str] = {
+    # The top bar
+    "Model": "Which model runs: a translator that comes with attnviz, or a checkpoint of the Hugging Face kind.",
+    "Source sentence": "What the model reads and translates. Enter runs the model.",
+    "Source text": "What the encoder reads. Enter runs the model.",
+    "Sentence": "What the model reads. Enter runs it.",
+    "Second sentence": "A sentence that is read together with the first one, as one of a pair. It may stay empty.",
+    "Prompt": "What the model reads first and then continues. Enter runs it.",
+    "Tokens to write": "How many tokens the model adds to the prompt. 0: only the prompt is read.",
+    "To": "The language that the model translates into.",
+    "Target": "What the decoder reads behind its start token. Left empty, it is what the model writes itself; a text "
+    "that you type is read as if the model had written it.",
+    # The status bar, and the welcome
     "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",
     "parameters": "How many learned numbers the model has, in millions.",
     "layers": "How many layers the encoder and the decoder have, as 3+3; each has its own attention.",
@@ -347,11 +389,17 @@ FRAME: dict[str, str] = {
 }
 
 TERMS = HEADS | MASKS | DECODING | SITE | FRAME
-
-
+_SECTIONS = {"Heads": HEADS, "Masks": MASKS, "Decoding": DECODING, "Anatomy": SITE, "Implementations": SITE}
 _BY_NAME = {term.lower(): text for term, text in TERMS.items()}
 
 
 def definition(term: str) -> str:
-    """What a term means, in a sentence or two, in capitals or not. KeyError for a term that nobody has defined."""
-    return _BY_NAME[term.lower()]
+    """What a term means, in a sentence or two; as it is written, else in capitals or not. KeyError for a term that
+    nobody has defined.
+    """
+    return TERMS.get(term) or _BY_NAME[term.lower()]
+
+
+def words_of(page: str) -> Mapping[str, str]:
+    """The terms that stand on the page of this title: its own, and the frame's."""
+    return FRAME | _SECTIONS.get(page, {})

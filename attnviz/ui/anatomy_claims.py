@@ -11,7 +11,7 @@ from attnviz.analysis.modulation import modulation as modulation_of
 from attnviz.ui import figure
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.site_bench import SiteBench, texts
-from attnviz.ui.terms import explained
+from attnviz.ui.site_terms import explained
 from attnviz.views.code_tables import number_rows, small_table
 from attnviz.views.implementation_figures import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.panels import Panel, panels_figure, panels_table

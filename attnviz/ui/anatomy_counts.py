@@ -8,7 +8,7 @@ from attnviz.analysis.target_shift import TargetShift, target_shift
 from attnviz.text.display import display_token
 from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.site_bench import SiteBench
-from attnviz.ui.terms import explained
+from attnviz.ui.site_terms import explained
 from attnviz.views.code_tables import word_table
 
 SENTENCES = ("typed sentence", "second sentence")

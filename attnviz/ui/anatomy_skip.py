@@ -13,9 +13,9 @@ from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.components.line_list import Lines, line_list
 from attnviz.ui.damage import has_maps, maps, numbers, verdict
 from attnviz.ui.site_bench import SiteBench
-from attnviz.ui.terms import term
 from attnviz.views.code_tables import word_table
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
+from attnviz.views.terms import term
 
 HEADS = ("changed line", "what comes of it", "right", "tried instead")
 AXES = {
@@ -33,7 +33,7 @@ def skip(bench: SiteBench, view: AnatomyView) -> None:
         (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
     ]
-    lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": ("silent", "raises")})
+    lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": "what comes of it"})
     line_list("skip", lines, values=list(SKIPS), value=view.skip)
     chosen, outcome, before = SKIPS[view.skip], outcomes[view.skip], given(view.skip, bench.case)
     left, right = st.columns([42, 58], gap="small")

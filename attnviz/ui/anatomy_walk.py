@@ -13,9 +13,10 @@ from attnviz.ui.anatomy_link import AnatomyView
 from attnviz.ui.components.line_list import Lines, line_list
 from attnviz.ui.damage import facts
 from attnviz.ui.site_bench import SiteBench
-from attnviz.ui.terms import explained, term
+from attnviz.ui.site_terms import explained
 from attnviz.views.code_tables import memory_card, memory_cells
 from attnviz.views.tensor_picture import tensor_picture, tiles_of
+from attnviz.views.terms import term
 
 HEADS = ("line", "shape", "strides", "contig.", "bytes")
 LAYOUT_NAMES = {"batch_first": "batch first", "sequence_first": "sequence first"}
@@ -36,7 +37,7 @@ def walk(bench: SiteBench, view: AnatomyView) -> None:
             "on, makes neither scores nor weights, and what it puts out needs no contiguous.",
             help=explained("fused kernel", "batch first", "sequence first"),
         )
-        helps = {head: (head,) for head in HEADS[1:]}
+        helps = {head: head for head in HEADS[1:]}
         lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps], helps=helps)
         line_list("line", lines, values=range(len(steps)), value=at)
     with right, st.container(gap="xsmall"):

@@ -8,8 +8,8 @@ from torch import Tensor
 from attnviz.analysis.outcome import Outcome, largest_change
 from attnviz.ui import figure
 from attnviz.ui.site_bench import SiteBench
-from attnviz.ui.terms import term
 from attnviz.views.panels import Panel, panels_figure, panels_table
+from attnviz.views.terms import term
 
 SENTENCES = ("first sentence", "second sentence")
 

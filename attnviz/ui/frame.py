@@ -7,12 +7,14 @@ from typing import TypeVar
 
 import streamlit as st
 
+from attnviz.text.glossary import words_of
 from attnviz.ui import controls, guards, link
 from attnviz.ui.address import persistent
 from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.definitions import definitions
 from attnviz.ui.markdown import literal
 from attnviz.ui.session import Request, model
-from attnviz.ui.terms import term
+from attnviz.views.terms import term
 
 T = TypeVar("T")
 guards.install()
@@ -31,6 +33,7 @@ def page(title: str) -> Request:
     """Draw the frame of a page and return what the top bar asks for."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
+    definitions(words_of(title))
     persistent.begin(title)
     with st.sidebar:
         with st.container(key="brand"):

@@ -17,7 +17,7 @@ def shapes(bench: SiteBench, view: ImplementationsView) -> None:
     """The site's own mask written in many shapes, each tried; one of them in full."""
     tries = mask_shapes(bench.case)
     rows = [(one.title, one.code, str(one.shape), _taken(one), _reached(one)) for one in tries.values()]
-    helps = {"prepare_mask": ("prepare_mask",), "without it, the scores": ("broadcasting",)}
+    helps = {"prepare_mask": "prepare_mask", "without it, the scores": "broadcasting"}
     line_list(
         "axes", Lines("Shapes of the mask", HEADS, rows, code=False, helps=helps), values=list(tries), value=view.axes
     )

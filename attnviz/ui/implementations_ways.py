@@ -13,7 +13,7 @@ from attnviz.implementations.ways import WAYS
 from attnviz.ui import captions, choices, figure
 from attnviz.ui.implementations_link import REACHES, STRENGTHS, ImplementationsView
 from attnviz.ui.site_bench import SiteBench
-from attnviz.ui.terms import explained
+from attnviz.ui.site_terms import explained
 from attnviz.views.code_tables import source_diff, text_rows
 from attnviz.views.implementation_figures import agreement_figure, cost_figure
 from attnviz.views.panels import Panel, panels_figure, panels_table

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis.fills import DTYPES, FILLS
 from attnviz.analysis.mask_recipe import RULES
 from attnviz.models.catalogue import Entry
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS
 from attnviz.ui import choices, frame
 from attnviz.ui.address import persistent
 from attnviz.ui.components.told import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, told
@@ -83,7 +83,7 @@ def masks(view: MaskView) -> None:
             "Masks, combined with &",
             list(RULES),
             selection_mode="multi",
-            help=definition("Masks, combined with &"),
+            help=MASKS["Masks, combined with &"],
             **more,
         )
 
@@ -101,7 +101,7 @@ def batch(view: MaskView) -> None:
         view.second,
         limit=MAX_SECOND,
         empty="empty: a batch of one",
-        help_text=definition("Second sentence of the batch"),
+        help_text=MASKS["Second sentence of the batch"],
     )
     if view.second.strip():
         _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
@@ -113,7 +113,7 @@ def fill(view: MaskView) -> None:
     if view.fill == "number":
 
         def draw(**more) -> float | None:
-            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=definition("Number"), **more)
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=MASKS["Number"], **more)
 
         choices.show("pick-number", view.number, {"value": view.number}, draw, lambda: choices.take("number"))
     _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
@@ -134,18 +134,18 @@ def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         def draw(number=number, kind=kind, column=column, **more) -> float | None:
             low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
             label = f"{name}: {number.label}"
-            return column.number_input(label, low, high, step=step, help=definition(label), **more)
+            return column.number_input(label, low, high, step=step, help=MASKS[label], **more)
 
         key = f"pick-{name}-{number.label}"
         choices.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
 
 
 def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
-    choices.pick(name, label, options, value, shown, means=definition(label))
+    choices.pick(name, label, options, value, shown, means=MASKS[label])
 
 
 def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
-    choices.segments(name, label, options, value, means=definition(label))
+    choices.segments(name, label, options, value, means=MASKS[label])
 
 
 def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:

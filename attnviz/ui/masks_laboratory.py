@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attnviz.text.glossary import MASKS
 from attnviz.ui import (
     captions,
     frame,
@@ -14,7 +13,6 @@ from attnviz.ui import (
     masks_says,
     masks_shut,
 )
-from attnviz.ui.components.definitions import definitions
 from attnviz.ui.masks_link import MaskView
 from attnviz.ui.session import Request
 
@@ -45,6 +43,5 @@ def laboratory(request: Request, trace, view: MaskView) -> None:
         masks_shut.preset(bench)
         masks_controls.fill(view)
         masks_controls.batch(view)
-        definitions(MASKS)
     with right:
         ROOMS[view.room](bench)

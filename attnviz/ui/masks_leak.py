@@ -8,7 +8,7 @@ from attnviz.analysis.fills import one_head
 from attnviz.analysis.leakage import Leak, first_item, leak_test
 from attnviz.analysis.row_by_row import Stage, first_row_moved, stage
 from attnviz.text.display import display_token
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import AttentionCall
 from attnviz.ui import figure, frame
@@ -35,7 +35,7 @@ def leak(bench: Bench) -> None:
     left, right = st.columns(2, gap="small")
     with left:
         label = "Replace target token"
-        pick("at", label, range(len(ins)), at, lambda index: f"{index}: {names[index]}", means=definition(label))
+        pick("at", label, range(len(ins)), at, lambda index: f"{index}: {names[index]}", means=MASKS[label])
     with right:
         replacement = _replacement(bench, at)
     masked, unmasked = frame.run(lambda: leak_test(bench.model, trace, at, replacement))
@@ -50,7 +50,7 @@ def leak(bench: Bench) -> None:
 def _replacement(bench: Bench, at: int) -> Token:
     empty = "empty: the target's other tokens"
     label = "by the first token of"
-    typed("other", label, bench.view.other, limit=MAX_SECOND, empty=empty, help_text=definition(label))
+    typed("other", label, bench.view.other, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
     trace, other = bench.trace, bench.view.other
     pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
@@ -98,7 +98,7 @@ def rows(bench: Bench) -> None:
     most = min(MOST_ROWS, len(names))
     count = min(max(bench.view.arrived, 1), most)
     label, arrived = "Tokens that have arrived", [f"{n}: {' '.join(names[:n])}" for n in range(most + 1)]
-    pick("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=definition(label))
+    pick("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=MASKS[label])
     for title, causal in (("With the causal mask", True), ("Without a mask", False)):
         now = stage(call, count, causal=causal)
         moved = _moved_by(call, now, causal=causal)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from attnviz.analysis.broadcast import attempts, axes
 from attnviz.analysis.fill_findings import comparison
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_controls import FILL_NAMES
@@ -20,7 +20,7 @@ def fills(bench: Bench) -> None:
     """Every fill in every dtype on the same row; where it sees no key, the three answers first."""
     rows, row = bench.rows, telling_row(bench)
     named = [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(rows)]
-    pick("row", "Row", range(len(rows)), row, named.__getitem__, means=definition("Row"))
+    pick("row", "Row", range(len(rows)), row, named.__getitem__, means=MASKS["Row"])
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     # The dtype in force comes first: its fills are in view at once.
     table = table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")

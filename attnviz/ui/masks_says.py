@@ -13,7 +13,7 @@ from attnviz.analysis import mask_effect
 from attnviz.analysis.both_ways import BothWays, both_ways
 from attnviz.analysis.rerun import Writing
 from attnviz.text.display import display, display_token
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import MASKS
 from attnviz.ui import figure
 from attnviz.ui.choices import pick
 from attnviz.ui.masks_lab import Bench, texts
@@ -55,7 +55,7 @@ def _words(bench: Bench) -> None:
     """
     what = "translation" if bench.model.languages else "what it writes"
     rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
-    head = f"<tr><th></th><th>{what}, <b {term('written step by step')}>written step by step</b>: {NO_FUTURE}</th></tr>"
+    head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"
     st.html(f"<table class='words'>{head}{rows}</table>")
 
 
@@ -74,7 +74,7 @@ def _next_tokens(bench: Bench, effect: mask_effect.Effect) -> None:
     step = mask_effect.step_that_changed_most(effect, bench.view.item) if not _fits(bench, asked, len(ins)) else asked
     assert step is not None  # one of both is a number
     label = "Next tokens after"
-    pick("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=definition(label))
+    pick("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=MASKS[label])
     found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
     st.html(next_tokens_table(_ways(found, step)))
     st.html(f"<div class='verdict' role='note'>{_lesson(found, step)}</div>")

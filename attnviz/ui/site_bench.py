@@ -19,7 +19,7 @@ from attnviz.ui import captions, choices, frame, session
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import choice, index, read, text, write
 from attnviz.ui.session import Request
-from attnviz.ui.terms import explained
+from attnviz.ui.site_terms import explained
 from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
@@ -123,9 +123,11 @@ def site(trace: Trace, view: SiteView) -> None:
     with columns[0]:
         choices.pick("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
     with columns[1]:
-        choices.pick("layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}")
+        choices.pick(
+            "layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}", means=explained("Layer")
+        )
     with columns[2]:
-        choices.pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}")
+        choices.pick("head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}", means=explained("Head"))
     with columns[3]:
         choices.typed(
             "second",

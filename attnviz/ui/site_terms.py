@@ -1,11 +1,16 @@
-"""The parts of Anatomy and of Implementations side by side, and beside them the words that the chosen one uses."""
+"""The parts of Anatomy and of Implementations side by side, and beside them the words that the chosen one uses.
 
-from collections.abc import Mapping, Sequence
+A word that is HTML of the page is a `term` of `attnviz.views.terms`; here are those of widgets.
+"""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from attnviz.text.glossary import definition
 from attnviz.ui import choices
-from attnviz.ui.terms import words
+from attnviz.ui.markdown import literal
 
 ANATOMY: Mapping[str, Sequence[str]] = {
     "walk": (
@@ -182,8 +187,22 @@ IMPLEMENTATIONS: Mapping[str, Sequence[str]] = {
 }
 
 
+def explained(*names: str) -> str:
+    """Markdown for a widget's `help`: the definitions of a few terms."""
+    if len(names) == 1:
+        return literal(definition(names[0]))
+    return "\n\n".join(f"**{literal(name)}**: {literal(definition(name))}" for name in names)
+
+
 def parts(name: str, titles: Mapping[str, str], value: str, terms: Mapping[str, Sequence[str]]) -> None:
     """The parts to choose from, and the chosen one's words."""
     with st.container(key="parts", horizontal=True, vertical_alignment="center", gap="small"):
         choices.segments(name, "Part of the page", titles, value, hide_label=True)
-        words(terms[value])
+        _words(terms[value])
+
+
+def _words(names: Iterable[str]) -> None:
+    """A button that opens the terms of a part of the page, each with its definition."""
+    listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(definition(name))}</dd>" for name in names)
+    with st.popover("Words", help="The terms on this part of the page, each in a sentence", key="words"):
+        st.html(f"<dl class='words'>{listed}</dl>")

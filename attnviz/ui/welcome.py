@@ -10,8 +10,8 @@ from attnviz.text.languages import language_name
 from attnviz.tracing.shown import shown
 from attnviz.ui import frame
 from attnviz.ui.heads_link import View
-from attnviz.ui.terms import term
 from attnviz.views.heatmaps import heatmap_of
+from attnviz.views.terms import term
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
 

@@ -20,7 +20,7 @@ def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> st
     `table` has columns fill, dtype, fill value, weights, sum, masked weight, finding; where torch refused, no weights.
     `names` are the fills' names, `row` says which row it is. Every text is escaped here.
     """
-    head = "".join(f"<th scope='col'><span {term(word)}>{name}</span></th>" for name, word in COLUMNS.items())
+    head = "".join(f"<th scope='col'>{term(word, name)}</th>" for name, word in COLUMNS.items())
     groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
     caption = f"{html.escape(row)} under every fill; masked is what masked keys get together"
     return f"<table class='fills'><caption>{caption}</caption><thead><tr>{head}</tr></thead>{groups}</table>"
@@ -37,7 +37,7 @@ def _line(line: Mapping, names: Mapping[str, str]) -> str:
     cells = (line["fill value"], *numbers, line["finding"])
     value, total, masked, finding = (html.escape(str(cell)) for cell in cells)
     return (
-        f"<tr><th scope='row'><span {term_if_known(names[line['fill']])}>{html.escape(names[line['fill']])}</span></th>"
+        f"<tr><th scope='row'>{term_if_known(names[line['fill']])}</th>"
         f"<td>{value}</td>"
         f"<td>{bars(line['weights']) if shown else ''}</td><td>{total}</td><td>{masked}</td><td>{finding}</td></tr>"
     )

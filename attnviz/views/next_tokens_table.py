@@ -24,8 +24,7 @@ class Way:
 def next_tokens_table(ways: Sequence[Way]) -> str:
     """A table with a group of two columns for each way. Every text is escaped here."""
     heads = "".join(
-        f"<th scope='colgroup' colspan='2'><b {term_if_known(way.name)}>{html.escape(way.name)}</b>"
-        f"<small>{html.escape(way.says)}</small></th>"
+        f"<th scope='colgroup' colspan='2'><b>{term_if_known(way.name)}</b><small>{html.escape(way.says)}</small></th>"
         for way in ways
     )
     lines = "".join(f"<tr>{''.join(_cells(way, place) for way in ways)}</tr>" for place in range(MOST))

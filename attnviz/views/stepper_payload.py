@@ -12,7 +12,6 @@ from torch import Tensor
 
 from attnviz.models.stepped import Stepped
 from attnviz.text.display import display_token
-from attnviz.text.glossary import definition
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -21,12 +20,6 @@ from attnviz.views.labels import KINDS
 
 FORMAT = 1
 BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
-# What a reader of the component may not know, in the words of the glossary.
-TERMS = (
-    "#", "goes in", "label", "probability", "loss", "model says", "mean loss", "Next token", "teacher",
-    "drawn with", "cut", "Hypotheses after this step", "ms", "prefix", "One pass", "Steps", "computed once",
-    "KV cache", "Recompute the prefix", "Teacher's prefix", "Greedy", "Sampled", "Beam",
-)  # fmt: skip
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -76,7 +69,6 @@ def stepper_payload(
         "kinds": [_kind(*drawn, made, blobs, only) for drawn in _drawn(made, inference)],
         "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
         "way": [list(part) for part in inference.way],
-        "terms": {term: definition(term) for term in TERMS},
         "fork": parts_ways(made, inference.teacher),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }

@@ -34,7 +34,7 @@ def _card(line: Mapping, name: str, whose: str) -> str:
     picture = bars(line["weights"]) if shown and line["sum"] == line["sum"] else "<span class='bars'></span>"
     answer, finding = _answer(line) if shown else "refused", html.escape(str(line["finding"]))
     return (
-        f"<article><h5><span {term_if_known(name)}>{html.escape(name)}</span>: {answer}</h5>{picture}<p>{finding}</p>"
+        f"<article><h5>{term_if_known(name)}: {answer}</h5>{picture}<p>{finding}</p>"
         f"<small>So answers {html.escape(whose)}.</small></article>"
     )
 

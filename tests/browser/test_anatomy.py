@@ -75,7 +75,7 @@ def test_sequence_first_is_one_click_away(page: Page, settled) -> None:
 def test_a_columns_title_is_explained_by_the_keyboard_too(page: Page, settled, name: str) -> None:
     opened(page, settled)
     page.locator(".lines .term", has_text=name).focus()
-    tip = page.locator(".lines [role=tooltip]")
+    tip = page.locator(".definitions")
     expect(tip).to_have_text(definition(name))
     expect(tip).to_be_in_viewport()
     page.keyboard.press("Escape")
@@ -85,7 +85,7 @@ def test_a_columns_title_is_explained_by_the_keyboard_too(page: Page, settled, n
 def test_a_term_of_the_status_bar_is_explained_under_the_pointer_and_by_the_keyboard(page: Page, settled) -> None:
     opened(page, settled)
     term = page.locator(".status-bar .term", has_text="d_k")
-    tip = term.locator("[role=tooltip]")
+    tip = page.locator(".definitions")
     expect(tip).to_be_hidden()
     term.hover()
     expect(tip).to_be_in_viewport()

@@ -232,7 +232,7 @@ def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page:
 
 def test_every_term_says_what_it_means_by_pointer_key_and_finger(visitor: Callable[..., BrowserContext]) -> None:
     page = opened(visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page())
-    terms, bubble = page.locator(".stepper .term"), page.locator(".stepper .bubble")
+    terms, bubble = page.locator(".stepper .term"), page.locator(".stepper .definition")
     assert terms.count() >= 10
     for node in terms.all():
         assert len(node.get_attribute("aria-description") or "") > 20, node.inner_text()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.text.glossary import definition
+from attnviz.text.glossary import HEADS
 from tests.browser.heads_tabs import LINK, opened
 
 TABS = ("heads", "links", "model", "neuron")
@@ -18,6 +18,11 @@ CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .ter
     options: node.tagName === "SELECT" ? [...node.options].map(({ text }) => text) : [],
     heard: node.getAttribute("aria-description") ?? "",
   }))"""
+
+
+def definition(term: str) -> str:
+    """What the term means on this page, in capitals or not."""
+    return {name.lower(): text for name, text in HEADS.items()}[term.lower()]
 
 
 def is_a_name(text: str) -> bool:

@@ -1,7 +1,5 @@
 """What the Masks page explains: both ways of running, rows without keys, causes of NaN, and every word on it."""
 
-import json
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +11,7 @@ from attnviz.ui.masks_controls import FILL_NAMES
 from attnviz.ui.masks_link import ROOMS, rules_to_text
 from attnviz.views.painting import painting_to_text
 from tests.pages.masks_page import laboratory, shown, shut, weights
+from tests.pages.told_words import told_words
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
 
@@ -139,6 +138,5 @@ def test_every_control_rule_fill_and_tab_has_a_definition(open_page, room: str) 
 
 
 def test_what_the_page_explains_comes_from_the_glossary(open_page) -> None:
-    app = open_page("masks", **LINK)
-    (told,) = [json.loads(part.proto.json) for part in app.get("bidi_component") if '"words"' in part.proto.json]
-    assert told["words"] == MASKS
+    told = told_words(open_page("masks", **LINK))
+    assert {name: told.get(name) for name in MASKS} == MASKS

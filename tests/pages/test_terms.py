@@ -1,5 +1,6 @@
 """Every word that stops a student has its definition on the very part of the page where it stands."""
 
+import html
 import json
 import re
 
@@ -10,9 +11,10 @@ from attnviz.text.glossary import FRAME, SITE, definition
 from attnviz.ui.anatomy_link import PARTS
 from attnviz.ui.implementations_link import TABS
 from attnviz.ui.site_terms import ANATOMY, IMPLEMENTATIONS
+from tests.pages.told_words import told_words
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}
-TOOLTIP = re.compile(r"<span role='tooltip'>.*?</span>")
+MARKED = re.compile(r"data-term='([^']*)'")
 WORDS = re.compile(r"<dl class='words'>.*?</dl>", re.DOTALL)
 HELPED = ("selectbox", "text_input", "button", "select_slider", "caption", "markdown")
 
@@ -26,11 +28,8 @@ def seen(app: AppTest) -> str:
     """Every text that stands on the page, without what opens over it."""
     texts = [part.value for part in (*app.markdown, *app.caption, *app.code, *app.text, *app.info)]
     texts += [widget.label for kind in ("selectbox", "button", "select_slider") for widget in app.get(kind)]
-    texts += [
-        WORDS.sub("", TOOLTIP.sub("", part.proto.body)) for part in app.get("html") if "<style" not in part.proto.body
-    ]
-    lists = (json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json)
-    texts += [text for drawn in lists if "rows" in drawn for row in (drawn["heads"], *drawn["rows"]) for text in row]
+    texts += [WORDS.sub("", part.proto.body) for part in app.get("html") if "<style" not in part.proto.body]
+    texts += [text for drawn in lists(app) for row in (drawn["heads"], *drawn["rows"]) for text in row]
     charts = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     texts += [chart["layout"]["title"]["text"] for chart in charts]
     return plain("\n".join(texts))
@@ -39,9 +38,18 @@ def seen(app: AppTest) -> str:
 def explained(app: AppTest) -> str:
     """Every definition that the page can open, by pointer, finger or key."""
     helps = [widget.help for kind in HELPED for widget in app.get(kind) if getattr(widget, "help", None)]
-    helps += [part.proto.body for part in app.get("html")]
-    helps += [part.proto.json for part in app.get("bidi_component")]
-    return plain("\n".join(helps))
+    bodies = [part.proto.body for part in app.get("html")]
+    words = told_words(app)
+    marked = [words[html.unescape(term)] for body in bodies for term in MARKED.findall(body)]
+    marked += [words[term] for drawn in lists(app) for term in drawn["helps"].values()]
+    listed = [text for body in bodies for text in WORDS.findall(body)]
+    return plain("\n".join([*helps, *marked, *listed]))
+
+
+def lists(app: AppTest) -> list[dict]:
+    """What the lists of lines are told."""
+    drawn = (json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json)
+    return [data for data in drawn if "rows" in data]
 
 
 def missing(app: AppTest) -> set[str]:
@@ -62,10 +70,34 @@ def test_every_term_of_implementations_is_defined_where_it_stands(open_page, tab
 
 
 def test_the_welcome_and_the_status_bar_define_their_terms(open_page) -> None:
-    app = open_page(src="I love you")
-    text = "".join(part.proto.body for part in app.get("html"))
+    text = explained(open_page(src="I love you"))
     for term in ("three times over", "attention map", "d_k", "forward", "decoding", "parameters", "weights"):
         assert definition(term)[:40] in text.replace("&#x27;", "'"), term
+
+
+# Tabs, and fields of the top bar and of the site, by the text that stands on them up to a bracket.
+NAMED = ("segmented_control", "button_group", "selectbox", "text_input", "number_input", "select_slider")
+
+
+@pytest.mark.parametrize("page", ["heads", "anatomy", "implementations"])
+def test_every_tab_and_field_has_a_definition(open_page, page: str) -> None:
+    app = open_page(page, **LINK, tab="relative" if page == "implementations" else "heads")
+    words = told_words(app)
+    fields = {widget.label.split(" (")[0] for kind in NAMED for widget in app.get(kind) if widget.label != widget.key}
+    tabs = {
+        option for group in app.button_group for option in group.options if group.label in ("View", "Part of the page")
+    }
+    assert {"Model", "To", "Target", "Source sentence"} <= fields
+    assert len(tabs) >= 4
+    assert {name for name in fields | tabs if name not in words} <= {"View", "Part of the page", "Layout"}
+
+
+@pytest.mark.parametrize("page", ["heads", "masks", "anatomy", "implementations", "decoding", "welcome"])
+def test_every_term_that_a_page_marks_is_one_that_it_tells(open_page, page: str) -> None:
+    app = open_page(*([] if page == "welcome" else [page]), **LINK)
+    marked = {html.unescape(term) for part in app.get("html") for term in MARKED.findall(part.proto.body)}
+    assert {"d_k", "forward"} <= marked
+    assert marked <= set(told_words(app))
 
 
 @pytest.mark.parametrize("terms", [*ANATOMY.values(), *IMPLEMENTATIONS.values()])

@@ -62,7 +62,7 @@ def test_a_word_that_can_be_asked_for_has_a_definition() -> None:
     assert "tabindex='0'" in term("one pass over the whole target")
     with pytest.raises(KeyError):
         term("no such word")
-    assert term_if_known("no such word") == ""
+    assert term_if_known("no such <word>") == "no such &lt;word&gt;"
 
 
 def test_no_two_words_differ_by_their_capitals_alone() -> None:

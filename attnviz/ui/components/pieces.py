@@ -10,10 +10,10 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
-from attnviz.text.glossary import HEADS, TERMS
+from attnviz.text.glossary import HEADS
 
 SHARED = Path(__file__).parent / "shared"
-TOOLS = ("cells", "elements", "definitions", "theme", "pens", "svg_pen", "caption", "opened", "files")
+TOOLS = ("cells", "elements", "bubble", "definitions", "theme", "pens", "svg_pen", "caption", "opened", "files")
 LIFE = ("announced", "place", "view", "mounted")  # what a component does from its first moment on
 LOOK = ("frame", "buttons", "controls", "definitions")
 
@@ -21,24 +21,33 @@ Part = tuple[Path, Sequence[str]]  # a component's folder, and the names of piec
 
 
 def made(
-    folder: Path, *, css: Sequence[Part], js: Sequence[Part], classes: str = "", first: str = ""
+    folder: Path,
+    *,
+    css: Sequence[Part],
+    js: Sequence[Part],
+    classes: str = "",
+    first: str = "",
+    words: Mapping[str, str] = HEADS,
 ) -> Callable[..., Any]:
     """A component named after its folder, on the shared tools, life and look; its element has `classes` besides.
 
-    `css` and `js` are its own pieces, in the order in which they are joined; `first` is script that stands before all.
+    `css` and `js` are its own pieces, in the order in which they are joined; `first` is script that stands before all,
+    and `words` are the terms on its controls.
     """
     return component(
         f"attnviz_{folder.name}",
         html=f'<div class="{f"avz {classes}".strip()}" lang="und" tabindex="-1"></div>',
         css=joined("css", (SHARED, LOOK), *css),
-        js=glossary_script() + first + joined("js", (SHARED, (*TOOLS, *LIFE)), *js),
+        js=glossary_script(words) + first + joined("js", (SHARED, (*TOOLS, *LIFE)), *js),
     )
 
 
-def glossary_script() -> str:
-    """`const DEFINITIONS = {…};`: what the terms on the component's controls mean. The Heads page's own come first."""
-    terms: Mapping[str, str] = TERMS | HEADS
-    return f"const DEFINITIONS = {json.dumps({term.lower(): text for term, text in terms.items()})};\n"
+def glossary_script(words: Mapping[str, str]) -> str:
+    """`const DEFINITIONS = {…};`: what the terms on the component's controls mean, in small letters. Script goes to the
+    browser with each new picture, so that it holds the terms of one page only.
+    """
+    terms = {term.lower(): text for term, text in words.items()}
+    return f"const DEFINITIONS = {json.dumps(terms, ensure_ascii=False)};\n"
 
 
 def joined(ending: str, *parts: Part) -> str:

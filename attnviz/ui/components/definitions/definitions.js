@@ -1,7 +1,8 @@
 // One bubble for the whole page. The page's own elements come and go, so that the document is watched and not they.
 
-const WAIT_MS = 350; // a pointer that only passes opens nothing
-const NAMED = "button, summary, [role=option], [data-term]"; // labels have Streamlit's own question mark
+const LABEL = "[data-testid=stWidgetLabel]";
+const CONTROL = "button, summary, [role=option]";
+const NAMED = `${CONTROL}, [data-term], ${LABEL}`;
 
 export default function ({ parentElement, data }) {
   const bubble = parentElement.querySelector(".definitions");
@@ -11,21 +12,17 @@ export default function ({ parentElement, data }) {
 
 function watch(bubble) {
   const app = { bubble, words: {}, timer: null, target: null, waiting: null };
-  // Not pointerover and focusin: inside a component's own tree they never reach the document.
-  const heard = {
-    pointermove: (event) => event.pointerType !== "touch" && soon(app, named(app, event.composedPath()[0])),
-    pointerdown: (event) => (event.pointerType === "touch" ? show(app, named(app, event.composedPath()[0])) : hide(app)),
-    keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, named(app, focused()))),
+  const at = (event) => named(app, event.composedPath()[0]);
+  // Not pointerover: inside a component's own tree it never reaches the document. Nor does focusin always: a key's end does.
+  hearPage(bubble, {
+    pointermove: (event) => event.pointerType !== "touch" && soon(app, at(event), RESTING),
+    pointerdown: (event) => (event.pointerType === "touch" ? touched(app, at(event)) : hide(app)),
+    pointerup: () => forget(app), // a finger that only taps
+    pointercancel: () => hide(app), // the finger scrolls
+    focusin: () => focused() && show(app, named(app, focused())), // a finger's focus shows nothing, and takes nothing away
+    keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key))),
     scroll: () => hide(app),
-  };
-  for (const [name, act] of Object.entries(heard)) {
-    const listener = (event) => {
-      // On another page nobody is there to explain: the listener leaves with its bubble.
-      if (!bubble.isConnected) return document.removeEventListener(name, listener, true);
-      act(event);
-    };
-    document.addEventListener(name, listener, { capture: true, passive: true });
-  }
+  });
   return app;
 }
 
@@ -36,20 +33,36 @@ function focused() {
   return element?.matches(":focus-visible") ? element : null;
 }
 
+// A field is explained when the Tab key comes to it, not while something is typed into it.
+function atFocus(app, key) {
+  const element = focused();
+  const label = key === "Tab" && element?.closest("[data-testid=stElementContainer]")?.querySelector(LABEL);
+  const { word } = (label && named(app, label)) || {};
+  return named(app, element) ?? (word ? { element, word } : null);
+}
+
 // The element around this one whose word is known.
 function named({ words }, inner) {
+  if (inner?.closest?.("[data-testid=stTooltipIcon]")) return null; // Streamlit's question mark has its own words
   const element = inner?.closest?.(NAMED);
   // A component that explains its terms by itself has a bubble of its own.
   if (element?.dataset.term && element.getRootNode().querySelector(".definition")) return null;
-  const word = element && (element.dataset.term ?? element.textContent.trim());
-  return word && Object.hasOwn(words, word) ? { element, word } : null;
+  const text = element && (element.dataset.term ?? element.textContent.trim());
+  const word = text && [text, text.split(" (")[0]].find((known) => Object.hasOwn(words, known));
+  return word ? { element, word } : null;
 }
 
-function soon(app, found) {
+// A finger that taps a control presses it; one that rests on it asks.
+function touched(app, found) {
+  if (found?.element.matches(CONTROL)) soon(app, found, HOLDING);
+  else show(app, found);
+}
+
+function soon(app, found, wait) {
   if (found?.element === app.target || found?.element === app.waiting) return;
   hide(app);
   app.waiting = found?.element;
-  if (found) app.timer = setTimeout(() => show(app, found), WAIT_MS);
+  if (found) app.timer = setTimeout(() => show(app, found), wait);
 }
 
 function show(app, found) {
@@ -59,19 +72,16 @@ function show(app, found) {
   bubble.textContent = words[found.word];
   found.element.setAttribute("aria-description", words[found.word]);
   app.target = found.element;
-  bubble.showPopover();
-  place(bubble, found.element.getBoundingClientRect());
-}
-
-function place(bubble, { left, top, bottom }) {
-  const { offsetWidth: width, offsetHeight: height } = bubble;
-  const below = bottom + 6 + height <= innerHeight;
-  bubble.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-  bubble.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
+  openBubble(bubble, found.element);
 }
 
 function hide(app) {
+  forget(app);
+  app.target = null;
+  closeBubble(app.bubble);
+}
+
+function forget(app) {
   clearTimeout(app.timer);
-  app.target = app.waiting = null;
-  if (app.bubble.matches(":popover-open")) app.bubble.hidePopover();
+  app.waiting = null;
 }

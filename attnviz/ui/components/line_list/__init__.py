@@ -8,26 +8,27 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
-from attnviz.text.glossary import definition
 from attnviz.ui.address import persistent
+from attnviz.ui.components import pieces
 from attnviz.ui.components.told import NUMBER, told
 
 _HERE = Path(__file__).parent
-_HTML = '<div class="lines"><div role="listbox" tabindex="0"></div><div role="tooltip" hidden></div></div>'
+_HTML = '<div class="lines"><div role="listbox" tabindex="0"></div></div>'
 
 
 @dataclass(frozen=True)
 class Lines:
     """A table: what it is called, its column titles, and a row of texts for each line.
 
-    `code` draws them monospaced and numbered from 0. `helps` names the terms that a column's title is explained by.
+    `code` draws them monospaced and numbered from 0. `helps` names the term that a column's title is
+    explained by; the page says what it means.
     """
 
     label: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     code: bool = True
-    helps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    helps: Mapping[str, str] = field(default_factory=dict)
 
 
 def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
@@ -42,7 +43,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     data = {
         "label": lines.label,
         "heads": list(lines.heads),
-        "helps": {head: _explained(terms) for head, terms in lines.helps.items()},
+        "helps": dict(lines.helps),
         "rows": [list(row) for row in lines.rows],
         "current": list(values).index(value),
         "code": lines.code,
@@ -51,14 +52,8 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     persistent.catch_up(key, take)
 
 
-def _explained(terms: Sequence[str]) -> str:
-    """A definition alone, or several with the term before each."""
-    if len(terms) == 1:
-        return definition(terms[0])
-    return "\n".join(f"{term}: {definition(term)}" for term in terms)
-
-
 @cache
 def _component() -> Callable[..., Any]:
     style, script = ((_HERE / f"line_list.{ending}").read_text(encoding="utf-8") for ending in ("css", "js"))
-    return component("attnviz_line_list", html=_HTML, css=style, js=script)
+    look = pieces.joined("css", (pieces.SHARED, ("definitions",)))
+    return component("attnviz_line_list", html=_HTML, css=look + style, js=script)

@@ -5,11 +5,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infin
 
 export default function ({ parentElement, data, setStateValue }) {
   const box = parentElement.querySelector("[role=listbox]");
-  const tip = parentElement.querySelector("[role=tooltip]");
-  if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code, data.helps])) {
-    tip.hidden = true;
-    draw(box, data, tip);
-  }
+  if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code, data.helps])) draw(box, data);
   clearTimeout(box.waiting);
   mark(box, data.current);
   const choose = (at) => {
@@ -29,13 +25,13 @@ export default function ({ parentElement, data, setStateValue }) {
   };
 }
 
-function draw(box, data, tip) {
+function draw(box, data) {
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
   for (const title of data.code ? ["", ...data.heads] : data.heads) {
     const cell = document.createElement("th");
     cell.textContent = title;
-    if (data.helps[title]) explain(cell, title, data.helps[title], tip);
+    if (data.helps[title]) cell.replaceChildren(asked(title, data.helps[title]));
     head.append(cell);
   }
   const body = table.createTBody();
@@ -52,25 +48,12 @@ function draw(box, data, tip) {
   box.drawn = JSON.stringify([data.heads, data.rows, data.code, data.helps]);
 }
 
-// A title's definition, below it: under the pointer, under a finger, and by the Tab key. Escape puts it away.
-function explain(cell, title, words, tip) {
+// A title that has a definition: the page shows it.
+function asked(title, term) {
   const name = document.createElement("span");
-  name.textContent = title;
-  name.className = "term";
-  name.tabIndex = 0;
-  name.setAttribute("aria-description", words);
-  cell.replaceChildren(name);
-  const open = () => {
-    const [from, around] = [cell.getBoundingClientRect(), tip.parentElement.getBoundingClientRect()];
-    tip.textContent = words;
-    tip.hidden = false;
-    tip.style.top = `${from.bottom - around.top + 2}px`;
-    tip.style.left = `${Math.max(4, Math.min(from.left - around.left, around.width - tip.offsetWidth - 4))}px`;
-  };
-  const close = () => { tip.hidden = true; };
-  name.onmouseenter = name.onfocus = open;
-  name.onmouseleave = name.onblur = close;
-  name.onkeydown = (event) => { if (event.key === "Escape") close(); };
+  Object.assign(name, { textContent: title, className: "term", tabIndex: 0 });
+  name.dataset.term = term;
+  return name;
 }
 
 function mark(box, at) {

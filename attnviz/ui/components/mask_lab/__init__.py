@@ -11,6 +11,7 @@ from typing import Any
 
 from streamlit.components.v2 import component
 
+from attnviz.text.glossary import MASKS
 from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 
@@ -45,8 +46,8 @@ def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: Callable[[], N
 
 @cache
 def _component() -> Callable[..., Any]:
-    script = pieces.glossary_script() + pieces.joined(
+    script = pieces.glossary_script(MASKS) + pieces.joined(
         "js", (pieces.SHARED, (*pieces.TOOLS, "mounted")), (_HERE, SCRIPTS)
     )
-    look = pieces.joined("css", (pieces.SHARED, ("buttons", "definitions")), (_HERE, ("lab",)))
+    look = pieces.joined("css", (pieces.SHARED, ("buttons",)), (_HERE, ("lab",)))
     return component("attnviz_mask_lab", html=_HTML, css=look, js=script)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from attnviz.text.glossary import DECODING, HEADS
 from attnviz.ui.address import persistent
 from attnviz.ui.components import pieces
 from attnviz.ui.components.drawn import unless_drawn
@@ -16,7 +17,6 @@ from attnviz.ui.components.drawn import unless_drawn
 _HERE = Path(__file__).parent
 SCRIPTS = (
     "payload",
-    "terms",
     "choice",
     "training",
     "layout",
@@ -44,4 +44,5 @@ def stepper(payload: bytes, *, key: str = "stepper", on_change: Callable[[], Non
 
 @cache
 def _component() -> Callable[..., Any]:
-    return pieces.made(_HERE, css=[(_HERE, ("stepper", "table"))], js=[(_HERE, SCRIPTS)], classes="stepper")
+    css, js = [(_HERE, ("stepper", "table"))], [(_HERE, SCRIPTS)]
+    return pieces.made(_HERE, css=css, js=js, classes="stepper", words=HEADS | DECODING)

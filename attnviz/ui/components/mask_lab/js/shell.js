@@ -16,7 +16,6 @@ function buildLab(app) {
   app.root.replaceChildren(
     element("header", {}, parts.title, labTools(app, parts)), parts.mapBox,
     element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(app, parts));
-  watchDefinitions(app);
   watchLabPointer(app);
   watchLabKeys(app);
   new ResizeObserver(() => {

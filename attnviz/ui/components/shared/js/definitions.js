@@ -1,41 +1,44 @@
 // What a term on a control means, from attnviz/text/glossary.py by way of DEFINITIONS: under the pointer, at the
-// keyboard's focus, and for a finger that rests on it or taps a term that is no control.
-
-const RESTING = 350, // milliseconds until a pointer is taken to ask
-  HOLDING = 450; // and a finger, which else presses
+// keyboard's focus, and for a finger that rests on it or taps a term that is no control. Takes bubble.js. A component
+// that does not call `watchDefinitions` is explained by the page (components/definitions).
 
 const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
 
-// `key` is the key that does the same. Whoever hears the page hears the definition after the name.
-function explained(node, term, key = "") {
+// `key` is the key that does the same, `more` what holds of it here. Whoever hears the page hears it after the name.
+function explained(node, term, key = "", more = "") {
   node.dataset.term = term;
   if (key) node.dataset.key = key;
+  if (more) node.dataset.more = more;
   const control = node.querySelector("select") ?? node;
-  control.setAttribute("aria-description", [definitionOf(term), key && `Key: ${key}.`].filter(Boolean).join(" "));
+  control.setAttribute("aria-description", [definitionOf(term), more, key && `Key: ${key}.`].filter(Boolean).join(" "));
   return node;
 }
 
 // A word that is no control, and can be asked all the same.
-const termNode = (text, term = text) => explained(element("span", { class: "term", tabindex: "0", text }), term);
+const termNode = (text, term = text, more = "") => explained(element("span", { class: "term", tabindex: "0", text }), term, "", more);
 
 // The term, and what is chosen in its list: [name, definition, key].
 function meaningsAt(node) {
   const chosen = node.querySelector("select")?.selectedOptions[0]?.textContent;
   return [node.dataset.term, chosen]
     .filter((term) => term && definitionOf(term))
-    .map((term, at) => [term, definitionOf(term), at ? "" : (node.dataset.key ?? "")]);
+    .map((term, at) => [
+      term,
+      [definitionOf(term), !at && node.dataset.more].filter(Boolean).join(" "),
+      at ? "" : (node.dataset.key ?? ""),
+    ]);
 }
 
 function watchDefinitions(app) {
   const { root } = app;
-  const tip = element("div", { class: "definition", role: "tooltip", hidden: true });
+  const tip = element("div", { class: "definition", role: "tooltip", popover: "manual" });
   root.append(tip);
   app.parts.definition = tip;
   const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
   const ask = (node, wait) => {
     clearTimeout(app.definitionTimer);
     if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
-    else tip.hidden = true;
+    else closeBubble(tip);
   };
   root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
   root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
@@ -50,22 +53,15 @@ function watchDefinitions(app) {
   root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
   root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
   root.addEventListener("keydown", () => ask(null));
+  hearPage(tip, { scroll: () => closeBubble(tip) });
 }
 
 function showDefinition(app, node) {
   const tip = app.parts.definition;
   const meanings = node.isConnected ? meaningsAt(node) : [];
-  tip.hidden = !meanings.length;
-  if (tip.hidden) return;
+  if (!meanings.length) return closeBubble(tip);
   const line = ([term, text, key]) =>
     element("p", {}, element("b", { text: term }), ` ${text}`, key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "");
   tip.replaceChildren(...meanings.map(line));
-  placeBelow(app.root, tip, node);
-}
-
-function placeBelow(root, tip, node) {
-  const [outer, at] = [root.getBoundingClientRect(), node.getBoundingClientRect()];
-  tip.style.left = `${Math.max(4, Math.min(at.left - outer.left, outer.width - tip.offsetWidth - 4))}px`;
-  const below = at.bottom + 6 + tip.offsetHeight <= Math.min(innerHeight, outer.bottom);
-  tip.style.top = `${below ? at.bottom - outer.top + 6 : at.top - outer.top - tip.offsetHeight - 6}px`;
+  openBubble(tip, node);
 }

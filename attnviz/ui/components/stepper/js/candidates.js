@@ -59,13 +59,13 @@ function candidateNode(step, candidate) {
 }
 
 function agreementNodes(app, step) {
-  const teacher = term(app, "teacher");
   if (step.teacher === null) {
     const { fork } = app.payload.header;
     if (fork === null || fork === undefined) return [];
-    teacher.dataset.more = "Since then the model writes another sentence: the teacher has no token for this place.";
+    const teacher = termNode("teacher", "teacher", "Since then the model writes another sentence: the teacher has no token for this place.");
     return [element("span", { class: "apart" }, "Left the ", teacher, ` at step ${fork}.`)];
   }
+  const teacher = termNode("teacher");
   if (step.agrees) return [element("span", { class: "together" }, "Agrees with the ", teacher, ".")];
   return [element("span", { class: "apart" }, "They part: the ", teacher, " has ", element("strong", { text: isolated(step.teacher) }))];
 }

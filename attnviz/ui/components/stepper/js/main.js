@@ -24,7 +24,6 @@ function paint(app, began) {
   paintPlayer(app);
   paintCandidates(app);
   paintTraining(app);
-  describeTerms(app);
   app.parts.live.textContent = app.playing ? "" : mapsText(app);
   tellPainted(app, began);
 }

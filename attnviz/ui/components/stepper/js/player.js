@@ -24,8 +24,8 @@ function paintWay(app, way) {
   const { parts, payload: { header } } = app;
   if (app.wayKey === header.id) return;
   app.wayKey = header.id;
-  const nodes = way.flatMap(([text, name], i) => [i ? " · " : "", term(app, text, name)]);
-  parts.way.replaceChildren(...nodes, " · ", term(app, "one pass", "One pass"), " beside ", term(app, "steps", "Steps"));
+  const nodes = way.flatMap(([text, name], i) => [i ? " · " : "", termNode(text, name)]);
+  parts.way.replaceChildren(...nodes, " · ", termNode("one pass", "One pass"), " beside ", termNode("steps", "Steps"));
 }
 
 const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));

@@ -2,8 +2,7 @@
 
 function buildShell(app) {
   const parts = (app.parts = {});
-  parts.bubble = element("div", { class: "tip bubble", role: "tooltip", hidden: true });
-  app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()), parts.bubble);
+  app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()));
   watchDefinitions(app);
   watchPointer(app);
   watchKeys(app);
@@ -16,7 +15,7 @@ function trainingPane(app, parts) {
   parts.note = element("p", { class: "quiet counts" });
   parts.tableBody = element("tbody");
   const heads = ["#", "goes in", "label", "probability", "loss", "model says"];
-  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, term(app, text))))), parts.tableBody);
+  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, termNode(text))))), parts.tableBody);
   parts.tableBox = element("div", { class: "table-box", tabindex: "0" }, table);
   return element("section", { class: "pane training", "aria-label": "Training" },
     element("header", { class: "spread" }, element("h2", { text: "Training: all at once" }), parts.mean), parts.tableBox, parts.counts, parts.note);
@@ -49,7 +48,7 @@ function playerBar(app, parts) {
   parts.slider = element("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
   parts.slider.oninput = () => { pause(app); goTo(app, Number(parts.slider.value)); };
   parts.at = element("span", { class: "at" });
-  parts.clock = term(app, "", "ms");
+  parts.clock = termNode("", "ms");
   parts.clock.classList.add("quiet");
   return element("div", { class: "player" }, element("div", { class: "tools" }, ...buttons), parts.slider, parts.at, parts.clock);
 }
@@ -57,8 +56,8 @@ function playerBar(app, parts) {
 function candidatesPane(app, parts) {
   parts.top = element("ol", { class: "candidates", "aria-label": "Likeliest next tokens" });
   parts.verdictOfStep = element("p", { class: "agreement" });
-  parts.drawnLegend = element("p", { class: "quiet small" }, "bar: probability · line: ", term(app, "drawn with"));
-  parts.beamTitle = element("h3", {}, term(app, "Hypotheses after this step"));
+  parts.drawnLegend = element("p", { class: "quiet small" }, "bar: probability · line: ", termNode("drawn with"));
+  parts.beamTitle = element("h3", {}, termNode("Hypotheses after this step"));
   parts.beam = element("ol", { class: "hypotheses", "aria-label": "Live and ended hypotheses" });
-  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", {}, term(app, "Next token")), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
+  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", {}, termNode("Next token")), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
 }

@@ -8,8 +8,7 @@ function paintTraining(app) {
     parts.tableBody.replaceChildren(...training.rows.map((row, index) => trainingRow(app, row, index)));
     // Of a smoothed loss, which its note explains, e to the mean is no perplexity.
     const perplexity = training.note ? "" : perplexityText(training.mean);
-    const mean = term(app, `mean loss ${shortText(training.mean)} nats`, "mean loss");
-    mean.dataset.more = perplexity && `Here it is ${perplexity}.`;
+    const mean = termNode(`mean loss ${shortText(training.mean)} nats`, "mean loss", perplexity && `Here it is ${perplexity}.`);
     parts.mean.replaceChildren(mean, element("span", { class: "if-wide", text: perplexity && ` · perplexity ${perplexity}` }));
     parts.counts.textContent = training.counts;
     parts.note.textContent = training.note;
