@@ -77,11 +77,13 @@ def test_held_out_sentences_have_a_section_of_their_own_and_are_refused_where_th
 ):
     arguments, card, held_out = options[0], tmp_path / "card.md", tmp_path / "held-out.txt"
     held_out.write_text("A sentence of no pair.\n")
+    (tmp_path / "demo.txt").write_text("The red dog.\n")
     (tmp_path / "marks.json").write_text('{"fr": {"A sentence of no pair.": "wrong"}}')
-    marked = ["--held-out", str(held_out), "--marks", str(tmp_path / "marks.json")]
-    assert main([*arguments, "--card", str(card), *marked]) == 0
-    assert "## Sentences: held out\n\n" in card.read_text(encoding="utf-8")
-    assert "French: 0 of 1 right" in card.read_text(encoding="utf-8")
+    sets = ["--demo", str(tmp_path / "demo.txt"), "--held-out", str(held_out), "--marks", str(tmp_path / "marks.json")]
+    assert main([*arguments, "--card", str(card), *sets]) == 0
+    demo, kept_apart = card.read_text(encoding="utf-8").split("## Sentences: held out\n\n")
+    assert "French: 1 of 1 right" in demo
+    assert "French: 0 of 1 right" in kept_apart
     learned = read_pairs(data / "en-zh.train.tsv.gz")[-1][0]
     held_out.write_text(f"A sentence of no pair.\n{learned}\n")
     assert main([*arguments, "--card", str(card), "--held-out", str(held_out)]) == 2
