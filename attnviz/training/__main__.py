@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from attnviz.training.corpus import read_pairs
 from attnviz.training.evaluation import score
 from attnviz.training.reads import measured, write
 from attnviz.training.recipe import Recipe
-from attnviz.training.run import Task, further_pairs, language_pairs, run
+from attnviz.training.run import Pairs, Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
 from attnviz.training.state import read_state
 from attnviz.training.workers import together
@@ -54,17 +55,17 @@ def _card(options: argparse.Namespace) -> None:
     recipe, place = read_state(options.state / "state.pt")
     device = choose_device(options.device)
     translator = Translator.load(options.state / "checkpoint", device=device, dtype=torch.float32)
-    sentences = tuple(options.demo.read_text(encoding="utf-8").splitlines()) if options.demo else ()
-    translations = {to: translator.translate(sentences, to=to) for to in recipe.languages}
-    marks = read_marks(options.marks, sentences)
     scores = {to: score(translator, pairs, to) for to, pairs in language_pairs(options.data, recipe, "dev").items()}
-    pairs = {to: len(pairs) for to, pairs in language_pairs(options.data, recipe, "train").items()}
-    tables = further_pairs(options.more, recipe)
+    learned, tables = language_pairs(options.data, recipe, "train"), further_pairs(options.more, recipe)
+    demos = _demos(
+        options, translator, {english for pairs in (learned, *tables.values()) for english in _english(pairs)}
+    )
+    pairs = {to: len(of_language) for to, of_language in learned.items()}
     more = {name: {to: len(of_language) for to, of_language in table.items()} for name, table in tables.items()}
     model = TrainedModel(
         options.name, translator.n_parameters, recipe, place.step, place.tokens_seen, pairs, more, options.note
     )
-    text = card(model, scores, Demo(sentences, translations, marks))
+    text = card(model, scores, demos)
     if options.card:
         options.card.write_text(text, encoding="utf-8")
     if options.ship:
@@ -81,6 +82,27 @@ def _reads(folder: Path, options: argparse.Namespace) -> None:
         for split in ("train", "dev")
     )
     write(measured(translator, learned, held_out), folder)
+
+
+def _demos(options: argparse.Namespace, translator: Translator, learned: set[str]) -> list[Demo]:
+    """The sets of sentences that the card shows, translated. Raises ValueError where a held-out one was learned."""
+    sets = {path: path.read_text(encoding="utf-8").splitlines() for path in (*options.demo, *options.held_out)}
+    for path in options.held_out:
+        if known := [sentence for sentence in sets[path] if sentence in learned]:
+            raise ValueError(f"{path.name} holds {known[0]!r}, which is among the sentences that were trained on.")
+    marks = read_marks(options.marks, [sentence for sentences in sets.values() for sentence in sentences])
+    demos = []
+    for path, sentences in sets.items():
+        translations = {to: translator.translate(sentences, to=to) for to in translator.languages}
+        wrong = {
+            to: {key: why for key, why in all_wrong.items() if key in sentences} for to, all_wrong in marks.items()
+        }
+        demos.append(Demo(tuple(sentences), translations, wrong, path.stem.replace("-", " ")))
+    return demos
+
+
+def _english(pairs: Pairs) -> Iterator[str]:
+    return (english for of_language in pairs.values() for english, _ in of_language)
 
 
 def _task(options: argparse.Namespace) -> Task:
@@ -122,7 +144,12 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--reads", type=Path, help="measure what the model in this folder reads, into its config")
     group.add_argument("--title", default="translator en→de·es·fr·zh", help="what the model picker calls it")
     group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
-    group.add_argument("--demo", type=Path, help="sentences to translate in the card, one a line")
+    group.add_argument(
+        "--demo", type=Path, nargs="*", default=[], help="files of sentences to translate in the card, one a line"
+    )
+    group.add_argument(
+        "--held-out", type=Path, nargs="*", default=[], help="the same, refused where a training pair has the sentence"
+    )
     group.add_argument("--marks", type=Path, help='wrong ones, as JSON: {"fr": {"I love you.": "what is wrong"}, …}')
     return parser
 

@@ -30,7 +30,8 @@ LIMITS = """\
 
 @dataclass(frozen=True)
 class Demo:
-    """Sentences that a visitor is likely to type, and how the model translates them.
+    """Sentences that a visitor is likely to type, and how the model translates them; `name` is what the card calls the
+    set.
 
     `wrong` maps a language to the sentences that a reader of it called wrong, and why; a language that nobody has
     read is not in it.
@@ -39,6 +40,7 @@ class Demo:
     sentences: tuple[str, ...]
     translations: Mapping[str, Sequence[str]]
     wrong: Mapping[str, Mapping[str, str]]
+    name: str = "demo"
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,14 @@ def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[st
     return marks
 
 
-def card(model: TrainedModel, scores: Mapping[str, Score], demo: Demo) -> str:
-    """The card as Markdown."""
+def card(model: TrainedModel, scores: Mapping[str, Score], demos: Sequence[Demo]) -> str:
+    """The card as Markdown, with every set of sentences in a section of its own."""
     sections = {
         f"# {model.name}": _opening(model, tuple(scores)),
         "## Data and attribution": DATA,
         "## Recipe": _recipe(model),
         "## Scores": _scores(scores),
-        "## Sentences": "\n\n".join((_verdict(demo), *(_translations(demo, to) for to in demo.translations))),
+        **{f"## Sentences: {demo.name}": _demo(demo) for demo in demos},
         "## Limits": LIMITS,
     }
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in sections.items()) + "\n"
@@ -106,9 +108,9 @@ def _recipe(model: TrainedModel) -> str:
         seen += f"; pairs of the table `{name}`, {model.recipe.more[name]}x an epoch ({counts})"
     numbers = {name: value for name, value in asdict(model.recipe).items() if name not in ("languages", "more")}
     opening = (
-        f"{model.steps:,} steps, {model.tokens_seen:,} tokens read (both sides, without padding). {seen}. AdamW, "
-        "bfloat16 autocast; the weights are a running average over the steps. `python -m attnviz.training` repeats it."
-        + (f" {model.note}" if model.note else "")
+        f"{model.steps:,} steps, {model.tokens_seen:,} tokens read (both sides, without padding). {seen}. AdamW; "
+        "products in bfloat16 where the machine multiplies in it, else in float32; the weights are a running average "
+        "over the steps. `python -m attnviz.training` repeats it." + (f" {model.note}" if model.note else "")
     )
     return (
         opening + "\n\n" + _table(("setting", "value"), [(f"`{name}`", str(value)) for name, value in numbers.items()])
@@ -132,6 +134,10 @@ def _scores(scores: Mapping[str, Score]) -> str:
         "its translations as references.\n\n"
         + _table(("into", "BLEU", "chrF", "pairs", "BLEU, any", "chrF, any", "sentences"), rows)
     )
+
+
+def _demo(demo: Demo) -> str:
+    return "\n\n".join((_verdict(demo), *(_translations(demo, to) for to in demo.translations)))
 
 
 def _verdict(demo: Demo) -> str:

@@ -51,12 +51,11 @@ class Corpus:
     @classmethod
     def encode(cls, codec: TextCodec, pairs: list[Pair], to: str, *, repeat: int, max_tokens: int = 64) -> "Corpus":
         """Ids of every pair that fits in `max_tokens`; an epoch sees it `repeat` times."""
-        src, tgt = [], []
-        for english, translation in pairs:
-            source, target = codec.encode_source(english).ids, codec.encode_target(translation, to).ids
-            if len(source) <= max_tokens and len(target) <= max_tokens:
-                src.append(np.array(source, dtype=np.int32))
-                tgt.append(np.array(target, dtype=np.int32))
+        sources = codec.source_ids([english for english, _ in pairs])
+        targets = codec.target_ids([translation for _, translation in pairs], to)
+        both = zip(sources, targets, strict=True)
+        fit = [(s, t) for s, t in both if len(s) <= max_tokens and len(t) <= max_tokens]
+        src, tgt = [np.array(s, dtype=np.int32) for s, _ in fit], [np.array(t, dtype=np.int32) for _, t in fit]
         return cls(src, tgt, repeat)
 
     @property

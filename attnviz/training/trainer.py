@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnviz.text.codec import TextCodec
 from attnviz.training.corpus import Batch, Change, Corpus, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
+from attnviz.training.precision import product_dtype
 from attnviz.training.recipe import Recipe
 from attnviz.training.state import read
 from attnviz.training.warm_start import warm_start
@@ -27,6 +28,7 @@ class Trainer:
 
     def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device, share: Share | None = None) -> None:
         self.recipe, self.device, self.share = recipe, device, share or Share()
+        self.dtype = product_dtype(device)
         self.model = Transformer(config).initialise(recipe.seed).to(device)
         self.average = self._copy()
         self.optimizer = _optimizer(self.model, recipe)
@@ -92,7 +94,7 @@ class Trainer:
     def _loss(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, int]:
         run = Run(dropout=Dropout(self.recipe.dropout, self.generator))
         tgt_in, tgt_out = tgt[:, :-1], tgt[:, 1:]
-        with torch.autocast(self.device.type, torch.bfloat16):
+        with torch.autocast(self.device.type, self.dtype, enabled=self.dtype is not torch.float32):
             src_mask = self.model.src_mask(src)
             hidden = self.model.decode(tgt_in, self.model.encode(src, src_mask, run), src_mask, run)
         real = tgt_out != self.model.config.pad_id
@@ -101,7 +103,7 @@ class Trainer:
             self.model.embedding.weight,
             tgt_out[real],
             smoothing=self.recipe.label_smoothing,
-            dtype=torch.bfloat16,
+            dtype=self.dtype,
         )
         n_target = int(real.sum())
         return total / n_target, n_target

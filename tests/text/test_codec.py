@@ -71,6 +71,13 @@ def test_rare_character_is_one_unknown_token_that_keeps_its_text(codec):
     assert [token.id for token in tokens if token.text] == [codec.unk_id] * 2
 
 
+@pytest.mark.parametrize("to", ["fr", "zh"])
+def test_ids_of_many_sentences_are_those_of_each_alone(codec, to):
+    texts = ["", "The  Red dog.", "机器学习很有趣。", "l'œuf à la coque", "\ud800 <eos> ﬁ 🙂", "a b " * 600]
+    assert codec.source_ids(texts) == [codec.encode_source(text).ids for text in texts]
+    assert codec.target_ids(texts, to) == [codec.encode_target(text, to).ids for text in texts]
+
+
 def test_target_starts_with_its_language(codec):
     assert codec.languages == ("fr", "zh")
     for to in codec.languages:

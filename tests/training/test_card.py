@@ -11,7 +11,7 @@ def _text(wrong, translation="Un | deux") -> str:
     model = TrainedModel("m", 8_600_000, Recipe(), 16_000, 59_000_000, {"fr": 10, "zh": 5})
     scores = {"fr": Score(46.04, 62.0, 1721, 49.96, 66.0, 1209), "zh": Score(35.0, 30.0, 342, 36.0, 31.0, 323)}
     demo = Demo(("One.", "Two."), {"fr": [translation, "Deux."], "zh": ["一。", "二。"]}, wrong)
-    return card(model, scores, demo)
+    return card(model, scores, [demo])
 
 
 def test_card_by_hand():
@@ -21,6 +21,20 @@ def test_card_by_hand():
     assert "| 1 | One. | Un \\| deux |  |" in text
     assert "| 2 | Two. | Deux. | ✗ gender |" in text
     assert "French: 1 of 2 right; Chinese: not yet judged by a reader." in text
+
+
+def test_each_set_of_sentences_has_a_section_and_a_count_of_its_own():
+    demos = [
+        Demo(("One.",), {"fr": ["Un."]}, {"fr": {}}, "demo"),
+        Demo(("Two.", "Three."), {"fr": ["Deux.", "Quatre."]}, {"fr": {"Three.": "four"}}, "held out"),
+    ]
+    text = card(TrainedModel("m", 1, Recipe(), 1, 1, {"fr": 1, "zh": 1}), {}, demos)
+    first, second = text.split("## Sentences: ")[1:]
+    assert first.startswith(
+        "demo\n\nGreedy translations; ✗ marks those that a reader called wrong. French: 1 of 1 right."
+    )
+    assert "French: 1 of 2 right." in second
+    assert "| 2 | Three. | Quatre. | ✗ four |" in second
 
 
 @pytest.mark.parametrize("content", ["[]", '{"fr": ["One."]}', '{"fr": {"Three.": "why"}}', "{"])

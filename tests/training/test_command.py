@@ -10,6 +10,7 @@ import torch
 
 from attnviz.models.translator import Translator
 from attnviz.training.__main__ import main
+from attnviz.training.corpus import read_pairs
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,24 @@ def test_the_card_of_a_run(options, state, tmp_path):
         "## Limits",
     ):
         assert expected in text
+
+
+def test_held_out_sentences_have_a_section_of_their_own_and_are_refused_where_they_were_learned(
+    options, state, data, tmp_path, capsys
+):
+    arguments, card, held_out = options[0], tmp_path / "card.md", tmp_path / "held-out.txt"
+    held_out.write_text("A sentence of no pair.\n")
+    (tmp_path / "demo.txt").write_text("The red dog.\n")
+    (tmp_path / "marks.json").write_text('{"fr": {"A sentence of no pair.": "wrong"}}')
+    sets = ["--demo", str(tmp_path / "demo.txt"), "--held-out", str(held_out), "--marks", str(tmp_path / "marks.json")]
+    assert main([*arguments, "--card", str(card), *sets]) == 0
+    demo, kept_apart = card.read_text(encoding="utf-8").split("## Sentences: held out\n\n")
+    assert "French: 1 of 1 right" in demo
+    assert "French: 0 of 1 right" in kept_apart
+    learned = read_pairs(data / "en-zh.train.tsv.gz")[-1][0]
+    held_out.write_text(f"A sentence of no pair.\n{learned}\n")
+    assert main([*arguments, "--card", str(card), "--held-out", str(held_out)]) == 2
+    assert f"held-out.txt holds {learned!r}, which is among" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
