@@ -117,8 +117,12 @@ FOLDERS: dict[str, Spoil] = {
 }
 
 
-def spoiled(source: Path, folder: Path, name: str) -> Path:
-    """A copy of a checkpoint, spoiled as `name` says."""
-    shutil.copytree(source, folder)
+MARIAN = {"a config of a hundred million positions": changed(max_position_embeddings=10**8)}  # its tables are made
+FOLDERS |= MARIAN
+
+
+def spoiled(sources: Path, folder: Path, name: str) -> Path:
+    """A copy of one of the checkpoints in `sources`, spoiled as `name` says."""
+    shutil.copytree(sources / ("marian" if name in MARIAN else "bert"), folder)
     FOLDERS[name](folder)
     return folder
