@@ -26,7 +26,8 @@ def dashboard(
 ) -> Iterator[str]:
     """Run `streamlit run dashboard.py`, or another script, until the block ends; gives its address once it is healthy.
 
-    `first` is Python that runs in its process before anything else. What it prints goes to `log`. Raises RuntimeError with that text when it ends early or takes over 60 seconds.
+    `first` is Python that runs in its process before anything else. What it prints goes to `log`. Raises RuntimeError
+    with that text when it ends early or takes over 60 seconds.
     """
     port = free_port()
     options = ("--server.port", str(port), "--server.headless", "true")
