@@ -29,7 +29,12 @@ def test_measuring_memory_prints_nothing_into_the_servers_log() -> None:
     code = "from attnviz.ui import session; session._prepare(); from attnviz.analysis.memory import warm_up; warm_up()"
     quiet = {name: value for name, value in os.environ.items() if name != "KINETO_LOG_LEVEL"}
     ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], env=quiet, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env=quiet,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert not ran.stdout
     assert not ran.stderr
