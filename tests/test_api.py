@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import attnviz
 
 
@@ -26,3 +28,10 @@ def test_import_waits_with_the_heavy_libraries() -> None:
     code = "import attnviz, sys; print(*sorted({'torch', 'streamlit', 'plotly', 'transformers'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("said", [None, 5, b"gpt2", ["gpt2"]])
+def test_a_model_that_is_named_by_no_text_and_no_path_is_refused_in_one_sentence(said) -> None:
+    kind = type(said).__name__
+    with pytest.raises(ValueError, match=f"^A model is given by its name, its folder or its hub id, not as {kind}.$"):
+        attnviz.load(said)

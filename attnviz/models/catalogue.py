@@ -1,6 +1,7 @@
 """Which models there are, and how to get one by name or folder. Reading the list needs no torch."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,8 @@ def load(
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
+    if not isinstance(model, str | os.PathLike):
+        raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
     if is_own(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
+from attnviz.text import plain_file
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
@@ -38,14 +40,15 @@ def save(
 
 def read_config(folder: Path) -> ModelConfig:
     """The config of a checkpoint. Raises CheckpointError when it is missing, broken or of another version."""
-    path = folder / CONFIG
-    if not path.is_file():
-        raise CheckpointError(f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint.")
     try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise ValueError(f"it is larger than {MAX_CONFIG_BYTES / 1e6:.0f} MB")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(plain_file.content(folder / CONFIG, most=MAX_CONFIG_BYTES))
         version, sizes = content["format_version"], content["model"]
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise CheckpointError(
+            f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint."
+        ) from error
+    except OSError as error:
+        raise _unreadable(folder, CONFIG, error) from error
     except KeyError as error:
         raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config: it has no {error}.") from error
     except (ValueError, TypeError, RecursionError) as error:  # a ValueError is also what JSON and UTF-8 raise
@@ -64,15 +67,14 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
     Only safetensors is read: a pickle can run code. Names and shapes are compared with the config first.
     """
     config, path = read_config(folder), folder / WEIGHTS
-    if not path.is_file():
-        raise CheckpointError(_no_weights(folder))
-    if path.stat().st_size > MAX_WEIGHTS_BYTES:
-        raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
+    _check_file(folder)
     try:
         with safe_open(path, framework="pt") as file:
             names = list(file.keys())
             model = _empty(config, {name: tuple(file.get_slice(name).get_shape()) for name in names})
             weights = {name: _by_column(file.get_tensor(name).to(device, dtype)) for name in names}
+    except OSError as error:
+        raise _unreadable(folder, WEIGHTS, error) from error
     except SafetensorError as error:
         raise CheckpointError(
             f"{WEIGHTS} in {folder.name!r} is not a safetensors file, or is cut short ({error}). "
@@ -81,6 +83,24 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
     model.load_state_dict(weights, assign=True)
     model.embedding.restore_positions(device)
     return model.requires_grad_(False).eval()
+
+
+def _check_file(folder: Path) -> None:
+    """Raises CheckpointError unless the weights are a plain file that may be opened, and not too large."""
+    try:
+        with plain_file.opened(folder / WEIGHTS) as file:
+            size = os.fstat(file.fileno()).st_size
+    except FileNotFoundError as error:
+        raise CheckpointError(_no_weights(folder)) from error
+    except OSError as error:
+        raise _unreadable(folder, WEIGHTS, error) from error
+    if size > MAX_WEIGHTS_BYTES:
+        raise CheckpointError(f"{WEIGHTS} is larger than {MAX_WEIGHTS_BYTES / 1e9:.0f} GB.")
+
+
+def _unreadable(folder: Path, name: str, error: OSError) -> CheckpointError:
+    """What the system says of a file, without its path on this machine."""
+    return CheckpointError(f"{name} in {folder.name!r} cannot be read ({error.strerror or error}).")
 
 
 def _by_column(weight: torch.Tensor) -> torch.Tensor:
@@ -128,5 +148,5 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
 
 def weights_id(folder: Path) -> str:
     """Twelve hexadecimal digits that change whenever the weights do."""
-    with (folder / WEIGHTS).open("rb") as file:  # a piece at a time
+    with plain_file.opened(folder / WEIGHTS) as file:  # a piece at a time
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -4,14 +4,15 @@ Streamlit hands a widget's state on as it came: of another type than the widget'
 where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
 not sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one.
 
-Streamlit offers no place for either, so that both are set into its classes; its version is pinned, and tests hold what
-is used of it.
+Streamlit offers no place for either, so that both are set into its classes, here and nowhere else; its version is
+pinned, and `missing` says what another one no longer has.
 """
 
 import math
 from functools import wraps
 from typing import Any
 
+import streamlit
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
 from streamlit.runtime.app_session import AppSession
@@ -23,15 +24,42 @@ MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
 _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
 _LOG = get_logger(__name__)
+# What is replaced, and what the replacements read.
+_USED = {
+    WStates: ("__getitem__", "states", "widget_metadata"),
+    Serialized: ("value",),
+    NumberInputSerde: ("deserialize", "value"),
+    MemoryUploadedFileManager: ("add_file", "remove_session_files", "_total_bytes"),
+    UploadedFileRec: ("file_id", "name", "type", "data"),
+    AppSession: ("_handle_clear_cache_request",),
+}
 
 
 def install() -> None:
-    """Set the guards, once for the server; a second call changes nothing."""
+    """Set the guards, once for the server; a second call changes nothing.
+
+    Raises RuntimeError with one sentence for a Streamlit that they do not fit: none of them is set then.
+    """
+    if said := missing():
+        raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
         WStates.__getitem__ = _readable_only(WStates.__getitem__)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
         NumberInputSerde.deserialize = _finite_only(NumberInputSerde.deserialize)
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
+
+
+def missing() -> str:
+    """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
+    gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
+    if not gone:
+        return ""
+    return f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: see to attnviz/ui/guards.py, which uses it."
+
+
+def _has(owner: type, name: str) -> bool:
+    """Whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
+    return name in vars(owner) or name in owner.__init__.__code__.co_names
 
 
 def _readable_only(get: Any) -> Any:

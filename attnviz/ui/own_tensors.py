@@ -1,7 +1,8 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open.
 
-All visitors' files and weights share one room (here, and `guards` for the files): who finds it full is told so, and
-keeps all that was typed. Files are read one at a time, so that what reading takes besides is taken once.
+All visitors' weights share one room (`made_once.ROOM`, with what is made of them), and their files another (`guards`):
+who finds either full is told so, and keeps all that was typed. Files are read one at a time, so that what reading takes
+besides is taken once.
 """
 
 import hashlib
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
-from attnviz.models.room import Room
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
-from attnviz.ui import frame, guards
+from attnviz.ui import frame, guards, made_once
 from attnviz.ui.address import persistent
 from attnviz.ui.heads_tabs import Tabbed
 from attnviz.ui.markdown import literal
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MEGABYTES = 64
 FULL = "There is no room for {}: other visitors' own tensors take all there is. Try again later, or with fewer layers."
-_ROOM = Room(1 << 30)  # bytes of weights: eight of the largest files that are read
 _READING = Lock()
 _TAKEN_AWAY, _NAME = "own-files-taken-away", "own-file-name"
 _KEYS = """
@@ -103,7 +102,7 @@ def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     with _READING:
         trace = read(_content, name)
     try:
-        _ROOM.put(trace, trace.nbytes())
+        made_once.ROOM.put(trace, trace.nbytes())
     except MemoryError:
         raise ValueError(FULL.format(name)) from None
     return trace

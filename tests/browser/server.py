@@ -22,11 +22,12 @@ def free_port() -> int:
 
 @contextmanager
 def dashboard(
-    log: Path, environment: Mapping[str, str] | None = None, *, script: str = "dashboard.py"
+    log: Path, environment: Mapping[str, str] | None = None, *, script: str = "dashboard.py", first: str = ""
 ) -> Iterator[str]:
     """Run `streamlit run dashboard.py`, or another script, until the block ends; gives its address once it is healthy.
 
-    What it prints goes to `log`. Raises RuntimeError with that text when it ends early or takes over 60 seconds.
+    `first` is Python that runs in its process before anything else. What it prints goes to `log`. Raises RuntimeError
+    with that text when it ends early or takes over 60 seconds.
     """
     port = free_port()
     server = start(port, log, environment, script=script)
@@ -42,7 +43,8 @@ def start(
 ) -> subprocess.Popen:
     """Start the server on `port` and wait until it is healthy; whoever calls ends it. Raises as `dashboard` does."""
     options = ("--server.port", str(port), "--server.headless", "true")
-    command = (sys.executable, "-m", "streamlit", "run", script, *options)
+    streamlit = ("-c", f"{first}\nfrom streamlit.web.cli import main\nmain()") if first else ("-m", "streamlit")
+    command = (sys.executable, *streamlit, "run", script, *options)
     with log.open("w", encoding="utf-8") as out:
         server = subprocess.Popen(
             command, cwd=ROOT, env=os.environ | dict(environment or {}), stdout=out, stderr=subprocess.STDOUT

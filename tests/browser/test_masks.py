@@ -72,3 +72,15 @@ def test_it_fits_the_screen_across(visitor, settled, theme: str, width: int, hei
     assert edge <= width
     inner = lab(page).locator("canvas").evaluate("(map) => map.getBoundingClientRect().right")
     assert inner <= edge
+
+
+def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settled) -> None:
+    opened(page, settled, LINK + "&masks=window")
+    field = page.get_by_role("spinbutton", name="window: reach")
+    field.fill("5")
+    expect(field).to_have_value("5")
+    expect(
+        page.locator(".st-key-mask-controls").get_by_test_id("InputInstructions").filter(visible=True)
+    ).to_have_count(0)
+    page.locator(".st-key-mask-controls").get_by_test_id("stNumberInputStepUp").click(timeout=5000)
+    expect(page).to_have_url(re.compile(r"masks=window_6"))

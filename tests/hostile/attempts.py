@@ -53,11 +53,11 @@ def _folder() -> Attempt:
     from tests.models.huggingface import checkpoints
 
     place = Path(tempfile.mkdtemp())
-    bert = checkpoints.save(place / "bert", checkpoints.ALL["bert"])
-    attnviz.load(bert, device="cpu")
+    for name in ("bert", "marian"):
+        attnviz.load(checkpoints.save(place / name, checkpoints.ALL[name]), device="cpu")
 
     def attempt(name: str) -> Prepared:
-        folder = folders.spoiled(bert, place / str(len(list(place.iterdir()))), name)
+        folder = folders.spoiled(place, place / str(len(list(place.iterdir()))), name)
         return lambda: attnviz.load(folder, device="cpu")
 
     return attempt

@@ -1,14 +1,16 @@
 """Opens crafted material in this process, one after another, and tells of each what came of it, what it took, how long.
 
-Run as `python child.py KIND`: names come on standard input, a line of JSON goes out for each. Of memory, what is in use
-at the most (VmHWM, set back before each) beyond what was in use before; a hard limit on the address space ends what
-goes on taking.
+Lines of a kind, a tab and a name come on standard input, a line of JSON goes out for each; what else is printed goes
+the way of errors. Of memory, what is in use at the most (VmHWM, set back before each) beyond what was in use before; a
+hard limit on the address space ends what goes on taking.
 """
 
 import json
+import os
 import resource
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 ROOM = 3 << 30  # bytes of address space beyond the baseline: more than any of these may take, less than hurts
@@ -37,15 +39,16 @@ def measured(attempt) -> dict[str, object]:
 
 def main() -> None:
     """Open everything that is named on standard input."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(2, 1)
     from tests.hostile import attempts
 
-    attempt = attempts.KINDS[sys.argv[1]]()
-    limit = status("VmSize") + ROOM
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    ready = cache(lambda kind: attempts.KINDS[kind]())
     for line in sys.stdin:
-        prepared = attempt(line.rstrip("\n"))
-        sys.stdout.write(json.dumps(measured(prepared)) + "\n")
-        sys.stdout.flush()
+        kind, name = line.rstrip("\n").split("\t")
+        prepared = ready(kind)(name)
+        resource.setrlimit(resource.RLIMIT_AS, (status("VmSize") + ROOM, resource.RLIM_INFINITY))
+        answers.write(json.dumps(measured(prepared)) + "\n")
 
 
 if __name__ == "__main__":

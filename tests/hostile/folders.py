@@ -40,10 +40,14 @@ def said(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
-def large(path: Path) -> None:
-    """Takes no room on the disk."""
-    with path.open("wb") as file:
-        file.truncate(3 << 30)
+def sparse(size: int) -> Callable[[Path], None]:
+    """A file of that many zeros, which takes no room on the disk."""
+
+    def make(path: Path) -> None:
+        with path.open("wb") as file:
+            file.truncate(size)
+
+    return make
 
 
 def growing(path: Path) -> None:
@@ -85,7 +89,7 @@ NO_FILES: dict[str, Callable[[Path], object]] = {
 JSONS: dict[str, Callable[[Path], object]] = {
     "brackets without end": said("[" * 2_000_000),
     "a number of many digits": said('{"a": ' + "9" * 100_000 + "}"),
-    "three gigabytes": large,
+    "three gigabytes": sparse(3 << 30),
     "no object": said("[]"),
     "a lone surrogate": said('{"model_type": "\\ud800", "format_version": "\\ud800"}'),
     "one name twice": said('{"model_type": "bert", "model_type": 5, "format_version": 1, "format_version": []}'),
@@ -93,11 +97,8 @@ JSONS: dict[str, Callable[[Path], object]] = {
 FOLDERS: dict[str, Spoil] = {
     **of("config.json", NO_FILES | JSONS),
     **of("tokenizer.json", NO_FILES | JSONS),
-    **of(
-        "model.safetensors",
-        NO_FILES | {"a gigabyte of nothing": lambda path: os.truncate(path.open("wb").fileno(), 1 << 30)},
-    ),
-    **of("special_tokens_map.json", NO_FILES | {"three gigabytes": large}),
+    **of("model.safetensors", NO_FILES | {"a gigabyte of nothing": sparse(1 << 30)}),
+    **of("special_tokens_map.json", NO_FILES | {"three gigabytes": sparse(3 << 30)}),
     "an index of brackets": indexed([[[[]]]]),
     "an index that leads out": indexed({"metadata": {}, "weight_map": {"a": "../../../../etc/passwd"}}),
     "an index of numbers": indexed({"metadata": {}, "weight_map": {"a": 5, "b": "x"}}),
@@ -116,8 +117,12 @@ FOLDERS: dict[str, Spoil] = {
 }
 
 
-def spoiled(source: Path, folder: Path, name: str) -> Path:
-    """A copy of a checkpoint, spoiled as `name` says."""
-    shutil.copytree(source, folder)
+MARIAN = {"a config of a hundred million positions": changed(max_position_embeddings=10**8)}  # its tables are made
+FOLDERS |= MARIAN
+
+
+def spoiled(sources: Path, folder: Path, name: str) -> Path:
+    """A copy of one of the checkpoints in `sources`, spoiled as `name` says."""
+    shutil.copytree(sources / ("marian" if name in MARIAN else "bert"), folder)
     FOLDERS[name](folder)
     return folder

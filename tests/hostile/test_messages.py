@@ -26,14 +26,12 @@ FAR = {
     "heads": [[1]], "token": "q99999", "key": -7, "order": "x", "step": -1, "at": -1, "paint": "\ud800", "open": True,
     "mini": "x", "scale": "x", "rows": "x", "bake": 1,
 }  # fmt: skip
-SAID = [json.dumps(dict.fromkeys(("view", "edit", "chosen"), said)) for said in (None, 5, "x", [], {}, WRONG, FAR)]
+SAID = [json.dumps(dict.fromkeys(("view", "edit", "chosen"), said)) for said in ("x", {}, WRONG, FAR)]
 STATES = [
-    {}, {"bool_value": True}, {"trigger_value": True}, {"double_value": float("nan")}, {"double_value": float("-inf")},
-    {"int_value": 2**62}, {"int_value": -(2**62)}, {"string_value": "another"}, {"string_value": "\0\u202e"},
-    {"double_array_value": []}, {"double_array_value": [float("nan")] * 3}, {"int_array_value": [2**62]},
-    {"string_array_value": []}, {"string_array_value": ["x", "y"]}, {"string_trigger_value": "x"},
-    {"bytes_value": b"\xff"}, {"json_value": "{"}, {"json_value": "[" * 20_000}, {"json_value": "9" * 5_000},
-    {"json_value": "null"}, {"json_value": '{"view": NaN, "edit": Infinity}'}, {"json_trigger_value": "[" * 20_000},
+    {}, {"bool_value": True}, {"double_value": float("nan")}, {"int_value": -(2**62)}, {"string_value": "another"},
+    {"string_value": "\0\u202e"}, {"double_array_value": [float("nan")] * 3}, {"int_array_value": [2**62]},
+    {"string_array_value": ["x", "y"]}, {"string_trigger_value": "x"}, {"bytes_value": b"\xff"},
+    {"json_value": "[" * 20_000}, {"json_value": "9" * 5_000}, {"json_value": '{"view": NaN, "edit": Infinity}'},
     {"json_trigger_value": '[{"event": "view", "value": 5}]'}, *({"json_value": said} for said in SAID),
 ]  # fmt: skip
 
@@ -100,6 +98,7 @@ def test_nobody_empties_what_is_kept_for_all(address) -> None:
         assert other.send().seconds < 5
 
 
+# On the page that reads most of it.
 LINKS = {
     "a megabyte": "src=I+love+you.&pins=" + "a" * 1_000_000,
     "a megabyte of pins": "src=I+love+you.&pins=" + "cross.0.0~" * 100_000,
@@ -117,8 +116,18 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("page", ["heads", "masks", "decoding"])
-@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+READ_BY = {
+    "no numbers": ("heads", "masks", "decoding"), "half characters": ("masks",), "a huge painted mask": ("masks",),
+    "masks by the thousand": ("masks",), "ids by the thousand": ("decoding",),
+    "one parameter a thousand times": ("decoding",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [(page, link) for name, link in LINKS.items() for page in READ_BY.get(name, ("heads",))],
+    ids=[f"{name}: {page}" for name in LINKS for page in READ_BY.get(name, ("heads",))],
+)
 def test_a_crafted_link_is_bounded_and_leaves_no_fault(address, log, page, link) -> None:
     with Visitor(address) as visitor:
         shown = visitor.open(page, link)

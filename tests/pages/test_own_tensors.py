@@ -1,9 +1,13 @@
 """A visitor's file goes with the visitor: neither its weights nor what was made of them are kept for the server."""
 
+import gc
 import io
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from streamlit.runtime.caching import cache_resource_api
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -11,10 +15,16 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.models.room import Room
 from attnviz.tracing import tensor_file
-from attnviz.ui import guards, made_once, own_tensors
+from attnviz.ui import guards, made_once
 from attnviz.views import links_payload
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
+
+
+@pytest.fixture(autouse=True)
+def _a_new_visitor() -> None:
+    """Nothing is kept of the test before, whose session has the same name."""
+    cache_resource_api.clear_session_cache(SESSION)
 
 
 @pytest.fixture
@@ -53,12 +63,36 @@ def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
 
 
 def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(open_page, monkeypatch) -> None:
-    monkeypatch.setattr(own_tensors, "_ROOM", Room(100))
+    monkeypatch.setattr(made_once, "ROOM", Room(50))
     app = handed_in(open_page("heads", src="I love you."))
     assert not app.exception
     (error,) = app.error
     assert "There is no room for own.npz" in error.value.replace("\\", "")
     assert any(field.value == "I love you." for field in app.text_input)
+
+
+def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_page, counted, monkeypatch) -> None:
+    page = open_page("heads", tab="links")
+    counted.clear()
+    monkeypatch.setattr(made_once, "ROOM", roomy := Room(1 << 20))
+    app = handed_in(page)
+    both = roomy.taken
+    cache_resource_api.clear_session_cache(SESSION)
+    gc.collect()
+    assert roomy.taken == 0
+    monkeypatch.setattr(made_once, "ROOM", tight := Room(both - 1))
+    app.run()
+    assert 0 < tight.taken < both, "the weights are kept, and what was made of them is not"
+    assert not app.exception
+    assert not app.error
+    app.run()
+    assert counted == ["read", "links_payload", "read", "links_payload", "links_payload"]
+
+
+def test_a_table_and_maps_of_a_long_text_are_counted_as_what_they_hold() -> None:
+    spread = torch.zeros(1).expand(1000, 1000)  # four bytes
+    assert made_once.size((spread, [torch.zeros(10)], {"bytes": b""})) == 4 + 40 + sys.getsizeof(b"")
+    assert made_once.size(pd.DataFrame({"entropy": np.zeros(1000)})) > 8000
 
 
 def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:

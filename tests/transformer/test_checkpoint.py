@@ -1,7 +1,10 @@
 """A model on disk: it comes back as it was, and each way to break it is one clear sentence."""
 
 import json
+import os
 import pickle
+import signal
+from pathlib import Path
 
 import pytest
 import torch
@@ -161,6 +164,19 @@ def test_no_config(tmp_path):
 def test_no_weights(folder):
     (folder / WEIGHTS).unlink()
     assert "no model.safetensors" in _refused(folder)
+
+
+@pytest.mark.parametrize("name", [CONFIG, WEIGHTS])
+def test_a_pipe_in_a_files_place_is_never_waited_for(folder, name, monkeypatch):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    monkeypatch.setattr(Path, "is_file", lambda path: True)  # as a file that was one when it was looked at
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("It waits for the pipe."))
+    signal.alarm(10)
+    try:
+        assert f"{name} in 'model' cannot be read ({name} is not a plain file)" in _refused(folder)
+    finally:
+        signal.alarm(0)
 
 
 def test_pickle_is_named_and_never_opened(folder, tmp_path):

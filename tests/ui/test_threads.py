@@ -1,4 +1,9 @@
-"""ATTNVIZ_THREADS: a number of threads, or one sentence that says what it should be."""
+"""Before torch: ATTNVIZ_THREADS is a number of threads, or one sentence says what it should be; the log stays quiet."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +23,18 @@ def test_anything_else_is_refused_in_one_sentence(said, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_THREADS", said)
     with pytest.raises(ValueError, match=r"ATTNVIZ_THREADS=.* is not a number of threads: give one from 1 to 1024"):
         session._prepare()
+
+
+def test_measuring_memory_prints_nothing_into_the_servers_log() -> None:
+    code = "from attnviz.ui import session; session._prepare(); from attnviz.analysis.memory import warm_up; warm_up()"
+    quiet = {name: value for name, value in os.environ.items() if name != "KINETO_LOG_LEVEL"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env=quiet,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not ran.stdout
+    assert not ran.stderr

@@ -78,6 +78,7 @@ class Visitor:
         self._stack = ExitStack()
         self._socket: ClientConnection | None = None
         self._query, self._page = "", ""
+        self.session_id = ""
         self.shown = Shown()
 
     def __enter__(self) -> "Visitor":
@@ -114,6 +115,15 @@ class Visitor:
         self.shown.seconds = time.perf_counter() - started
         return self.shown
 
+    def ask(self, message: BackMsg, answer: str) -> Any:
+        """Send a message that starts no run; what is answered under that name."""
+        self._connection.send(message.SerializeToString())
+        deadline = time.monotonic() + self._patience
+        while True:
+            told = self._received(deadline)
+            if told.WhichOneof("type") == answer:
+                return getattr(told, answer)
+
     def tell_raw(self, frame: bytes | str) -> None:
         """Send a frame that is no message."""
         self._connection.send(frame)
@@ -132,8 +142,7 @@ class Visitor:
         deadline = time.monotonic() + self._patience
         is_begun = False
         while True:
-            message = ForwardMsg()
-            message.ParseFromString(self._connection.recv(timeout=max(0.0, deadline - time.monotonic())))  # type: ignore[arg-type]
+            message = self._received(deadline)
             kind = message.WhichOneof("type")
             is_begun = is_begun or kind == "new_session"
             yield message
@@ -143,10 +152,16 @@ class Visitor:
                     return
                 is_begun = False
 
+    def _received(self, deadline: float) -> ForwardMsg:
+        message = ForwardMsg()
+        message.ParseFromString(self._connection.recv(timeout=max(0.0, deadline - time.monotonic())))  # type: ignore[arg-type]
+        return message
+
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.shown = Shown()
+            self.session_id = message.new_session.initialize.session_id
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "delta":
@@ -160,11 +175,16 @@ class Visitor:
 
 
 def state(id_: str, **value: Any) -> WidgetState:
-    """A widget's state: `state(id, int_value=3)`, `state(id, string_array_value=["a"])`, or of no value at all."""
+    """A widget's state: `state(id, int_value=3)`, `state(id, string_array_value=["a"])`, or of no value at all.
+
+    A list of files stands for a file uploader's state.
+    """
     made = WidgetState(id=id_)
     for name, content in value.items():
         if name.endswith("array_value"):
             getattr(made, name).data.extend(content)
+        elif name == "file_uploader_state_value":
+            made.file_uploader_state_value.uploaded_file_info.extend(content)
         elif name == "string_trigger_value":
             made.string_trigger_value.data = content
         else:

@@ -6,18 +6,27 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
+from transformers.initialization import no_init_weights
 
 _OF_A_LAYER = re.compile(r"\.\d+\..*(attn|attention)", re.IGNORECASE)
 Shape = tuple[int, ...]
+# Numbers that a model may have beyond its files': tied weights and shared layers are counted once there and here, and
+# what no file holds is a head, a pooler or tables of sines and masks of a few million.
+MOST_TIMES, MOST_MORE = 2, 16_000_000
+
+
+def asked(config: Any, auto: Any) -> int:
+    """How many numbers a model of this config has, tables that no file holds among them, each counted once.
+
+    Raises what building raises.
+    """
+    model = _without_memory(config, auto)
+    return sum(tensor.numel() for tensors in (model.parameters(), model.buffers()) for tensor in tensors)
 
 
 def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
-    """What is wrong with the first tensor of another shape than its config asks for, in words; None: all fit.
-
-    The model is built without memory for its numbers, so that a config may ask for any size.
-    """
-    with torch.device("meta"):
-        wanted = {name: tuple(tensor.shape) for name, tensor in auto.from_config(config).state_dict().items()}
+    """What is wrong with the first tensor of another shape than its config asks for, in words; None: all fit."""
+    wanted = {name: tuple(tensor.shape) for name, tensor in _without_memory(config, auto).state_dict().items()}
     for name, shape in sorted(_shapes(weights).items()):
         # A checkpoint without a head names its tensors without the prefix that the whole model has.
         asked = next((wanted[full] for full in wanted if full == name or full.endswith(f".{name}")), shape)
@@ -25,6 +34,14 @@ def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
         if asked != shape:
             return f"{name!r} has shape {shape}, but config.json asks for {asked}"
     return None
+
+
+def _without_memory(config: Any, auto: Any) -> Any:
+    """A model without memory for its numbers, so that a config may ask for any size; what is tied is tied."""
+    with torch.device("meta"), no_init_weights():
+        model = auto.from_config(config)
+    model.tie_weights()
+    return model
 
 
 def left_over(unexpected: set[str]) -> str | None:

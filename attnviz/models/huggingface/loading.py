@@ -55,6 +55,7 @@ def load(
         text = _text(folder, config)
         tell(0.4, "Reading the weights")
         head = _head(config)
+        _check_asked(weights, config, head, numbers)
         network = _weights(folder, config, head, weights)
         tell(0.8, "Comparing with transformers' own attention")
         made = _faithful(network, text, head)
@@ -71,6 +72,8 @@ def _config(folder: Path, tensors: int) -> Any:
     kind = content.get("model_type")
     if not isinstance(kind, str):
         raise ModelError(f"{files.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers.")
+    if not _are_names(content.get("architectures")):
+        raise ModelError(f"{files.CONFIG} in {folder.name!r} gives architectures that are no list of names.")
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
@@ -86,6 +89,11 @@ def _config(folder: Path, tensors: int) -> Any:
     if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
         raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
     return config
+
+
+def _are_names(said: Any) -> bool:
+    """Whether these are names of classes; a config may also leave them out."""
+    return said is None or (isinstance(said, list) and all(isinstance(name, str) for name in said))
 
 
 def _text(folder: Path, config: Any) -> CheckpointText:
@@ -126,6 +134,21 @@ def _is_encoder(config: Any) -> bool:
     """Whether the model reads a text, or a pair, as a whole and writes none."""
     reads = type(config) in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
     return reads and not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
+
+
+def _check_asked(weights: tuple[Path, ...], config: Any, head: _Head, numbers: int) -> None:
+    """Raises ModelError where a config asks for far more numbers than the files hold, before there is room for any.
+
+    transformers makes what a file lacks: tables of positions from the config's own sizes, a tensor that is missing.
+    """
+    try:
+        asked = fit.asked(config, head.auto)
+    except Exception:  # what cannot even be built says so when it is loaded
+        return
+    if asked > fit.MOST_TIMES * numbers + fit.MOST_MORE:
+        counts = f"they hold {numbers:,} numbers, and it asks for {asked:,}"
+        how = _misfit(weights, config, head) or counts
+        raise ModelError(f"The weights in {weights[0].parent.name!r} do not fit their config ({how}).")
 
 
 def _weights(folder: Path, config: Any, head: _Head, weights: tuple[Path, ...]) -> Any:

@@ -84,6 +84,12 @@ def test_a_config_that_makes_no_sense(fields, says, copy):
     assert says in refused(with_config(copy("bert"), **fields))
 
 
+@pytest.mark.parametrize("said", [[None], ["BertModel", 5], "BertModel", 5, [[]]])
+def test_architectures_that_are_no_names(said, copy):
+    folder = with_config(copy("bert"), architectures=said)
+    assert refused(folder) == "config.json in 'bert' gives architectures that are no list of names."
+
+
 @pytest.mark.parametrize(("depth", "says"), [(100_000, "cannot be read as JSON"), (900, "is no config of bert")])
 def test_a_config_as_deep_as_a_well(depth, says, copy):
     folder = copy("bert")

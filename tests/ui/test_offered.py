@@ -1,0 +1,49 @@
+"""ATTNVIZ_MODELS: what it does not list is refused by one sentence, before anything is looked for on the disk."""
+
+import pytest
+
+from attnviz.models import catalogue
+from attnviz.ui import offered, session
+
+
+@pytest.fixture
+def looked_for(monkeypatch) -> list[str]:
+    """The names of models that came as far as the disk."""
+    names: list[str] = []
+
+    def load(name, **options):
+        names.append(name)
+        raise ValueError("There is no such folder.")
+
+    monkeypatch.setattr(catalogue, "load", load)
+    return names
+
+
+@pytest.mark.parametrize("listed", ["", "gpt2", " gpt2 , ,/models/own "])
+@pytest.mark.parametrize("name", ["/etc", "/no/such/folder", "gpt2-medium", "another", ""])
+def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(listed, name, looked_for, monkeypatch) -> None:
+    monkeypatch.setenv(offered.VARIABLE, listed)
+    said = f"This instance does not offer the model “{name}”: choose one from the list."
+    for opened in (lambda: session.model(name), lambda: session._read(name, None)):
+        with pytest.raises(ValueError, match="does not offer") as error:
+            opened()
+        assert str(error.value) == said
+    assert not looked_for
+    assert not offered.is_offered(name)
+
+
+def test_what_is_listed_or_shipped_is_offered(looked_for, monkeypatch) -> None:
+    monkeypatch.setenv(offered.VARIABLE, " gpt2 , ,/models/own ")
+    assert offered.listed() == ["gpt2", "/models/own"]
+    assert all(map(offered.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
+    with pytest.raises(ValueError, match="no such folder"):
+        session.model("gpt2")
+    assert looked_for == ["gpt2"]
+
+
+def test_where_nothing_is_said_any_folder_may_be_opened(looked_for, monkeypatch) -> None:
+    monkeypatch.delenv(offered.VARIABLE, raising=False)
+    assert offered.is_free()
+    with pytest.raises(ValueError, match="no such folder"):
+        session.model("/no/such/folder")
+    assert looked_for == ["/no/such/folder"]
