@@ -30,7 +30,7 @@ def dashboard(
     with that text when it ends early or takes over 60 seconds.
     """
     port = free_port()
-    server = start(port, log, environment, script=script)
+    server = start(port, log, environment, script=script, first=first)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -39,9 +39,14 @@ def dashboard(
 
 
 def start(
-    port: int, log: Path, environment: Mapping[str, str] | None = None, *, script: str = "dashboard.py"
+    port: int,
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    script: str = "dashboard.py",
+    first: str = "",
 ) -> subprocess.Popen:
-    """Start the server on `port` and wait until it is healthy; whoever calls ends it. Raises as `dashboard` does."""
+    """As `dashboard`, on a port of the caller's, who also ends it."""
     options = ("--server.port", str(port), "--server.headless", "true")
     streamlit = ("-c", f"{first}\nfrom streamlit.web.cli import main\nmain()") if first else ("-m", "streamlit")
     command = (sys.executable, *streamlit, "run", script, *options)

@@ -31,7 +31,7 @@ def verdict(app: AppTest) -> str:
 
 def copied(app: AppTest) -> str:
     """The link that the button copies."""
-    (told,) = [part.proto.json for part in app.get("bidi_component") if "query" in part.proto.json]
+    (told,) = [part.proto.json for part in app.get("bidi_component") if part.proto.json.startswith('{"query"')]
     return told
 
 

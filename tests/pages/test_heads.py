@@ -111,7 +111,9 @@ def test_a_link_to_a_translation_that_was_cut_shows_the_same_rows(open_page) -> 
     sent = open_page("heads", src="I love you", to="fr")
     assert rows(header(sent), "cross")[-1][1] == "(cut)", "this untrained model reaches no end"
     (link,) = [
-        json.loads(part.proto.json)["query"] for part in sent.get("bidi_component") if "query" in part.proto.json
+        json.loads(part.proto.json)["query"]
+        for part in sent.get("bidi_component")
+        if part.proto.json.startswith('{"query"')
     ]
     opened = open_page("heads", **dict(parse_qsl(link, keep_blank_values=True)))
     assert rows(header(opened), "cross") == rows(header(sent), "cross")
