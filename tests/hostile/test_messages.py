@@ -59,16 +59,15 @@ def test_a_state_of_any_kind_for_every_widget_leaves_no_fault(address, log, page
             assert not visitor.shown.has_dialog, value
         after = visitor.open(name, query)
         assert not after.exceptions
-        assert before & set(after.widgets) >= {"src", "model-shown"}
+        assert before & set(after.widgets) >= {"src-shown", "model-shown"}
     assert "Traceback (most recent call last)" not in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("key", ["model", "model-shown"])
 @pytest.mark.parametrize("name", ["another", "/etc", "/no/such/folder", "gpt2"])
-def test_an_instance_that_offers_nothing_opens_nothing(address, key, name) -> None:
+def test_an_instance_that_offers_nothing_opens_nothing(address, name) -> None:
     with Visitor(address) as visitor:
         visitor.open("heads", SENTENCE)
-        shown = visitor.send(visitor.state(key, string_value=name))
+        shown = visitor.send(visitor.state("model-shown", string_value=name))
         assert not shown.has_dialog
         assert not shown.exceptions
         said = {alert.replace(f"“{name}”", "“…”") for alert in shown.alerts}
@@ -84,7 +83,7 @@ def test_a_message_that_is_too_large_ends_the_connection_alone(address) -> None:
     with Visitor(address) as visitor:
         visitor.open("", SENTENCE)
         with pytest.raises(ConnectionClosed):
-            visitor.send(visitor.state("src", string_value="a" * 5_000_000))
+            visitor.send(visitor.state("src-shown", string_value="a" * 5_000_000))
     with Visitor(address) as other:
         assert not other.open("", SENTENCE).exceptions
 

@@ -60,7 +60,7 @@ def handed_in(visitor: Visitor, address: str, name: str, tokens: int = 20) -> Sh
 
 def value_of(visitor: Visitor) -> str:
     """What stands in the sentence's field."""
-    field = visitor.shown.widgets["src"][1]
+    field = visitor.shown.widgets["src-shown"][1]
     return field.value if field.set_value else field.default
 
 
