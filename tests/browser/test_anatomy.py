@@ -116,7 +116,7 @@ def test_a_saved_picture_says_what_it_is_of(page: Page, settled) -> None:
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()
     picture = Path(saved.value.path()).read_text("utf-8")
-    assert "A big red dog. → " in picture
+    assert "A big red dog.\u2069 → " in picture
     assert "Cross-attention, L1 H0 · translator" in picture
     for control in ("PNG", "CSV", "Table", "Autoscale"):
         assert control not in picture

@@ -38,7 +38,9 @@ function drawTitle(app, pen, box) {
     const title = [kind.title, short].find((text) => pen.widthOf(text, TEXT, 600) <= wide) ?? shortened(pen, short, wide, { size: TEXT, weight: 600 });
     pen.text(title, x, bottom - SECOND, { size: TEXT, weight: 600, colour: ink });
   }
-  pen.text(shortened(pen, BY[kind.by], room, { size: TEXT }), x, bottom, { size: TEXT, colour: muted });
+  // Over the names of its rows there is room too, where the map itself is narrow.
+  const from = Math.max(box.left, Math.min(x, x + room - pen.widthOf(BY[kind.by], TEXT)));
+  pen.text(shortened(pen, BY[kind.by], room + x - from, { size: TEXT }), from, bottom, { size: TEXT, colour: muted });
 }
 
 const colSpaceOf = (app, pen) => Math.max(...app.payload.kinds.map((kind) => colSpace(pen, kind)));
