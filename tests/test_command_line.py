@@ -72,7 +72,7 @@ def test_steps_prints_the_steps_of_the_model_and_finds_them_equal_to_one_pass(fo
     assert printed["comes out"] == [step.token.text for step in expected]
     row = expected[2].attn("cross")[..., -1, :].mean(dim=(0, 1))
     assert printed["looks at"][2].endswith(f" {float(row.max()):.2f}")
-    assert "# equal to one pass: max |Δ|" in result.stdout
+    assert "# equal to one pass: |Δ|" in result.stdout
 
 
 def test_steps_follows_a_teacher(folder):

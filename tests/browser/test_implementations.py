@@ -59,6 +59,8 @@ def test_time_and_memory_are_measured_up_to_1024_tokens(page: Page, settled) -> 
     settled(page)
     page.get_by_role("button", name="Measure at 16 to 1,024 tokens").click()
     expect(page.get_by_text(re.compile(r", \d+ tokens"))).to_be_visible(timeout=SLOW)  # how far it is
+    expect(page.get_by_text("So far up to 128 tokens")).to_have_count(0, timeout=6 * SLOW)
+    settled(page)
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=6 * SLOW)
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
