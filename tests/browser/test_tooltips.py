@@ -45,7 +45,7 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
     stepper = page.locator(".stepper[data-attnviz-painted]")
     expect(stepper).to_be_visible()
     x, y = stepper.evaluate(
-        """(root) => { const box = root.attnviz.boxes.find(({ kind }) => kind.kind === "cross");
+        """(root) => { const box = root.attnviz.boxes.find(({ kind }) => kind.kind === "cross" && kind.by === "steps");
         const at = root.attnviz.parts.map.getBoundingClientRect();
         return [at.x + box.x + 1.5 * box.w, at.y + box.y + 1.5 * box.h]; }"""
     )
