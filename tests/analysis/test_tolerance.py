@@ -201,8 +201,13 @@ def test_a_token_at_a_wrong_position_is_caught(deep, monkeypatch: pytest.MonkeyP
     assert first.position == wrong
 
 
-@pytest.mark.parametrize("breakage", [Breakage(mask="ahead"), Breakage(mask="none"), Breakage(restart_positions=True)])
-@pytest.mark.parametrize("depth", [2, 12, 48])
+_BREAKAGES = (Breakage(mask="ahead"), Breakage(mask="none"), Breakage(restart_positions=True))
+
+
+@pytest.mark.parametrize(
+    ("depth", "breakage"),
+    [*((depth, breakage) for depth in (2, 12) for breakage in _BREAKAGES), (48, _BREAKAGES[0])],  # the deepest are slow
+)
 def test_a_broken_translator_is_caught_however_deep(depth: int, breakage: Breakage) -> None:
     case = replace(DEEP, depth=depth)
     model = translator(case)

@@ -13,7 +13,7 @@ PLAIN = {"none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "�
 CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
   .filter((node) => node.offsetWidth && node.checkVisibility())
   .map((node) => ({
-    text: node.tagName === "SELECT" ? node.getAttribute("aria-label") : node.textContent.replace(" ▾", "") || node.ariaLabel,
+    text: (node.tagName !== "SELECT" && node.textContent.replace(" ▾", "")) || node.getAttribute("aria-label"),
     term: node.closest("[data-term]")?.dataset.term ?? null,
     options: node.tagName === "SELECT" ? [...node.options].map(({ text }) => text) : [],
     heard: node.getAttribute("aria-description") ?? "",
