@@ -99,6 +99,12 @@ def test_the_head_in_focus_goes_along_and_a_pages_own_choices_wait_there() -> No
     assert _said(_on(app, "Heads")) == {"src": "dog", "kind": "cross", "layer": "2", "head": "1", "tab": "links"}
 
 
+def test_the_head_of_another_pages_address_is_no_choice_of_a_page_that_spells_it_otherwise() -> None:
+    """Back pressed twice at once can ask for one page with the address of the next."""
+    app = _opened("Decoding", src="I love you.", kind="cross", layer="1", head="3", step="2")
+    assert dict(app.session_state["address"].own["Decoding"]) == {"step": "2"}
+
+
 def test_an_emptied_sentence_is_a_choice_and_other_empty_texts_are_none() -> None:
     app = _opened("Heads", src="dog", tgt="chien")
     assert _said(_on(app, "Heads", src="", tgt="")) == {"src": ""}

@@ -85,7 +85,7 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
         if name in query:
             memory.shared[shared] = query[name]
     memory.own[page] = {
-        name: text for name, text in query.items() if text and name not in spelled and name not in _OF_LINKS
+        name: text for name, text in query.items() if text and name not in spelled and name not in (*_OF_LINKS, *_SITE)
     }
     memory.page, memory.shown, memory.linked = page, query, set(query)
     memory.is_changed = memory.waits = False
