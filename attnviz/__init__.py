@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from attnviz.models.catalogue import load
     from attnviz.text.tokens import Token
     from attnviz.tracing.from_tensors import from_tensors
+    from attnviz.tracing.storage import load_trace, save
     from attnviz.tracing.trace import Trace
     from attnviz.transformer.probe import Site
 
-__all__ = ["Site", "Token", "Trace", "__version__", "from_tensors", "load", "views"]
+__all__ = ["Site", "Token", "Trace", "__version__", "from_tensors", "load", "load_trace", "save", "views"]
 __version__ = "0.1.0"
 
 _HOME = {
@@ -28,6 +29,8 @@ _HOME = {
     "Trace": "attnviz.tracing.trace",
     "from_tensors": "attnviz.tracing.from_tensors",
     "load": "attnviz.models.catalogue",
+    "load_trace": "attnviz.tracing.storage",
+    "save": "attnviz.tracing.storage",
 }
 
 

@@ -66,7 +66,7 @@ def _trace(options: argparse.Namespace) -> int:
 
     model = attnviz.load(options.model, progress=_tell if sys.stderr.isatty() else None)
     trace = model.trace(options.text, **_arguments(options, model))
-    trace.save(options.out)
+    attnviz.save(trace, options.out)
     for note in trace.info.notes:
         print(f"attnviz: {note}", file=sys.stderr)
     shapes = ", ".join(f"{kind} {'x'.join(map(str, trace.attn(kind).shape))}" for kind in trace.kinds)

@@ -2,13 +2,22 @@
 
 import streamlit as st
 
-from attnviz.ui import decoding_controls, decoding_more, decoding_run, decoding_stage, decoding_verdict, frame, session
+from attnviz.ui import (
+    decoding_controls,
+    decoding_more,
+    decoding_run,
+    decoding_stage,
+    decoding_translator,
+    decoding_verdict,
+    frame,
+    session,
+)
 
 request = frame.page("Decoding")
 st.html(frame.STYLES / "decoding.css")
 trace = frame.run(lambda: session.trace(request))
 asked = decoding_controls.linked(trace, request.entry)
-is_own = decoding_run.is_own(request)
+is_own = decoding_translator.is_translator(request)
 chosen = decoding_controls.stepping(asked, is_own=is_own)
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+import attnviz
 from attnviz.models.tiny import tiny_translator
-from attnviz.tracing.trace import Trace
 from attnviz.transformer import checkpoint
 
 
@@ -46,7 +46,7 @@ def test_trace_writes_a_file_that_numpy_reads_alone(folder, tmp_path):
     out = tmp_path / "love.npz"
     result = run("trace", "I love you.", "--to", "fr", "--model", str(folder), "--out", str(out))
     assert result.returncode == 0, result.stderr
-    trace = Trace.load(out)
+    trace = attnviz.load_trace(out)
     with np.load(out, allow_pickle=False) as file:
         assert list(file["tokens.src"]) == [token.text for token in trace.tokens("src")]
         np.testing.assert_array_equal(file["attn.cross"][0], trace.attn("cross").numpy())

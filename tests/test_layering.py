@@ -1,6 +1,8 @@
 """Imports run downward only, and each library is imported in one place (docs/architecture.md)."""
 
 import ast
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,40 @@ def test_imports_run_downward(file: str) -> None:
     allowed = BELOW[room(file)] | {room(file)}
     upward = {name for name in imported(file) if (target := attnviz_room(name)) is not None and target not in allowed}
     assert not upward, f"{file} may import from {sorted(allowed)} only"
+
+
+def used_files(file: str) -> set[str]:
+    """The files that a file imports, wherever in it: at its top, in a function, under TYPE_CHECKING.
+
+    `from attnviz import masks` names a file only where there is one; a package's `__init__` is named by what it holds.
+    """
+    found: set[str] = set()
+    for name in imported(file):
+        for path in (name, name.rpartition(".")[0]):
+            places = [path.replace(".", "/") + ending for ending in (".py", "/__init__.py")]
+            if there := [place for place in places if (ROOT / place).is_file()]:
+                found |= {*there}
+                break
+    return found - {file}
+
+
+def circle(uses: Mapping[str, set[str]]) -> list[str]:
+    """One circle among files that use each other, its first file once more at the end; empty where there is none."""
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_two_files_import_each_other() -> None:
+    assert circle({file: used_files(file) for file in FILES}) == []
+
+
+def test_a_circle_is_found() -> None:
+    uses = {"trace.py": {"storage.py"}, "storage.py": {"npz.py", "trace.py"}, "npz.py": set()}
+    assert set(circle(uses)) == {"trace.py", "storage.py"}
+    assert circle(uses | {"storage.py": {"npz.py"}}) == []
 
 
 @pytest.mark.parametrize("file", FILES)

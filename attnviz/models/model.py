@@ -7,10 +7,36 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from attnviz.models.stepwise import Step
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
+
+    `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
+    decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
+    encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
+    that this step leaves, those that have ended before the others and each best first, and `best` the tokens of the
+    first of them; the items of `trace` are those that it began with, and prefix, token and logits belong to the best of
+    these. `seconds` is the time that it took.
+    """
+
+    index: int
+    prefix: tuple[Token, ...]
+    token: Token
+    logits: Tensor
+    trace: Trace
+    hypotheses: tuple[Hypothesis, ...] = ()
+    seconds: float = 0.0
+    best: tuple[Token, ...] = ()
+
+    def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
+        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
+        return self.trace.attn(kind, layer=layer, head=head)
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.models.stepwise import Step
+from attnviz.models.model import Step
 from attnviz.text.tokens import Token
 from attnviz.tracing.calls import bytes_kept
 from attnviz.tracing.trace import Trace

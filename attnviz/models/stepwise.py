@@ -6,14 +6,14 @@ The page, the API and the command line all decode through `decode_steps` and `be
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from attnviz.models.breakage import INTACT, Breakage
+from attnviz.models.model import Step
+from attnviz.models.pretrained import Pretrained
 from attnviz.text.limits import MAX_TOKENS, about, require_text
-from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace
@@ -21,36 +21,7 @@ from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
 from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import Run
-from attnviz.transformer.probe import Kind, Probe
-
-if TYPE_CHECKING:
-    from attnviz.models.translator import Translator
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
-
-    `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
-    decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
-    encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
-    that this step leaves, those that have ended before the others and each best first, and `best` the tokens of the
-    first of them; the items of `trace` are those that it began with, and prefix, token and logits belong to the best of
-    these. `seconds` is the time that it took.
-    """
-
-    index: int
-    prefix: tuple[Token, ...]
-    token: Token
-    logits: Tensor
-    trace: Trace
-    hypotheses: tuple[Hypothesis, ...] = ()
-    seconds: float = 0.0
-    best: tuple[Token, ...] = ()
-
-    def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
-        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
-        return self.trace.attn(kind, layer=layer, head=head)
+from attnviz.transformer.probe import Probe
 
 
 @dataclass(frozen=True)
@@ -66,7 +37,7 @@ class Plan:
 
 
 @torch.inference_mode()
-def steps(translator: "Translator", text: str, plan: Plan) -> Iterator[Step]:
+def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     """Decode `text` as planned, a `Step` at a time. Raises TextError for an empty sentence or an unknown language, and
     ValueError for a beam that is to follow a teacher.
     """
@@ -87,7 +58,7 @@ def steps(translator: "Translator", text: str, plan: Plan) -> Iterator[Step]:
 
 @torch.inference_mode()
 def teacher_forced(
-    translator: "Translator", text: str, ids: Sequence[int], *, to: str, breakage: Breakage = INTACT, padding: int = 0,
+    translator: Pretrained, text: str, ids: Sequence[int], *, to: str, breakage: Breakage = INTACT, padding: int = 0,
     probe: Probe | None = None,
 ) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
@@ -150,7 +121,7 @@ def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: P
 class _Common:
     """What every step of a run has in common."""
 
-    translator: "Translator"
+    translator: Pretrained
     sentence: Sentence
     notes: tuple[str, ...]
     encoder: Recorder
@@ -184,6 +155,6 @@ class _Common:
         return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
 
 
-def _info(translator: "Translator", to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:
+def _info(translator: Pretrained, to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:
     dtype = str(translator.dtype).removeprefix("torch.")
     return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds, notes=notes)

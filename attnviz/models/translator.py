@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from attnviz.models.breakage import INTACT, Breakage
-from attnviz.models.model import Writer
-from attnviz.models.stepwise import Plan, Step, steps
+from attnviz.models.model import Step, Writer
+from attnviz.models.stepwise import Plan, steps
 from attnviz.models.writing import Asked, Tell, decoding_limit, read_and_target, translations
 from attnviz.text.codec import Encoded, TextCodec
 from attnviz.text.limits import MAX_TOKENS, about, require_text

@@ -2,19 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from attnviz.models.pretrained import Pretrained
 from attnviz.text.codec import Encoded
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.tracing.sentence import Sentence
 from attnviz.transformer.decoding import Stepper, decode
-
-if TYPE_CHECKING:
-    from attnviz.models.translator import Translator
-
 
 Tell = Callable[[int, str], None]  # which sentence, and what is said of it
 
@@ -29,9 +25,7 @@ class Asked:
     max_tokens: int
 
 
-def read_and_target(
-    model: "Translator", src: Encoded, memory: Tensor, asked: Asked
-) -> tuple[Sentence, tuple[str, ...]]:
+def read_and_target(model: Pretrained, src: Encoded, memory: Tensor, asked: Asked) -> tuple[Sentence, tuple[str, ...]]:
     """The source that was read beside its target, given or else written greedily; and notes on what was cut."""
     codec, tgt_text = model.codec, asked.tgt_text
     if tgt_text is not None and tgt_text.strip():
@@ -46,7 +40,7 @@ def read_and_target(
 
 @torch.inference_mode()
 def translations(
-    model: "Translator", sentences: Sequence[str], *, to: str, batch: int, tell: Tell | None = None
+    model: Pretrained, sentences: Sequence[str], *, to: str, batch: int, tell: Tell | None = None
 ) -> list[str]:
     """A translation for each sentence, in their order; blank stays blank. `tell(index, note)` hears of every sentence
     that was read, and every translation that was written, in part only.
@@ -77,7 +71,7 @@ def translations(
 
 
 def written(
-    model: "Translator", memory: Tensor, src_mask: Tensor | None, *, to: str, limits: list[int]
+    model: Pretrained, memory: Tensor, src_mask: Tensor | None, *, to: str, limits: list[int]
 ) -> list[list[int]]:
     """The likeliest ids for each row of `memory`, at most as many as its limit, `<eos>` included where one came."""
     stepper = Stepper(model.model, memory, src_mask, capacity=max(limits))

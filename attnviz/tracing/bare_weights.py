@@ -5,9 +5,7 @@ Views that need only weights take it like any other trace; accessors that need q
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
@@ -86,16 +84,6 @@ class BareWeights(Trace):
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head's map in 8 bits; weights below 0 or above 1 are drawn as 0 and 1."""
         return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
-
-    def save(self, path: str | Path, *, maps: bool = True) -> None:
-        """Write an npz file that `attnviz.tracing.tensor_file` reads; `maps` is always True here."""
-        arrays = {f"attn.{kind}": attn.numpy() for kind, attn in self.weights.items()}
-        arrays |= {f"mask.{kind}": mask.numpy() for kind, mask in self.masks.items()}
-        for side in ("src", "tgt"):
-            if tokens := self.tokens(side):
-                arrays[f"tokens.{side}"] = np.array([token.text for token in tokens], dtype=np.str_)
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
 
     def nbytes(self) -> int:
         """Bytes of memory that weights and masks keep alive, storage that is shared counted once."""

@@ -17,6 +17,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from torch import Tensor
 from attnviz.text import plain_file
 from attnviz.text.tokens import Token
 from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY, Archive, first_line
+from attnviz.tracing.bare_weights import BareWeights
+from attnviz.tracing.tensor_file import trace_of
 from attnviz.tracing.trace import KINDS, RunInfo, Sentence, Trace
 from attnviz.transformer.probe import AttentionCall, Site
 
@@ -40,11 +43,27 @@ _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bia
           "memory": "memory"}  # fmt: skip
 
 
-def save(trace: Trace, path: Path, *, maps: bool) -> None:
-    """Write a trace; with `maps`, also the weights and scores that `load` would make again."""
+def save(trace: Trace, path: str | Path, *, maps: bool = True) -> None:
+    """Write a trace as npz; with `maps`, also the weights and scores that `load_trace` would compute again.
+
+    Of bare weights, what `attnviz.tracing.tensor_file` reads is written: all there is.
+    """
+    arrays = _bare_arrays(trace) if isinstance(trace, BareWeights) else _arrays(trace, maps=maps)
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _bare_arrays(trace: BareWeights) -> dict[str, Any]:
+    arrays: dict[str, Any] = {f"attn.{kind}": attn.numpy() for kind, attn in trace.weights.items()}
+    arrays |= {f"mask.{kind}": mask.numpy() for kind, mask in trace.masks.items()}
+    sides = {side: tokens for side in ("src", "tgt") if (tokens := trace.tokens(side))}
+    return arrays | {f"tokens.{side}": _token_texts(tokens) for side, tokens in sides.items()}
+
+
+def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays: dict[str, Any] = {"format_version": np.array(FORMAT_VERSION), "meta": _meta(trace)}
     for side in ("src", "tgt"):
-        arrays[f"tokens.{side}"] = np.array([token.text for token in trace.tokens(side)], dtype=np.str_)
+        arrays[f"tokens.{side}"] = _token_texts(trace.tokens(side))
     for site, call in trace.calls.items():
         name = f"{site.kind}.{site.layer}"
         arrays[f"scale.{name}"] = np.array(call.scale)
@@ -56,12 +75,16 @@ def save(trace: Trace, path: Path, *, maps: bool) -> None:
         items = range(len(trace.sentences))
         arrays[f"attn.{kind}"] = np.stack([trace.attn(kind, item=item).numpy() for item in items])
         arrays[f"scores.{kind}"] = np.stack([trace.scores(kind, item=item).numpy() for item in items])
-    with path.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+    return arrays
 
 
-def load(path: Path) -> Trace:
-    """Read a trace, or bare weights. Raises ValueError with one sentence for a file that holds neither."""
+def _token_texts(tokens: Iterable[Token]) -> np.ndarray:
+    return np.array([token.text for token in tokens], dtype=np.str_)
+
+
+def load_trace(path: str | Path) -> Trace:
+    """Read what `save` wrote, a trace or bare weights. Raises ValueError with one sentence for any other file."""
+    path = Path(path)
     try:
         with plain_file.opened(path) as content:
             file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
@@ -73,8 +96,6 @@ def load(path: Path) -> Trace:
 
 
 def _bare(arrays: dict[str, np.ndarray]) -> Trace:
-    from attnviz.tracing.tensor_file import trace_of  # it imports what a trace is
-
     return trace_of({key: array.tolist() if key.startswith("tokens.") else array for key, array in arrays.items()})
 
 

@@ -6,7 +6,6 @@ asked for, in float32, before dropout.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, UInt8
@@ -160,19 +159,6 @@ class Trace:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits)
         return bytes_kept(self.calls.values(), others)
-
-    def save(self, path: str | Path, *, maps: bool = True) -> None:
-        """Write an npz file; its keys are listed in `attnviz.tracing.storage`."""
-        from attnviz.tracing import storage
-
-        storage.save(self, Path(path), maps=maps)
-
-    @staticmethod
-    def load(path: str | Path) -> "Trace":
-        """Read what `save` wrote. Raises ValueError for any other file."""
-        from attnviz.tracing import storage
-
-        return storage.load(Path(path))
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -1,17 +1,18 @@
 """The Decoding page's run of somebody else's checkpoint: its own stepping, on transformers' cache, against one pass."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import torch
+
+from attnviz.analysis.comparison import Decoded, compared, token_text
+from attnviz.analysis.loss_table import loss_table
+from attnviz.analysis.next_tokens import next_tokens
+from attnviz.models.stepped import Stepped, stepped
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Choose, Sampling, likeliest
 from attnviz.ui import session
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.session import Request
-
-if TYPE_CHECKING:
-    from attnviz.models.stepped import Stepped
-    from attnviz.tracing.trace import Trace
-    from attnviz.transformer.decoding import Choose
-    from attnviz.ui.decoding_run import Decoded
 
 NO_WRITER = (
     "This model writes no text: an encoder reads a sentence all at once, and without a head over the vocabulary "
@@ -20,14 +21,8 @@ NO_WRITER = (
 _NO_PADDING = -1  # no token has this id: a checkpoint may end its texts with the id that it pads with
 
 
-def decoded(request: Request, view: DecodingView) -> "Decoded":
+def decoded(request: Request, view: DecodingView) -> Decoded:
     """Training, steps and verdict of a checkpoint. Raises ValueError with one sentence for one that does not write."""
-    from attnviz.analysis.loss_table import loss_table
-    from attnviz.analysis.next_tokens import next_tokens
-    from attnviz.models.stepped import stepped
-    from attnviz.transformer.decoding import Sampling
-    from attnviz.ui.decoding_run import compared, name
-
     model, trace, choose = session.model(request.entry.name), session.trace(request), _choose(request, view)
     if not model.writes:
         raise ValueError(NO_WRITER)
@@ -35,7 +30,7 @@ def decoded(request: Request, view: DecodingView) -> "Decoded":
     taught = tuple(token.id for token in trace.tokens("tgt"))
     chosen = tuple(token.id for token in made.chosen)
     losses = loss_table(
-        model.rerun(trace), pad_id=_NO_PADDING, smoothing=view.smoothing, name=lambda id_: name(model, id_)
+        model.rerun(trace), pad_id=_NO_PADDING, smoothing=view.smoothing, name=lambda id_: token_text(model, id_)
     )
     candidates = next_tokens(
         made.logits,
@@ -47,7 +42,7 @@ def decoded(request: Request, view: DecodingView) -> "Decoded":
     return compared(losses, made, candidates, lambda probe: model.rerun(stepped_through, probe))
 
 
-def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose"):
+def _steps(request: Request, trace: Trace, view: DecodingView, choose: Choose):
     """Step by step: a prompt is fed and continued, a target is written; or all that training read is fed."""
     model = session.model(request.entry.name)
     how = {"cached": view.way != "recomputed", "choose": choose}
@@ -58,16 +53,13 @@ def _steps(request: Request, trace: "Trace", view: DecodingView, choose: "Choose
     return model.stepwise(request.src, **how)
 
 
-def _stepped_through(trace: "Trace", made: "Stepped") -> "Trace":
+def _stepped_through(trace: Trace, made: Stepped) -> Trace:
     """The trace with the tokens that were stepped through in the place of its own."""
     sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False)
     return replace(trace, sentences=(sentence,))
 
 
-def _choose(request: Request, view: DecodingView) -> "Choose":
-    import torch
-
-    from attnviz.transformer.decoding import Sampling, likeliest
+def _choose(request: Request, view: DecodingView) -> Choose:
 
     if view.choose != "sampled":
         return likeliest

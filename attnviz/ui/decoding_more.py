@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import captions, decoding_run, figure, frame
+from attnviz.analysis.comparison import Decoded
+from attnviz.ui import captions, decoding_translator, figure, frame
 from attnviz.ui.decoding_link import DecodingView
-from attnviz.ui.decoding_run import Decoded
 
 
 def more(request, view: DecodingView, run: Decoded) -> None:
@@ -29,10 +29,10 @@ def cost(request, src_len: int) -> None:
         "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
         "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
     )
-    if not decoding_run.is_own(request):
+    if not decoding_translator.is_translator(request):
         st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")
         return
-    loaded = decoding_run.own(request.entry.name)
+    loaded = decoding_translator.translator_of(request.entry.name)
     key = f"costs-{loaded.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
         st.session_state[key] = _measured(loaded, src_len)

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from attnviz.analysis.comparison import Decoded, token_text
 from attnviz.ui import captions, decoding_run, link
 from attnviz.ui.address import persistent
 from attnviz.ui.components.stepper import stepper
 from attnviz.ui.decoding_controls import COMPONENT, PLACE_SHOWN, adopt
 from attnviz.ui.decoding_link import CHOICES, WAYS, DecodingView
-from attnviz.ui.decoding_run import Decoded
 from attnviz.views.stepper_payload import Inference, Training, stepper_payload
 
 HYPOTHESES = 6  # of a beam, at each step
@@ -48,7 +48,7 @@ def _training(run: Decoded, view: DecodingView) -> Training:
 def _inference(run: Decoded, trace, view: DecodingView, model) -> Inference:
     made = run.made
     candidates = [
-        [(decoding_run.name(model, token.id), token.probability, token.drawn, token.id) for token in step]
+        [(token_text(model, token.id), token.probability, token.drawn, token.id) for token in step]
         for step in run.candidates
     ]
     own = [token.id for token in made.chosen]

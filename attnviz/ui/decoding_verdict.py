@@ -4,13 +4,13 @@ import html
 
 import streamlit as st
 
+from attnviz.analysis.comparison import Decoded
 from attnviz.analysis.verdict import Place
 from attnviz.text.display import display_token
 from attnviz.text.glossary import definition
 from attnviz.ui import figure
 from attnviz.ui.decoding_link import DecodingView
 from attnviz.ui.decoding_reasons import Reason, Seen, reasons
-from attnviz.ui.decoding_run import Decoded
 from attnviz.views.verdict_map import verdict_map
 
 _WHY_NOT_ZERO = (

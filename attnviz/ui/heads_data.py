@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.analysis.tables import weights_table
+from attnviz.tracing.storage import save
 from attnviz.ui import captions, figure
 from attnviz.ui.address import persistent
 from attnviz.ui.components.brought_up import brought_up
@@ -71,5 +72,5 @@ def npz(trace: "Trace") -> bytes:
     """The trace as a file's content."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        trace.save(path)
+        save(trace, path)
         return path.read_bytes()

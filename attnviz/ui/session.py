@@ -91,10 +91,6 @@ _others: "Shelf[str, Model]" = Shelf(_read, most=2)
 
 
 def _prepare() -> None:
-    # Both before torch. Threads that spin starve each other; the profiler, which measures memory here, prints two lines
-    # for each use, on a level above errors.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     import torch
 
     torch.set_num_threads(_threads())

@@ -37,13 +37,13 @@ def _safetensors() -> Attempt:
 
 
 def _trace() -> Attempt:
-    from attnviz.tracing.trace import Trace
+    import attnviz
 
     place = Path(tempfile.mkdtemp()) / "trace.npz"
 
     def attempt(name: str) -> Prepared:
         place.write_bytes((archives.REFUSED | archives.TAKEN)[name]())
-        return lambda: Trace.load(place)
+        return lambda: attnviz.load_trace(place)
 
     return attempt
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+import attnviz
 from attnviz.tracing.from_tensors import from_tensors
-from attnviz.tracing.trace import Trace
 from tests.tracing.conftest import LAYERS
 
 
 def test_a_file_brings_back_the_same_trace(trace, tmp_path):
-    trace.save(tmp_path / "love.npz")
-    again = Trace.load(tmp_path / "love.npz")
+    attnviz.save(trace, tmp_path / "love.npz")
+    again = attnviz.load_trace(tmp_path / "love.npz")
     assert (again.sentences, again.info, again.kinds) == (trace.sentences, trace.info, trace.kinds)
     for kind in trace.kinds:
         torch.testing.assert_close(again.attn(kind), trace.attn(kind), rtol=0, atol=1e-6)  # other strides, other kernel
@@ -23,14 +23,14 @@ def test_a_file_brings_back_the_same_trace(trace, tmp_path):
 
 def test_a_file_keeps_strange_tokens(model, tmp_path):
     strange = model.trace("a\x00 \u202e \ud800 <b> 🐕\n", to="zh", tgt_text="\u200b我")
-    strange.save(tmp_path / "t.npz", maps=False)
-    assert Trace.load(tmp_path / "t.npz").sentences == strange.sentences
+    attnviz.save(strange, tmp_path / "t.npz", maps=False)
+    assert attnviz.load_trace(tmp_path / "t.npz").sentences == strange.sentences
 
 
 def test_any_other_file_is_refused(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"not a trace")
     with pytest.raises(ValueError, match=r"x\.npz is not a trace saved by attnviz"):
-        Trace.load(tmp_path / "x.npz")
+        attnviz.load_trace(tmp_path / "x.npz")
 
 
 OTHER_META = [
@@ -47,18 +47,18 @@ OTHER_META = [
 @pytest.mark.parametrize("meta", OTHER_META)
 def test_a_file_that_says_something_else_of_itself_is_refused(trace, tmp_path, meta):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
-        Trace.load(changed(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
+        attnviz.load_trace(changed(trace, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8)))
 
 
 @pytest.mark.parametrize("key", ["format_version", "meta", "key.cross.0", "value.cross.0", "scale.cross.0"])
 def test_a_file_in_which_something_is_missing_is_refused(trace, tmp_path, key):
     with pytest.raises(ValueError, match=r"t\.npz is not a trace"):
-        Trace.load(changed(trace, tmp_path, **{key: None}))
+        attnviz.load_trace(changed(trace, tmp_path, **{key: None}))
 
 
 def changed(trace, folder, **arrays):
     """The file of a trace with other arrays, or without those that are None."""
-    trace.save(folder / "t.npz", maps=False)
+    attnviz.save(trace, folder / "t.npz", maps=False)
     with np.load(folder / "t.npz") as file:
         kept = {key: file[key] for key in file.files} | arrays
     np.savez_compressed(folder / "t.npz", **{key: array for key, array in kept.items() if array is not None})
@@ -66,13 +66,15 @@ def changed(trace, folder, **arrays):
 
 
 def test_a_damaged_file_is_refused(trace, tmp_path):
-    trace.save(tmp_path / "t.npz", maps=False)
+    attnviz.save(trace, tmp_path / "t.npz", maps=False)
     content = (tmp_path / "t.npz").read_bytes()
     places, refused = range(0, len(content), len(content) // 40), 0
     for at in places:
         (tmp_path / "t.npz").write_bytes(content[:at] + b"\xff\x00\xff" + content[at + 3 :])
         try:
-            Trace.load(tmp_path / "t.npz")  # a date of an archive's member, for example, is nothing that a trace needs
+            attnviz.load_trace(
+                tmp_path / "t.npz"
+            )  # a date of an archive's member, for example, is nothing that a trace needs
         except ValueError:
             refused += 1
     assert refused > 0.8 * len(places)
@@ -81,8 +83,8 @@ def test_a_damaged_file_is_refused(trace, tmp_path):
 def test_bare_weights_come_back_from_the_file_that_they_saved(tmp_path):
     attn, mask = torch.eye(3).expand(2, 5, 3, 3), torch.eye(3, dtype=torch.bool)
     first = from_tensors(attn, ["[CLS]", "a", "b"], mask=mask)
-    first.save(tmp_path / "own.npz")
-    again = Trace.load(tmp_path / "own.npz")
+    attnviz.save(first, tmp_path / "own.npz")
+    again = attnviz.load_trace(tmp_path / "own.npz")
     assert (again.sentences, again.info, again.kinds) == (first.sentences, first.info, first.kinds)
     assert torch.equal(again.attn("encoder_self"), attn)
     assert torch.equal(again.mask("encoder_self"), mask)
@@ -91,4 +93,4 @@ def test_bare_weights_come_back_from_the_file_that_they_saved(tmp_path):
 def test_weights_that_do_not_fit_their_tokens_are_refused(tmp_path):
     np.savez(tmp_path / "own.npz", **{"attn.cross": np.eye(3), "tokens.src": np.array(["a"])})
     with pytest.raises(ValueError, match=r"own\.npz is not a trace saved by attnviz"):
-        Trace.load(tmp_path / "own.npz")
+        attnviz.load_trace(tmp_path / "own.npz")

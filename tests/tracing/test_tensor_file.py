@@ -46,7 +46,7 @@ def test_several_kinds_and_back_again(tmp_path: Path) -> None:
     given = {"encoder_self": ATTN, "cross": ATTN[:, :, :2]}
     mask = {"cross": torch.tensor([[True, True, False]] * 2)}
     first = attnviz.from_tensors(given, {"src": WORDS, "tgt": WORDS}, mask=mask)
-    first.save(tmp_path / "own.npz")
+    attnviz.save(first, tmp_path / "own.npz")
     again = read((tmp_path / "own.npz").read_bytes(), "own.npz")
     assert again.kinds == first.kinds
     for kind in first.kinds:
@@ -206,7 +206,7 @@ def test_weights_are_counted_whatever_they_are_held_in(dtype, monkeypatch) -> No
 
 def test_what_a_trace_saved_is_read_with_its_masks_and_its_special_tokens(tmp_path: Path) -> None:
     saved = tiny_translator(seed=3).trace("A big red dog.", to="fr", tgt_text="un chien")
-    saved.save(tmp_path / "saved.npz")
+    attnviz.save(saved, tmp_path / "saved.npz")
     again = read((tmp_path / "saved.npz").read_bytes(), "saved.npz")
     for kind in saved.kinds:
         assert torch.equal(again.mask(kind), saved.mask(kind))

@@ -11,7 +11,7 @@ from torch import Tensor
 from attnviz.models.huggingface.network import Batch, Network, Watch
 from attnviz.models.huggingface.refusal import ModelError
 from attnviz.models.huggingface.text import CheckpointText, Encoded
-from attnviz.models.stepwise import Step
+from attnviz.models.model import Step
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import RunInfo, Sentence, Trace

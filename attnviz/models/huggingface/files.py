@@ -10,7 +10,6 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.refusal import ModelError
-from attnviz.models.places import place
 from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
@@ -32,20 +31,6 @@ def size_limit() -> int:
         return int(float(said or DEFAULT_LIMIT_GB) * 1e9)
     except (ValueError, OverflowError) as error:
         raise ModelError(f"{LIMIT_VARIABLE}={said!r} is not a number of gigabytes.") from error
-
-
-def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
-    """The local folder of a checkpoint: the one given, or what the hub has under that id. Raises ModelError."""
-    name, path = str(model), place(model)
-    if path is not None and path.is_dir():
-        if not os.access(path, os.R_OK | os.X_OK):
-            raise ModelError(f"The folder {name!r} may not be read here.")
-        return path
-    if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
-        raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
-    from attnviz.models.huggingface.hub import downloaded  # the hub's client is imported with it
-
-    return downloaded(name, limit, progress)
 
 
 def check_folder(folder: Path) -> None:

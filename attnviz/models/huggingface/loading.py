@@ -10,7 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from attnviz.models.huggingface import attention, faithful, files, fit, growth, rotary
+from attnviz.models.huggingface import attention, faithful, files, fit, growth, locate, rotary
 from attnviz.models.huggingface.decoding import Rules
 from attnviz.models.huggingface.files import Progress
 from attnviz.models.huggingface.model import HuggingFaceModel
@@ -43,7 +43,7 @@ def load(
     large, or an attention that the package does not reproduce.
     """
     tell, limit = progress or (lambda share, what: None), files.size_limit() if limit is None else limit
-    folder = files.folder_of(model, limit=limit, progress=tell)
+    folder = locate.folder_of(model, limit=limit, progress=tell)
     files.check_folder(folder)
     weights = files.weight_files(folder)
     tensors, numbers = files.count_numbers(weights)

@@ -12,8 +12,7 @@ from attnviz.models.huggingface.described import Described
 from attnviz.models.huggingface.network import Network, Watch
 from attnviz.models.huggingface.scribe import Scribe
 from attnviz.models.huggingface.text import MOST_TOKENS, CheckpointText, Encoded
-from attnviz.models.model import Writer
-from attnviz.models.stepwise import Step
+from attnviz.models.model import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
+import attnviz
 from attnviz.models.huggingface import load
 from attnviz.models.model import Model
 from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.shown import shown
-from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import one_special
@@ -81,8 +81,8 @@ def test_ids_are_spelled_as_they_were_read(name, model):
 @THREE
 def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
     trace = traced(model, name)
-    trace.save(tmp_path / "trace.npz", maps=False)
-    read = Trace.load(tmp_path / "trace.npz")
+    attnviz.save(trace, tmp_path / "trace.npz", maps=False)
+    read = attnviz.load_trace(tmp_path / "trace.npz")
     assert read.sentences == trace.sentences
     for kind in trace.kinds:
         # not to the bit: the tensors lie otherwise in memory, and sums are made in another order
