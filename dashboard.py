@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from attnviz.ui import frame, session
+from attnviz.ui import layout
+from attnviz.ui.cache import traces
 
-request = frame.page("Welcome")
+request = layout.begin_page("Welcome")
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import welcome
 
-trace = frame.run(lambda: session.trace(request))
+trace = layout.run_or_refuse(lambda: traces.trace(request))
 left, right = st.columns([5, 6], gap="large")
 with left:
     welcome.story(trace)
     welcome.ways_in()
 with right:
     welcome.live_example(trace, request.entry)
-frame.finish(request, trace)
+layout.end_page(request, trace)

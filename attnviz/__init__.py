@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from attnviz import views
     from attnviz.models.catalogue import load
     from attnviz.text.tokens import Token
-    from attnviz.tracing.from_tensors import from_tensors
+    from attnviz.tracing.external.from_tensors import from_tensors
     from attnviz.tracing.storage import load_trace, save
     from attnviz.tracing.trace import Trace
     from attnviz.transformer.probe import Site
@@ -27,7 +27,7 @@ _HOME = {
     "Site": "attnviz.transformer.probe",
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
-    "from_tensors": "attnviz.tracing.from_tensors",
+    "from_tensors": "attnviz.tracing.external.from_tensors",
     "load": "attnviz.models.catalogue",
     "load_trace": "attnviz.tracing.storage",
     "save": "attnviz.tracing.storage",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-    from attnviz.analysis.verdict import Verdict
-    from attnviz.models.stepped import Stepped
-    from attnviz.models.stepwise import Plan
-    from attnviz.models.translator import Translator
-    from attnviz.text.codec import Encoded
+    from attnviz.analysis.decoding.verdict import Verdict
+    from attnviz.models.decoding_record import DecodingRecord
+    from attnviz.models.translator.stepwise import Plan
+    from attnviz.models.translator.translator import Translator
+    from attnviz.text.tokenizer import Encoded
     from attnviz.text.tokens import Token
     from attnviz.transformer.beam import Beam
     from attnviz.transformer.decoding import Choose
@@ -40,15 +40,15 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     """A line a step, columns parted by tabs; behind a # what was cut, and the verdict. Raises ValueError for unusable
     input.
     """
-    from attnviz.analysis.verdict import judged
+    from attnviz.analysis.decoding.verdict import judged
     from attnviz.models.catalogue import translator
-    from attnviz.models.stepped import stepped
-    from attnviz.models.stepwise import steps, teacher_forced
+    from attnviz.models.decoding_record import decoding_record
+    from attnviz.models.translator.stepwise import steps, teacher_forced
     from attnviz.text.limits import about
 
     model = translator(options.model)
     teacher = _teacher(options, model)
-    made = stepped(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
+    made = decoding_record(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
         yield "\t".join(row)
     for note in (*_notes(model, options.text), *about("Target", () if teacher is None else teacher.notes)):
@@ -70,7 +70,7 @@ def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | Non
 
 
 def _plan(options: argparse.Namespace, model: "Translator", teacher: tuple[int, ...] | None) -> "Plan":
-    from attnviz.models.stepwise import Plan
+    from attnviz.models.translator.stepwise import Plan
 
     limit = model.decoding_limit(options.text)
     return Plan(options.to, teacher, cached=not options.recompute, choose=_choose(options, model), max_tokens=limit)
@@ -90,7 +90,7 @@ def _choose(options: argparse.Namespace, model: "Translator") -> "Choose | Beam"
     return Sampling(generator, options.temperature, options.top_k, options.top_p)
 
 
-def _rows(made: "Stepped", model: "Translator") -> Iterator[tuple[str, ...]]:
+def _rows(made: "DecodingRecord", model: "Translator") -> Iterator[tuple[str, ...]]:
     """A step's columns. What it looks at most is told of the mean over layers and heads."""
     from attnviz.text.display import display_token
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import torch
 
-from attnviz.analysis.verdict import judged
-from attnviz.models.stepped import stepped
-from attnviz.models.stepwise import Plan, RecordedSteps, steps, teacher_forced
-from attnviz.models.translator import Translator
+from attnviz.analysis.decoding.verdict import judged
+from attnviz.models.decoding_record import decoding_record
+from attnviz.models.translator.stepwise import Plan, RecordedSteps, steps, teacher_forced
+from attnviz.models.translator.translator import Translator
 from attnviz.transformer.decoding import Stepper, Steps
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
@@ -95,7 +95,7 @@ def _verdict_ms(model: Translator, *, cached: bool) -> float:
     ids = (*ids, model.codec.eos_id)
     for _ in range(7):
         started = time.perf_counter()
-        made = stepped(steps(model, text, plan))
+        made = decoding_record(steps(model, text, plan))
         judged(made, lambda probe: teacher_forced(model, text, ids, to=plan.to, probe=probe)).table()
         times.append(time.perf_counter() - started)
     return 1e3 * median(times)

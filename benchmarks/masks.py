@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from attnviz.analysis.fill_findings import findings
-from attnviz.analysis.fills import Choice, Filled, filled, one_head, weigh
-from attnviz.analysis.mask_effect import effect
-from attnviz.analysis.mask_recipe import Recipe
+from attnviz.analysis.masks.effect import effect
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, filled, one_head, weights_fn
+from attnviz.analysis.masks.findings import findings
+from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
@@ -42,15 +42,15 @@ def _server() -> Iterator[Row]:
     model = translator()
     for length, runs in RUNS.items():
         trace = model.trace(text_of(length), to=model.languages[0])
-        call, recipe, choice = one_head(trace.call(SITE.kind, SITE.layer), HEAD), Recipe({"causal": ()}), Choice()
+        call, recipe, choice = one_head(trace.call(SITE.kind, SITE.layer), HEAD), MaskSpec({"causal": ()}), FillChoice()
 
         def edit(call=call, recipe=recipe, choice=choice) -> None:
             size = call.query.shape[2]
             one = filled(call, recipe.build(size, size), choice)
             assert one.attn is not None  # -inf is refused nowhere
-            findings(Filled(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
+            findings(FilledScores(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
 
-        probe = MaskOverride([SITE], recipe.build, head=HEAD, weigh=weigh(choice))
+        probe = MaskOverride([SITE], recipe.build, head=HEAD, weigh=weights_fn(choice))
 
         def again(trace=trace, probe=probe) -> None:
             effect(model, trace, probe)

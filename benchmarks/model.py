@@ -7,8 +7,8 @@ from itertools import cycle, product
 import torch
 
 from attnviz.models import catalogue
-from attnviz.models.tiny import tiny_translator
-from attnviz.models.translator import Translator
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 

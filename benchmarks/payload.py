@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from math import prod
 
-from attnviz.analysis.metrics import head_metrics
-from attnviz.tracing.shown import shown
-from attnviz.views.binary import unpacked
-from attnviz.views.heads_payload import heads_payload
-from attnviz.views.sentence_strip import sentence_strip
+from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.maps.selection import select
+from attnviz.widgets.heads.payload import heads_payload
+from attnviz.widgets.heads.sentences import sentence_strip
+from attnviz.widgets.wire import unpack
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
 
@@ -17,9 +17,9 @@ def rows() -> Iterator[Row]:
     for length in (16, 64, 256):
         text = text_of(length)
         trace = translator().trace(text, to="fr", tgt_text=text)
-        maps = {kind: shown(trace, kind) for kind in trace.kinds}
+        maps = {kind: select(trace, kind) for kind in trace.kinds}
         payload = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
-        header, _ = unpacked(payload)
+        header, _ = unpack(payload)
         yield Row(
             f"payload without float32 maps, {length} tokens", _bytes_a_cell(header, payload), "bytes a cell", 1.15
         )

@@ -2,7 +2,7 @@
 itself, and, where it is installed (requirements-bench.txt), by TransformerLens.
 
 All compute the same function. Part of what attnviz saves is not attention: GPT-2's activation runs in one kernel
-(`attnviz/models/huggingface/activations.py`), some 3 % of a pass.
+(`attnviz/models/huggingface/network/patches.py`), some 3 % of a pass.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from attnviz.analysis.memory import peak_memory, warm_up
+from attnviz.analysis.site.peak_memory import peak_memory, warm_up
 from attnviz.models import huggingface
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace import Trace

@@ -5,11 +5,12 @@ from itertools import product
 
 import torch
 
-from attnviz.models.translator import Translator
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
-from attnviz.tracing.trace import Sentence, Trace
-from attnviz.transformer.layers import Run
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.layers import ForwardContext
 from benchmarks.model import translator
 from benchmarks.report import Row
 from benchmarks.timing import interleaved, median, ratio
@@ -36,7 +37,7 @@ def _tasks(model: Translator, length: int):
 
     @torch.inference_mode()
     def forward(recorder: Recorder | None) -> Trace:
-        run = Run(recorder) if recorder else Run()
+        run = ForwardContext(recorder) if recorder else ForwardContext()
         memory = model.model.encode(src, None, run)
         logits = model.model.logits(model.model.decode(tgt, memory, None, run))
         return Trace.of(recorder or Recorder(), [Sentence()], memory=memory, logits=logits)

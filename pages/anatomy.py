@@ -2,34 +2,27 @@
 
 import streamlit as st
 
-from attnviz.ui import (
-    anatomy_claims,
-    anatomy_counts,
-    anatomy_link,
-    anatomy_skip,
-    anatomy_walk,
-    frame,
-    session,
-    site_bench,
-    site_terms,
-)
+from attnviz.ui import layout
+from attnviz.ui.anatomy import claims, counts, skip, state, walk
+from attnviz.ui.cache import traces
+from attnviz.ui.site import experiment, terms
 
 PARTS = {
-    "walk": anatomy_walk.walk,
-    "skip": anatomy_skip.skip,
-    "memory": anatomy_walk.memory,
-    "claims": anatomy_claims.claims,
-    "counts": anatomy_counts.counts,
-    "modulation": anatomy_claims.modulation,
+    "walk": walk.walk,
+    "skip": skip.skip,
+    "memory": walk.memory,
+    "claims": claims.claims,
+    "counts": counts.counts,
+    "modulation": claims.modulation,
 }
 
-request = frame.page("Anatomy")
-st.html(frame.STYLES / "workshop.css")
-st.html(frame.STYLES / "anatomy.css")
-trace = frame.run(lambda: session.trace(request))
-view = site_bench.view_of(anatomy_link.AnatomyView, trace)
-site_bench.site(trace, view)
-site_terms.parts("part", anatomy_link.PARTS, view.part, site_terms.ANATOMY)
-bench = frame.run(lambda: site_bench.bench(request, trace, view))
+request = layout.begin_page("Anatomy")
+st.html(layout.STYLES / "workshop.css")
+st.html(layout.STYLES / "anatomy.css")
+trace = layout.run_or_refuse(lambda: traces.trace(request))
+view = experiment.view_of(state.AnatomyState, trace)
+experiment.site(trace, view)
+terms.parts("part", state.PARTS, view.part, terms.ANATOMY)
+bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
 PARTS[view.part](bench, view)
-frame.finish(request, trace, view)
+layout.end_page(request, trace, view)

@@ -2,23 +2,27 @@
 
 import streamlit as st
 
-from attnviz.ui import frame, heads_tabs, own_tensors, session
+from attnviz.ui import layout
+from attnviz.ui.cache import traces
+from attnviz.ui.heads import tabs as heads_tabs
+from attnviz.ui.heads import upload
 
-request = frame.page("Heads")
-st.html(frame.STYLES / "heads.css")
+request = layout.begin_page("Heads")
+st.html(layout.STYLES / "heads.css")
 with st.container(key="heads-bar", horizontal=True):
     texts = heads_tabs.bar()
-    own = own_tensors.picker()
+    own = upload.picker()
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.ui import captions, heads_rooms, heads_view
+from attnviz.ui import captions
+from attnviz.ui.heads import page, sync
 
-trace = own or frame.run(lambda: session.attention(request))
-captions.about(trace, own_tensors.said() if own else request.entry)
-view = heads_view.current(texts, trace, own_tensors.entry() if own else request.entry)
+trace = own or layout.run_or_refuse(lambda: traces.attention(request))
+captions.about(trace, upload.said() if own else request.entry)
+view = sync.current(texts, trace, upload.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
-heads_rooms.draw(trace, tabs, whole=lambda: own or session.trace(request))
+page.draw(trace, tabs, whole=lambda: own or traces.trace(request))
 if own:
-    own_tensors.finish(own, tabs)
+    upload.finish(own, tabs)
 else:
-    frame.finish(request, trace, tabs)
+    layout.end_page(request, trace, tabs)

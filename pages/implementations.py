@@ -2,33 +2,27 @@
 
 import streamlit as st
 
-from attnviz.ui import (
-    frame,
-    implementations_bugs,
-    implementations_link,
-    implementations_masks,
-    implementations_ways,
-    session,
-    site_bench,
-    site_terms,
-)
+from attnviz.ui import layout
+from attnviz.ui.cache import traces
+from attnviz.ui.implementations import bugs, comparison, mask_shapes, state
+from attnviz.ui.site import experiment, terms
 
 TABS = {
-    "agreement": implementations_ways.agreement,
-    "cost": implementations_ways.cost,
-    "source": implementations_ways.source,
-    "parameters": implementations_ways.parameters,
-    "relative": implementations_ways.relative,
-    "shapes": implementations_masks.shapes,
-    "bugs": implementations_bugs.bugs,
+    "agreement": comparison.agreement,
+    "cost": comparison.cost,
+    "source": comparison.source,
+    "parameters": comparison.parameters,
+    "relative": comparison.relative,
+    "shapes": mask_shapes.shapes,
+    "bugs": bugs.bugs,
 }
 
-request = frame.page("Implementations")
-st.html(frame.STYLES / "workshop.css")
-trace = frame.run(lambda: session.trace(request))
-view = site_bench.view_of(implementations_link.ImplementationsView, trace)
-site_bench.site(trace, view)
-site_terms.parts("tab", implementations_link.TABS, view.tab, site_terms.IMPLEMENTATIONS)
-bench = frame.run(lambda: site_bench.bench(request, trace, view))
+request = layout.begin_page("Implementations")
+st.html(layout.STYLES / "workshop.css")
+trace = layout.run_or_refuse(lambda: traces.trace(request))
+view = experiment.view_of(state.ImplementationsState, trace)
+experiment.site(trace, view)
+terms.parts("tab", state.TABS, view.tab, terms.IMPLEMENTATIONS)
+bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
 TABS[view.tab](bench, view)
-frame.finish(request, trace, view)
+layout.end_page(request, trace, view)

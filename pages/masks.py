@@ -2,11 +2,13 @@
 
 import streamlit as st
 
-from attnviz.ui import frame, masks_controls, masks_laboratory, session
+from attnviz.ui import layout
+from attnviz.ui.cache import traces
+from attnviz.ui.masks import controls, page
 
-request = frame.page("Masks")
-st.html(frame.STYLES / "masks.css")
-trace = frame.run(lambda: session.trace(request))
-view = masks_controls.current(trace, request.entry)
-masks_laboratory.laboratory(request, trace, view)
-frame.finish(request, trace, view)
+request = layout.begin_page("Masks")
+st.html(layout.STYLES / "masks.css")
+trace = layout.run_or_refuse(lambda: traces.trace(request))
+view = controls.current(trace, request.entry)
+page.laboratory(request, trace, view)
+layout.end_page(request, trace, view)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.models.tiny import tiny_translator
+from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer import checkpoint
 
 

@@ -17,9 +17,19 @@ BELOW = {
     "models": {"tracing", "transformer", "text"},
     "training": {"models", "transformer", "text"},  # scores a checkpoint as it will be used; nothing imports it
     "implementations": {"tracing", "transformer", "text"},
-    "analysis": {"models", "implementations", "tracing", "transformer", "text"},
-    "views": {"models", "implementations", "tracing", "transformer", "text"},
+    "maps": {"tracing", "transformer", "text"},
+    "analysis": {"models", "implementations", "maps", "tracing", "transformer", "text"},
+    "views": {"models", "implementations", "maps", "tracing", "transformer", "text"},
 }
+BELOW["widgets"] = {
+    "views",
+    "analysis",
+    "models",
+    "maps",
+    "tracing",
+    "transformer",
+    "text",
+}  # drawn in the browser; no Streamlit
 BELOW["ui"] = set(BELOW) - {"training"}
 BELOW[""] = BELOW["ui"]  # attnviz/__init__.py and __main__.py: the API and the command line, which know no page
 BELOW["pages"] = BELOW["ui"] | {"ui", ""}
@@ -55,7 +65,7 @@ def room(file: str) -> str:
 
 
 def attnviz_room(name: str) -> str | None:
-    """The room that an imported name lives in, None for other packages: `attnviz.text.codec` is in "text"."""
+    """The room that an imported name lives in, None for other packages: `attnviz.text.tokenizer` is in "text"."""
     parts = name.split(".")
     if parts[0] != "attnviz":
         return None

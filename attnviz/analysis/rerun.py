@@ -8,11 +8,12 @@ from threading import Lock
 import torch
 from torch import Tensor
 
-from attnviz.models.model import Model, Writer
+from attnviz.models.protocol import Model, Writer
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
-from attnviz.tracing.trace import Sentence, Trace
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import likeliest
 from attnviz.transformer.probe import Probe
 

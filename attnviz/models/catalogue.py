@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnviz.models import places
+from attnviz.models import local_paths
 from attnviz.text import plain_file
 
 if TYPE_CHECKING:
     from attnviz.models.huggingface import HuggingFaceModel
-    from attnviz.models.translator import Translator
+    from attnviz.models.translator.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
 _MOST_CONFIG = 5_000_000  # bytes
@@ -26,7 +26,7 @@ class Entry:
     """A model that can be chosen: its name, its folder, a title for people and the languages it writes.
 
     `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`), `reads` what was measured of the
-    sentences that it reads (`attnviz.models.reads`).
+    sentences that it reads (`attnviz.models.translator.reads`).
     """
 
     name: str
@@ -66,7 +66,7 @@ def load(
 
     if not isinstance(model, str | os.PathLike):
         raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
-    if is_own(model):
+    if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)
     from attnviz.models.huggingface import load as load_checkpoint
@@ -76,7 +76,7 @@ def load(
 
 def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
     """A checkpoint of attnviz's own, as `load` finds it. Raises CheckpointError with one sentence."""
-    from attnviz.models.translator import Translator
+    from attnviz.models.translator.translator import Translator
     from attnviz.transformer.checkpoint import CheckpointError
     from attnviz.transformer.device import choose_device, choose_dtype
 
@@ -88,7 +88,7 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
     return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
 
 
-def is_own(model: str | Path) -> bool:
+def is_translator(model: str | Path) -> bool:
     """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
     folder = _folder(model)
     return folder is not None and _config(folder) is not None
@@ -96,7 +96,7 @@ def is_own(model: str | Path) -> bool:
 
 def _folder(model: str | Path) -> Path | None:
     """Where a model lies: a name of the catalogue goes before a folder of the same name. None where neither is."""
-    return next((entry.folder for entry in entries() if entry.name == str(model)), None) or places.folder(model)
+    return next((entry.folder for entry in entries() if entry.name == str(model)), None) or local_paths.folder(model)
 
 
 def _config(folder: Path) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ HEADS = SHARED | {
     "Links": "The weights as lines between two columns of tokens: who looks at whom.",
     "Whole model": "Every head of every layer in one picture.",
     "Neuron": "One weight, down to the numbers of query and key that made it.",
-    # How the heads are measured (attnviz/analysis/map_metrics.py computes them)
+    # How the heads are measured (attnviz/analysis/heads/metrics.py computes them)
     "Entropy": "How evenly a row's weight is spread, in bits: 0 when all of it lies on one key, log2 of the number "
     "of keys when all get the same. Shown is the mean over the head's rows.",
     "Mean distance": "How far from the diagonal a row looks on average, in tokens. In cross-attention both sentences "

@@ -28,10 +28,11 @@ from torch import Tensor
 
 from attnviz.text import plain_file
 from attnviz.text.tokens import Token
-from attnviz.tracing.archive import DAMAGED, NOT_AN_ARRAY, Archive, first_line
-from attnviz.tracing.bare_weights import BareWeights
-from attnviz.tracing.tensor_file import trace_of
-from attnviz.tracing.trace import KINDS, RunInfo, Sentence, Trace
+from attnviz.tracing.external.file import trace_of
+from attnviz.tracing.external.weights import BareWeights
+from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, Site
 
 FORMAT_VERSION = 1
@@ -46,7 +47,7 @@ _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bia
 def save(trace: Trace, path: str | Path, *, maps: bool = True) -> None:
     """Write a trace as npz; with `maps`, also the weights and scores that `load_trace` would compute again.
 
-    Of bare weights, what `attnviz.tracing.tensor_file` reads is written: all there is.
+    Of bare weights, what `attnviz.tracing.external.file` reads is written: all there is.
     """
     arrays = _bare_arrays(trace) if isinstance(trace, BareWeights) else _arrays(trace, maps=maps)
     with Path(path).open("wb") as file:

@@ -6,22 +6,45 @@ asked for, in float32, before dropout.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.asked import checked, counted, present
-from attnviz.tracing.calls import bytes_kept, of_item, visible
+from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.run_info import RunInfo
-from attnviz.tracing.sentence import CUT, Sentence, Side
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.transformer.attention import call_attn, call_scores
-from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, visible
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace"]
+
+Choice = TypeVar("Choice")
+
+
+def checked(value: object, name: str, allowed: tuple[Choice, ...]) -> Choice:
+    """`value`, which is one of `allowed`. Raises ValueError where it is not."""
+    for choice in allowed:
+        if choice == value:
+            return choice
+    raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}.")
+
+
+def counted(value: int, count: int, name: str, those_there_are: str) -> int:
+    """`value`, which is 0 or more and below `count`. Raises ValueError where it is not."""
+    if not 0 <= value < count:
+        raise ValueError(f"There is no {name} {value}: {those_there_are} 0 to {count - 1}.")
+    return value
+
+
+def present(tensor: Tensor | None, name: str) -> Tensor:
+    """The tensor, which is there. Raises ValueError where it is None."""
+    if tensor is None:
+        raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
+    return tensor
+
 
 KINDS: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
 

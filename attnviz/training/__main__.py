@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from attnviz.models.translator import Translator
+from attnviz.models.translator.translator import Translator
 from attnviz.training.card import Demo, TrainedModel, card, read_marks
 from attnviz.training.corpus import read_pairs
 from attnviz.training.evaluation import score

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.text.codec import TextCodec
+from attnviz.text.tokenizer import TranslatorTokenizer
 
 Pair = tuple[str, str]
 
@@ -49,7 +49,9 @@ class Corpus:
     repeat: int
 
     @classmethod
-    def encode(cls, codec: TextCodec, pairs: list[Pair], to: str, *, repeat: int, max_tokens: int = 64) -> "Corpus":
+    def encode(
+        cls, codec: TranslatorTokenizer, pairs: list[Pair], to: str, *, repeat: int, max_tokens: int = 64
+    ) -> "Corpus":
         """Ids of every pair that fits in `max_tokens`; an epoch sees it `repeat` times."""
         sources = codec.source_ids([english for english, _ in pairs])
         targets = codec.target_ids([translation for _, translation in pairs], to)

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import sacrebleu
 
-from attnviz.models.translator import Translator
+from attnviz.models.translator.translator import Translator
 from attnviz.training.corpus import Pair
 
 

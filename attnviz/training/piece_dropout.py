@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from attnviz.text.codec import TextCodec
-from attnviz.text.pipeline import WORD_START
+from attnviz.text.normalization import WORD_START
+from attnviz.text.tokenizer import TranslatorTokenizer
 
 CUTS = 16  # ways to cut that are kept for each word
 
@@ -19,7 +19,7 @@ CUTS = 16  # ways to cut that are kept for each word
 class PieceDropout:
     """Changes ids of sentences: special tokens, single characters and what stands alone stay as they are."""
 
-    def __init__(self, codec: TextCodec, rate: float, *, seed: int = 0) -> None:
+    def __init__(self, codec: TranslatorTokenizer, rate: float, *, seed: int = 0) -> None:
         if not 0 <= rate < 1:
             raise ValueError(f"A dropout rate lies in [0, 1), not {rate}.")
         self.rate, self.seed = rate, seed

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.models.reads import Reads, sureness
-from attnviz.models.translator import Translator
+from attnviz.models.translator.reads import Reads, sureness
+from attnviz.models.translator.translator import Translator
 from attnviz.training.corpus import Pair
 from attnviz.transformer.checkpoint import CONFIG
 

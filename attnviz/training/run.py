@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from attnviz.models.translator import Translator
-from attnviz.text.codec import TextCodec
+from attnviz.models.translator.translator import Translator
+from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Corpus, Pair, read_pairs, read_table
 from attnviz.training.evaluation import score
 from attnviz.training.piece_dropout import PieceDropout
@@ -57,7 +57,7 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
     if state.is_file():
         trainer.load(state)
     elif task.begin:
-        trainer.begin_from(codec, checkpoint.load(task.begin), TextCodec.load(task.begin / "tokenizer.json"))
+        trainer.begin_from(codec, checkpoint.load(task.begin), TranslatorTokenizer.load(task.begin / "tokenizer.json"))
     corpora = [Corpus.encode(codec, pairs[to], to, repeat=times) for to, times in recipe.languages.items()]
     corpora += [
         Corpus.encode(codec, of_language, to, repeat=recipe.more[name])
@@ -97,7 +97,7 @@ def further_pairs(folder: Path, recipe: Recipe) -> dict[str, Pairs]:
     }
 
 
-def _score(task: Task, trainer: Trainer, codec: TextCodec, dev: Pairs) -> str:
+def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs) -> str:
     """Write the checkpoint, translate with it, and log a line of scores."""
     model, out = trainer.averaged(), task.state / "checkpoint"
     checkpoint.save(model, out)
@@ -110,9 +110,9 @@ def _score(task: Task, trainer: Trainer, codec: TextCodec, dev: Pairs) -> str:
     return line
 
 
-def _codec(path: Path, pairs: Pairs, recipe: Recipe) -> TextCodec:
+def _codec(path: Path, pairs: Pairs, recipe: Recipe) -> TranslatorTokenizer:
     if path.is_file():
-        return TextCodec.load(path)
+        return TranslatorTokenizer.load(path)
     codec = build_codec(pairs, vocab_size=recipe.vocab_size)
     path.parent.mkdir(parents=True, exist_ok=True)
     codec.save(path)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from attnviz.models.translator import Translator
+from attnviz.models.translator.translator import Translator
 from attnviz.transformer import checkpoint
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from attnviz.text.codec import TextCodec
+from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Batch, Change, Corpus, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.precision import product_dtype
@@ -19,7 +19,7 @@ from attnviz.training.warm_start import warm_start
 from attnviz.training.workers import Share
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout
-from attnviz.transformer.layers import Run
+from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.transformer import Transformer
 
 
@@ -35,7 +35,7 @@ class Trainer:
         self.generator = torch.Generator(device)
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
 
-    def begin_from(self, codec: TextCodec, teacher: Transformer, its_codec: TextCodec) -> None:
+    def begin_from(self, codec: TranslatorTokenizer, teacher: Transformer, its_codec: TranslatorTokenizer) -> None:
         """Begin with a trained model's weights instead of random ones, as in `warm_start`; before the first step."""
         warm_start(self.model, codec, teacher, its_codec)
         self.average = self._copy()
@@ -92,7 +92,7 @@ class Trainer:
         return mean, n_tokens
 
     def _loss(self, src: Tensor, tgt: Tensor) -> tuple[Tensor, int]:
-        run = Run(dropout=Dropout(self.recipe.dropout, self.generator))
+        run = ForwardContext(dropout=Dropout(self.recipe.dropout, self.generator))
         tgt_in, tgt_out = tgt[:, :-1], tgt[:, 1:]
         with torch.autocast(self.device.type, self.dtype, enabled=self.dtype is not torch.float32):
             src_mask = self.model.src_mask(src)

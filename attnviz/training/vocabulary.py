@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from tokenizers import Tokenizer, models, trainers
 
-from attnviz.text.codec import EOS, PAD, UNK, TextCodec, bos
-from attnviz.text.pipeline import pipeline
+from attnviz.text.normalization import pipeline
+from attnviz.text.tokenizer import EOS, PAD, UNK, TranslatorTokenizer, bos
 from attnviz.training.corpus import Pair
 
 
-def build_codec(pairs: Mapping[str, list[Pair]], *, vocab_size: int, alphabet: int = 2_700) -> TextCodec:
+def build_codec(pairs: Mapping[str, list[Pair]], *, vocab_size: int, alphabet: int = 2_700) -> TranslatorTokenizer:
     """BPE over lowercased English and every target language (`language -> pairs`).
 
     `alphabet` is how many single characters are kept; rarer ones become `<unk>`.
@@ -23,7 +23,7 @@ def build_codec(pairs: Mapping[str, list[Pair]], *, vocab_size: int, alphabet: i
         show_progress=False,
     )
     tokenizer.train_from_iterator(_sentences(pairs), trainer)
-    return TextCodec(tokenizer.to_str())
+    return TranslatorTokenizer(tokenizer.to_str())
 
 
 def _sentences(pairs: Mapping[str, list[Pair]]) -> Iterable[str]:

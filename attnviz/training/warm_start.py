@@ -3,14 +3,16 @@
 import torch
 from torch import Tensor
 
-from attnviz.text.codec import TextCodec
+from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.transformer.transformer import Transformer
 
 EMBEDDING = "embedding.weight"
 
 
 @torch.no_grad()
-def warm_start(model: Transformer, codec: TextCodec, teacher: Transformer, its_codec: TextCodec) -> None:
+def warm_start(
+    model: Transformer, codec: TranslatorTokenizer, teacher: Transformer, its_codec: TranslatorTokenizer
+) -> None:
     """Copy a trained model's weights into `model`, whose vocabulary may be another.
 
     A piece that both vocabularies hold keeps its vector; a new one begins as the mean of the pieces that spelled it

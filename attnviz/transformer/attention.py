@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from attnviz.transformer.block_sdpa import over_visible_keys
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, dropped
-from attnviz.transformer.fused import over_visible_keys
 from attnviz.transformer.masks import for_heads
 from attnviz.transformer.probe import AttentionCall, Probe, Site
 

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.dropout import Dropout
-from attnviz.transformer.layers import Run
-from attnviz.transformer.one_row import RowDecoder
+from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.matvec import MatVec
+from attnviz.transformer.one_token import OneTokenDecoder
 from attnviz.transformer.probe import Probe
-from attnviz.transformer.row_product import RowProduct
 from attnviz.transformer.transformer import Transformer
 
 Logits = Float[Tensor, "batch vocab_size"]
@@ -52,15 +52,15 @@ class Stepper:
     ) -> None:
         self.model, self.memory, self.src_mask = model, memory, src_mask
         self.cache = KVCache.for_config(model.config, capacity) if cached else None
-        self.row_decoder = RowDecoder(model.decoder) if cached else None
-        self.logits = RowProduct.of(model.embedding.weight)
+        self.row_decoder = OneTokenDecoder(model.decoder) if cached else None
+        self.logits = MatVec.of(model.embedding.weight)
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
         """Feed the next token of every row `(batch,)`, or several `(batch, length)`; the logits of the one after."""
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         self.prefix = torch.cat((self.prefix, new), dim=1)
-        run = Run(probe, dropout, self.cache)
+        run = ForwardContext(probe, dropout, self.cache)
         if self.row_decoder is not None and self.cache is not None and new.shape[1] == 1 and dropout is None:
             x = self.model.embedding(new, self.cache.length)
             return self.logits(self.row_decoder(x, self.memory, self.src_mask, run)[:, -1])

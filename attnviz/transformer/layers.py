@@ -18,7 +18,7 @@ Mask = Bool[Tensor, "..."] | None
 
 
 @dataclass(frozen=True)
-class Run:
+class ForwardContext:
     """What accompanies one forward pass: who looks on, what is dropped, what is already known."""
 
     probe: Probe | None = None
@@ -63,7 +63,7 @@ class EncoderLayer(nn.Module):
         self.self_attention_sublayer = Sublayer(config)
         self.feed_forward_sublayer = Sublayer(config)
 
-    def forward(self, x: Hidden, mask: Mask, run: Run) -> Hidden:
+    def forward(self, x: Hidden, mask: Mask, run: ForwardContext) -> Hidden:
         def attend(x: Tensor) -> Tensor:
             return self.self_attention(x, x, mask, site=self.site, probe=run.probe, dropout=run.dropout)
 
@@ -84,7 +84,7 @@ class DecoderLayer(nn.Module):
         self.cross_attention_sublayer = Sublayer(config)
         self.feed_forward_sublayer = Sublayer(config)
 
-    def forward(self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: Run) -> Hidden:
+    def forward(self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: ForwardContext) -> Hidden:
         self_cache = run.cache.self_attention[self.layer] if run.cache else None
         cross_cache = run.cache.cross[self.layer] if run.cache else None
 
@@ -113,7 +113,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
-    def forward(self, x: Hidden, mask: Mask = None, run: Run = Run()) -> Hidden:
+    def forward(self, x: Hidden, mask: Mask = None, run: ForwardContext = ForwardContext()) -> Hidden:
         """Embedded source to memory, both `(batch, k_len, d_model)`."""
         x = _embedded(x, "encoder", run)
         for index, layer in enumerate(self.layers):
@@ -130,7 +130,9 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
-    def forward(self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: Run = Run()) -> Hidden:
+    def forward(
+        self, x: Hidden, memory: Memory, tgt_mask: Mask, src_mask: Mask, run: ForwardContext = ForwardContext()
+    ) -> Hidden:
         """Embedded target and memory to hidden states, `(batch, q_len, d_model)`."""
         x = _embedded(x, "decoder", run)
         for index, layer in enumerate(self.layers):
@@ -143,6 +145,6 @@ def _attention(config: ModelConfig) -> MultiHeadAttention:
     return MultiHeadAttention(config.d_model, config.n_heads, config.head_size)
 
 
-def _embedded(x: Tensor, stack: Stack, run: Run) -> Tensor:
+def _embedded(x: Tensor, stack: Stack, run: ForwardContext) -> Tensor:
     x = dropped(x, run.dropout)
     return x if run.probe is None else run.probe.on_layer(stack, -1, x)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from attnviz.transformer import masks
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.embedding import Embedding
-from attnviz.transformer.layers import Decoder, Encoder, Run
+from attnviz.transformer.layers import Decoder, Encoder, ForwardContext
 
 Src = Int[Tensor, "batch k_len"]
 TgtIn = Int[Tensor, "batch q_len"]
@@ -44,12 +44,16 @@ class Transformer(nn.Module):
         mask = masks.padding(src, self.config.pad_id)
         return None if bool(mask.all()) else mask
 
-    def encode(self, src: Src, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()) -> Memory:
+    def encode(self, src: Src, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext = ForwardContext()) -> Memory:
         """Source ids to memory."""
         return self.encoder(self.embedding(src), src_mask, run)
 
     def decode(
-        self, tgt_in: TgtIn, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: Run = Run()
+        self,
+        tgt_in: TgtIn,
+        memory: Memory,
+        src_mask: Bool[Tensor, "..."] | None,
+        run: ForwardContext = ForwardContext(),
     ) -> Float[Tensor, "batch q_len d_model"]:
         """Hidden states of the target tokens, each seeing only itself and what stands before it.
 
@@ -65,7 +69,9 @@ class Transformer(nn.Module):
         """Hidden states to scores of every vocabulary entry."""
         return self.embedding.logits(hidden)
 
-    def forward(self, src: Src, tgt_in: TgtIn, run: Run = Run()) -> Float[Tensor, "batch q_len vocab_size"]:
+    def forward(
+        self, src: Src, tgt_in: TgtIn, run: ForwardContext = ForwardContext()
+    ) -> Float[Tensor, "batch q_len vocab_size"]:
         """Logits for the token after each of `tgt_in`: one pass over the whole target, as in training."""
         src_mask = self.src_mask(src)
         return self.logits(self.decode(tgt_in, self.encode(src, src_mask, run), src_mask, run))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.views import captions
 from attnviz.views.captions import Caption
+from attnviz.widgets import wire
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
@@ -23,7 +24,7 @@ def about(trace: "Trace", model: "str | Entry", *, site: str = "", **which) -> N
 
 def on(payload: bytes, *, site: str = "") -> bytes:
     """A component's payload with the caption; the component knows kind, layer and head, or `site` says them."""
-    return captions.captioned(payload, replace(_current(), site=site))
+    return wire.captioned(payload, replace(_current(), site=site))
 
 
 def lines(site: str | None = None) -> list[str]:

@@ -4,13 +4,12 @@ import html
 
 import streamlit as st
 
+from attnviz.maps.selection import select
 from attnviz.models.catalogue import Entry
-from attnviz.text.display import display
-from attnviz.text.languages import language_name
-from attnviz.tracing.shown import shown
-from attnviz.ui import frame
-from attnviz.ui.heads_link import View
-from attnviz.views.heatmaps import heatmap_of
+from attnviz.text.display import display, language_name
+from attnviz.ui import layout
+from attnviz.ui.heads.state import HeadsState
+from attnviz.views.heads.heatmap import heatmap_of
 from attnviz.views.terms import term
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
@@ -85,16 +84,16 @@ def ways_in() -> None:
     """A link to each page with a line about what can be done there."""
     with st.container(border=True, key="ways"):
         for page, label, says in _WAYS:
-            frame.page_link(page, label)
+            layout.page_link(page, label)
             st.caption(says)
 
 
 def live_example(trace, entry: Entry) -> None:
     """One head of the sentence above, as the Heads page starts with it."""
-    start = View(**entry.start)
+    start = HeadsState(**entry.start)
     kind = start.kind if start.kind in trace.kinds else trace.kinds[0]
     theme = st.context.theme.type or "light"
-    figure = heatmap_of(shown(trace, kind), start.layer, start.head, theme=theme)
+    figure = heatmap_of(select(trace, kind), start.layer, start.head, theme=theme)
     st.plotly_chart(figure, key="live-example", width="stretch", theme=None, config={"displayModeBar": False})
     row = (
         "Each row is one token of the sentence. "

@@ -4,15 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attnviz.views.heatmaps import heatmap
-    from attnviz.views.link_figures import links, whole_model
+    from attnviz.views.heads.heatmap import heatmap
+    from attnviz.views.heads.links import links, whole_model
 
 __all__ = ["heatmap", "links", "whole_model"]
 
 _HOME = {
-    "heatmap": "attnviz.views.heatmaps",
-    "links": "attnviz.views.link_figures",
-    "whole_model": "attnviz.views.link_figures",
+    "heatmap": "attnviz.views.heads.heatmap",
+    "links": "attnviz.views.heads.links",
+    "whole_model": "attnviz.views.heads.links",
 }
 
 

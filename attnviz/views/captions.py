@@ -3,12 +3,10 @@
 A picture leaves the page and its top bar behind; what it shows has to be said on it.
 """
 
-import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.text.display import display, display_token
-from attnviz.views.binary import packed, unpacked
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
@@ -34,21 +32,13 @@ def sentence(trace: "Trace", *, written: str | None = None, item: int = 0) -> st
 
     Bare weights have no text: their tokens stand apart.
     """
-    from attnviz.tracing.bare_weights import BareWeights  # torch is imported with it
+    from attnviz.tracing.external.weights import BareWeights  # torch is imported with it
 
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]
     if isinstance(trace, BareWeights):
         texts = [" ".join(map(display_token, tokens)) for tokens in (own.src, own.tgt)]
     return " → ".join(f"\u2068{_cut(display(text))}\u2069" for text in texts if text.strip())
-
-
-def captioned(payload: bytes, caption: Caption) -> bytes:
-    """A component's payload with the caption in its header; the same picture under another caption has another id."""
-    header, blobs = unpacked(payload)
-    told = asdict(caption)
-    name = hashlib.blake2b(f"{header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return packed({**header, "id": name, "caption": told}, bytes(blobs))
 
 
 def _cut(text: str) -> str:

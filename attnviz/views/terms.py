@@ -1,6 +1,6 @@
 """A word of a page that has a definition, as HTML that the pointer, a finger and the keyboard can ask.
 
-What they are told, the page says (`attnviz.ui.components.definitions`), from the glossary.
+What they are told, the page says (`attnviz.ui.mount`), from the glossary.
 """
 
 import html

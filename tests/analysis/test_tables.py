@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from attnviz.analysis.tables import weights_table
-from attnviz.models.tiny import tiny_translator
-from attnviz.tracing.shown import shown
+from attnviz.maps.selection import select
+from attnviz.models.translator.tiny import tiny_translator
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def trace():
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_every_line_is_its_cell(trace, kind) -> None:
-    maps = shown(trace, kind)
+    maps = select(trace, kind)
     table = weights_table(maps, 1, 3)
     attn, mask = trace.attn(kind, layer=1, head=3), trace.mask(kind, layer=1, head=3)
     assert len(table) == attn.numel()
@@ -30,7 +30,7 @@ def test_every_line_is_its_cell(trace, kind) -> None:
 
 
 def test_csv_and_back_keeps_every_weight(trace) -> None:
-    table = weights_table(shown(trace, "cross"), "mean", 0)
+    table = weights_table(select(trace, "cross"), "mean", 0)
     back = pd.read_csv(io.StringIO(table.to_csv(index=False)), keep_default_na=False)
     assert back["key"].tolist() == table["key"].tolist()
     assert back["weight"].astype("float32").tolist() == table["weight"].tolist()
@@ -38,4 +38,4 @@ def test_csv_and_back_keeps_every_weight(trace) -> None:
 
 def test_a_head_that_is_not_there_is_refused(trace) -> None:
     with pytest.raises(ValueError, match="head is 0 to 4 or 'mean', not 9"):
-        weights_table(shown(trace, "cross"), 0, 9)
+        weights_table(select(trace, "cross"), 0, 9)

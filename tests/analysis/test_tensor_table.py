@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.analysis import tensor_table as module
-from attnviz.analysis.tensor_table import tensor_table
+from attnviz.analysis import tables as module
+from attnviz.analysis.tables import tensor_table
 
 AXES = ("batch", "heads", "q_len")
 TENSOR = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.text.glossary import HEADS
-from tests.browser.heads_tabs import LINK, opened
+from tests.browser.heads.tabs import LINK, opened
 
 TABS = ("heads", "links", "model", "neuron")
 # Words that say all that there is to say: names of heads, plain English, and what a press does.

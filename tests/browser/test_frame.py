@@ -1,15 +1,14 @@
 """The frame that every page stands in: nothing that it says is cut off on a laptop."""
 
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.ui.markdown import JOINER
+from attnviz.widgets.bundle import WIDGETS
 
-COMPONENTS = Path(__file__).parents[2] / "attnviz" / "ui" / "components"
 NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
 CUT = """() => [...document.querySelectorAll(
     ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
@@ -97,9 +96,7 @@ def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, sett
 
 def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
     script = (
-        (COMPONENTS / "copy_link" / "copy_link.js")
-        .read_text(encoding="utf-8")
-        .replace("export default", "const drawn =")
+        (WIDGETS / "copy_link" / "copy_link.js").read_text(encoding="utf-8").replace("export default", "const drawn =")
     )
     said = page.evaluate(
         "([script, names]) => names.map(new Function(`${script}; return reachOf;`)())", [script, NAMES]

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import mask_lab
-from tests.browser.heads_tabs import LINK, opened
+from tests.browser.heads.tabs import LINK, opened
+from tests.browser.masks import mask_lab
 
 OTHER = "Dogs sleep."
 GONE = re.compile("love")

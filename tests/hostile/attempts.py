@@ -11,7 +11,7 @@ Attempt = Callable[[str], Prepared]
 
 
 def _npz() -> Attempt:
-    from attnviz.tracing.tensor_file import read
+    from attnviz.tracing.external.file import read
 
     read(archives.npz(attn=archives.ATTN, tokens=archives.TOKENS), "own.npz")  # what is imported late is here now
     made = archives.REFUSED | archives.TAKEN
@@ -24,7 +24,7 @@ def _npz() -> Attempt:
 
 
 def _safetensors() -> Attempt:
-    from attnviz.tracing.tensor_file import read
+    from attnviz.tracing.external.file import read
 
     good = archives.safetensors(archives.WORDS | {"attn": archives.tensor([3, 3], [0, 36])})
     read(good, "own.safetensors")

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from attnviz.implementations.bugs.cabinet import BUGS, Bug, right
-from attnviz.implementations.bugs.case import Case, own_case
+from attnviz.implementations.bugs.bug import Bug, right
+from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import two_visitors
-from attnviz.implementations.bugs.steps import RIGHT, SteppedAttention
+from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.steps import RIGHT, SteppedAttention
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
 from tests.implementations.reference_checks import (

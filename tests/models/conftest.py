@@ -3,8 +3,8 @@
 import pytest
 
 from attnviz.models import catalogue
-from attnviz.models.tiny import tiny_translator
-from attnviz.models.translator import Translator
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,9 @@
 """One sentence stepped through in each way, and the one pass over the same target."""
 
-from attnviz.analysis.verdict import Verdict, judged
-from attnviz.models.stepped import Stepped, stepped
-from attnviz.models.stepwise import Plan, steps, teacher_forced
-from attnviz.models.translator import Translator
+from attnviz.analysis.decoding.verdict import Verdict, judged
+from attnviz.models.decoding_record import DecodingRecord, decoding_record
+from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
+from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 
 TEXT, TARGET = "A big red dog jumped over a small pond.", "un chien rouge a sauté"
@@ -14,15 +14,15 @@ def plan_of(model: Translator, way: str, **options) -> Plan:
     return Plan("fr", teacher, cached=way != "recomputed", **{"max_tokens": 14, **options})
 
 
-def run(model: Translator, way: str, **options) -> tuple[Stepped, Trace]:
+def run(model: Translator, way: str, **options) -> tuple[DecodingRecord, Trace]:
     plan = plan_of(model, way, **options)
-    made = stepped(steps(model, TEXT, plan))
+    made = decoding_record(steps(model, TEXT, plan))
     return made, teacher_forced(model, TEXT, made.ids, to="fr", breakage=plan.breakage)
 
 
 def judged_run(model: Translator, way: str, **options) -> Verdict:
     """The verdict on the steps, by what rounding does to the pass."""
     plan = plan_of(model, way, **options)
-    made = stepped(steps(model, TEXT, plan))
+    made = decoding_record(steps(model, TEXT, plan))
     how = {"to": "fr", "breakage": plan.breakage}
     return judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, probe=probe, **how))

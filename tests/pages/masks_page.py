@@ -3,13 +3,13 @@
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from attnviz.views.binary import unpacked
-from attnviz.views.painting import painting_to_text
+from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.widgets.wire import unpack
 
 
 def laboratory(app: AppTest) -> tuple[dict, memoryview]:
     """What the component is told, and its numbers."""
-    return next(unpacked(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
+    return next(unpack(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
 
 
 def weights(app: AppTest) -> np.ndarray:

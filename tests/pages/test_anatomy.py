@@ -120,7 +120,7 @@ def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
 
 
 def test_a_model_that_cannot_be_taken_apart_is_refused_in_a_sentence(open_page, monkeypatch) -> None:
-    monkeypatch.setattr("attnviz.ui.site_bench.Translator", type("Another", (), {}))
+    monkeypatch.setattr("attnviz.ui.site.experiment.Translator", type("Another", (), {}))
     app = open_page("anatomy", src="a big red dog", to="fr", second="a model of another kind")
     assert not app.exception
     assert "choose the built-in translator here" in said(app)

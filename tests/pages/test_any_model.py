@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.views.binary import unpacked
+from attnviz.ui.request import Request
+from attnviz.widgets.wire import unpack
 from tests.models.huggingface import checkpoints
 from tests.pages.on_screen import bar, notes
 
@@ -38,7 +39,7 @@ def test_every_architecture_is_drawn(open_page, folder, name: str) -> None:
     assert not app.exception
     assert not app.error
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    told = unpacked(component.proto.bytes)[0]
+    told = unpack(component.proto.bytes)[0]
     kinds = {"ENCODERS": ["encoder_self"], "DECODERS": ["decoder_self"]}
     wanted = next((kinds[group] for group in kinds if name in getattr(checkpoints, group)), None)
     assert [kind["kind"] for kind in told["kinds"]] == (wanted or ["encoder_self", "decoder_self", "cross"])
@@ -64,7 +65,7 @@ def test_decoding_a_prompt_step_by_step_equals_one_pass(open_page, folder) -> No
         app = open_page("decoding", model=folder("gpt2"), src="I love you.", way=way, new="3")
         assert not app.exception
         assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
-        told = next(unpacked(part.proto.bytes)[0] for part in app.get("bidi_component") if part.proto.bytes)
+        told = next(unpack(part.proto.bytes)[0] for part in app.get("bidi_component") if part.proto.bytes)
         rows, steps = told["training"]["rows"], told["steps"]
         assert [step["input"] for step in steps] == [row["input"] for row in rows], "prompt and continuation are fed"
 
@@ -130,7 +131,7 @@ def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str
     assert not app.exception
     assert not app.error
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    told = unpacked(component.proto.bytes)[0]
+    told = unpack(component.proto.bytes)[0]
     assert told["title"]
     if tab == "neuron":
         assert (told["layer"], told["head"]) == (1, 2)
@@ -139,15 +140,15 @@ def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str
 def test_heads_computes_no_logits_and_other_pages_do(open_page, folder) -> None:
     """Half of a long pass is the scores of the vocabulary, which no map shows."""
     from attnviz.models.catalogue import Entry
-    from attnviz.ui import session
+    from attnviz.ui.cache import traces
 
     name, text = folder("gpt2"), "The wolf sleeps on the hill."
     app = open_page("heads", model=name, src=text, new="2")
     assert not app.exception
-    request = session.Request(Entry(name, Path(name), name, ()), text, new=2)
-    lean, whole = session.attention(request), session.trace(request)
+    request = Request(Entry(name, Path(name), name, ()), text, new=2)
+    lean, whole = traces.attention(request), traces.trace(request)
     assert (lean.logits, lean.layers) == (None, {})
     assert whole.logits is not None
     assert whole.layers
     assert lean.attn("decoder_self").equal(whole.attn("decoder_self"))
-    assert session.attention(request) is whole  # what is there already serves both
+    assert traces.attention(request) is whole  # what is there already serves both

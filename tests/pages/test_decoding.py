@@ -2,25 +2,25 @@
 
 import html
 import re
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.text import glossary
-from attnviz.ui import decoding_controls, decoding_link
-from attnviz.views.binary import unpacked
+from attnviz.ui.decoding import controls, state
+from attnviz.widgets.bundle import WIDGETS
+from attnviz.widgets.wire import unpack
 from tests.models.huggingface import checkpoints
 
-STEPPER = Path(decoding_controls.__file__).parent / "components" / "stepper"
+STEPPER = WIDGETS / "stepper"
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
 
 def header(app: AppTest) -> dict:
     """What the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpacked(component.proto.bytes)[0]
+    return unpack(component.proto.bytes)[0]
 
 
 def verdict(app: AppTest) -> str:
@@ -166,8 +166,8 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
     heads = re.search(r"const heads = \[(.*?)\]", scripts)
     assert heads is not None
     asked |= set(re.findall(r'"([^"]+)"', heads[1])) | {
-        *decoding_link.WAYS.values(),
-        *decoding_link.CHOICES.values(),
+        *state.WAYS.values(),
+        *state.CHOICES.values(),
         "cut",
     }
     assert asked - {""} <= set(glossary.HEADS | glossary.DECODING)
@@ -187,12 +187,12 @@ def test_a_link_brings_step_and_head_back(open_page) -> None:
 def test_a_choice_writes_only_what_it_changes(monkeypatch) -> None:
     """A link that leaves the head open means the model's own: what was only shown is no choice."""
     shown = {"step": 5, "layer": "mean", "head": 3}
-    session, written = {decoding_controls.PLACE_SHOWN: shown}, []
-    monkeypatch.setattr(decoding_controls.st, "session_state", session)
-    monkeypatch.setattr(decoding_controls.persistent, "write", written.append)
+    session, written = {controls.PLACE_SHOWN: shown}, []
+    monkeypatch.setattr(controls.st, "session_state", session)
+    monkeypatch.setattr(controls.persistent, "write", written.append)
     for step in (2, 5):  # the second before a run has shown the first
-        session[decoding_controls.COMPONENT] = {"view": shown | {"step": step, "seq": 1}}
-        decoding_controls.adopt()
+        session[controls.COMPONENT] = {"view": shown | {"step": step, "seq": 1}}
+        controls.adopt()
     assert written == [{"step": "2"}, {"step": "5"}]
 
 

@@ -6,15 +6,15 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import heads_maps
-from attnviz.views.binary import unpacked
-from attnviz.views.strip_labels import strip_labels
+from attnviz.ui.heads import maps
+from attnviz.widgets.heads.sentences import strip_labels
+from attnviz.widgets.wire import unpack
 
 
 def header(app: AppTest) -> dict:
     """What the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpacked(component.proto.bytes)[0]
+    return unpack(component.proto.bytes)[0]
 
 
 def said(app: AppTest) -> str:
@@ -98,7 +98,7 @@ def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dic
 def test_a_long_text_is_told_the_same_a_layer_at_a_time(open_page, monkeypatch, more: dict) -> None:
     link = {"src": "I love you", "to": "fr", "tgt": "je t'aime", "kind": "cross", "layer": "1", "head": "3"} | more
     short = header(open_page("heads", **link, table="1"))
-    monkeypatch.setattr(heads_maps, "LONG", 1)
+    monkeypatch.setattr(maps, "LONG", 1)
     app = open_page("heads", **link, table="1")
     assert not app.exception
     long = header(app)

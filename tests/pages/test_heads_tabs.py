@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui import heads_neuron
-from attnviz.views.binary import unpacked
-from attnviz.views.links_payload import FAINTEST, links_payload
+from attnviz.maps.lines import FAINTEST
+from attnviz.ui.heads import neuron
+from attnviz.widgets.links.payload import links_payload
+from attnviz.widgets.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": "3"}
 
@@ -16,7 +17,7 @@ LINK = {"src": "I love you", "to": "fr", "kind": "cross", "layer": "1", "head": 
 def header(app: AppTest) -> dict:
     """What the one component on the page is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpacked(component.proto.bytes)[0]
+    return unpack(component.proto.bytes)[0]
 
 
 def said(app: AppTest) -> str:
@@ -94,12 +95,12 @@ def test_the_neuron_view_shows_the_token_that_was_pinned_where_rows_are_words_or
 
 def test_a_query_inside_a_word_is_told_apart_from_its_first_piece() -> None:
     rows = ((0, 1, 2), (4,))  # token 3 is hidden
-    assert [heads_neuron.row_of(rows, query) for query in range(5)] == [0, 0, 0, None, 1]
-    assert heads_neuron.query_of(rows, row=0, query=None) == 0
-    assert heads_neuron.query_of(rows, row=0, query=2) == 2
-    assert heads_neuron.query_of(rows, row=1, query=2) == 4  # another row was pinned since
-    assert heads_neuron.query_of(rows, row=None, query=3) == 3
-    assert heads_neuron.query_of(rows, row=9, query=None) is None
+    assert [neuron.row_of(rows, query) for query in range(5)] == [0, 0, 0, None, 1]
+    assert neuron.query_of(rows, row=0, query=None) == 0
+    assert neuron.query_of(rows, row=0, query=2) == 2
+    assert neuron.query_of(rows, row=1, query=2) == 4  # another row was pinned since
+    assert neuron.query_of(rows, row=None, query=3) == 3
+    assert neuron.query_of(rows, row=9, query=None) is None
 
 
 @pytest.mark.parametrize(

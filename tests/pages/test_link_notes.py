@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.models import catalogue
-from attnviz.models.tiny import tiny_translator
+from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer import checkpoint
 
 LINK = {"src": "I love you", "model": catalogue.DEFAULT, "v": "1"}

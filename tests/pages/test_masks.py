@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.rerun import Writing, Written
-from attnviz.ui import masks_lab, masks_pipeline, masks_writing
-from attnviz.ui.masks_link import ROOMS
-from attnviz.views.painting import painting_to_text
+from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.ui.masks import experiment, pipeline, streaming
+from attnviz.ui.masks.state import ROOMS
 from tests.pages.masks_page import laboratory, shown, weights
 
 
@@ -111,8 +111,8 @@ def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
 
 
 def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) -> None:
-    order, run, write = [], masks_lab.Bench.effect, Writing.go_on
-    monkeypatch.setattr(masks_lab.Bench, "effect", lambda bench: order.append("run") or run(bench))
+    order, run, write = [], experiment.MaskExperiment.effect, Writing.go_on
+    monkeypatch.setattr(experiment.MaskExperiment, "effect", lambda bench: order.append("run") or run(bench))
     monkeypatch.setattr(Writing, "go_on", lambda words, seconds: order.append("words") or write(words, seconds))
     app = open_page("masks", src="Words come before the run", to="fr", masks="window_1", kind="cross")
     assert "With this mask" in shown(app)
@@ -122,8 +122,8 @@ def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) 
 
 @pytest.mark.parametrize("room", ["pipeline", "says"])
 def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page, monkeypatch, room: str) -> None:
-    monkeypatch.setattr(masks_writing, "FIRST", 1e-9)
-    monkeypatch.setattr(masks_writing, "PIECE", 1e-9)
+    monkeypatch.setattr(streaming, "FIRST", 1e-9)
+    monkeypatch.setattr(streaming, "PIECE", 1e-9)
     app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", room=room)
     assert not app.exception
     assert "tokens so far" not in shown(app)
@@ -147,7 +147,7 @@ def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypa
 )
 def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
     table = pd.DataFrame({"kind": "encoder_self", "layer": 0, "head": [0, 1], "moved": moved})
-    assert told in masks_pipeline._moved(table)
+    assert told in pipeline._moved(table)
 
 
 @pytest.mark.parametrize(

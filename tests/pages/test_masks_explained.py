@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.fills import DTYPES
-from attnviz.analysis.mask_recipe import RULES
+from attnviz.analysis.masks.fills import DTYPES
+from attnviz.analysis.masks.mask_spec import RULES
 from attnviz.text.glossary import MASKS
-from attnviz.ui.masks_controls import FILL_NAMES
-from attnviz.ui.masks_link import ROOMS, rules_to_text
-from attnviz.views.painting import painting_to_text
+from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.ui.masks.controls import FILL_NAMES
+from attnviz.ui.masks.state import ROOMS, rules_to_text
 from tests.pages.masks_page import laboratory, shown, shut, weights
 from tests.pages.told_words import told_words
 

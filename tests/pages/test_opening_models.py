@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui import model_choice
+from attnviz.ui import model_picker
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import begun_pieces
 from tests.pages.on_screen import bar
@@ -26,12 +26,12 @@ def test_a_checkpoint_that_is_refused_says_why_on_the_page(open_page, tmp_path) 
 
 
 def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path, monkeypatch) -> None:
-    from attnviz.ui import controls
+    from attnviz.ui import top_bar
 
     told: list[str] = []
-    real = controls.session.inputs
+    real = top_bar.session.inputs
     monkeypatch.setattr(
-        controls.session,
+        top_bar.session,
         "inputs",
         lambda entry, tell: real(entry, lambda share, what: told.append(what) or tell(share, what)),
     )
@@ -96,4 +96,4 @@ def test_of_two_models_with_the_same_last_name_each_can_be_chosen_and_stays(open
     ],
 )
 def test_models_with_the_same_title_are_told_apart_by_the_end_of_their_names(titles, shown) -> None:
-    assert list(model_choice.told_apart(titles).values()) == shown
+    assert list(model_picker.told_apart(titles).values()) == shown

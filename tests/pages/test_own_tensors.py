@@ -13,10 +13,11 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from attnviz.models.room import Room
-from attnviz.tracing import tensor_file
-from attnviz.ui import guards, made_once
-from attnviz.views import links_payload
+from attnviz.tracing.external import file as external_file
+from attnviz.ui import guards
+from attnviz.ui.cache import payloads
+from attnviz.ui.cache.room import Room
+from attnviz.widgets.links import payload
 
 SESSION = "test session id"  # what Streamlit calls the session of a page under test
 
@@ -31,7 +32,7 @@ def _a_new_visitor() -> None:
 def counted(monkeypatch) -> list[str]:
     """The names of what was read and made, as often as that was done."""
     done: list[str] = []
-    for module, name in ((tensor_file, "read"), (links_payload, "links_payload")):
+    for module, name in ((external_file, "read"), (payload, "links_payload")):
         make = getattr(module, name)
 
         def noted(*args, _make=make, _name=name, **options):
@@ -55,7 +56,7 @@ def test_what_a_visitor_hands_in_is_gone_when_they_are(open_page, counted) -> No
 
 
 def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
-    made_once._made.clear()
+    payloads._made.clear()
     app = open_page("heads", tab="links")
     cache_resource_api.clear_session_cache(SESSION)
     app.run()
@@ -63,7 +64,7 @@ def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
 
 
 def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(open_page, monkeypatch) -> None:
-    monkeypatch.setattr(made_once, "ROOM", Room(50))
+    monkeypatch.setattr(payloads, "ROOM", Room(50))
     app = handed_in(open_page("heads", src="I love you."))
     assert not app.exception
     (error,) = app.error
@@ -74,13 +75,13 @@ def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(o
 def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_page, counted, monkeypatch) -> None:
     page = open_page("heads", tab="links")
     counted.clear()
-    monkeypatch.setattr(made_once, "ROOM", roomy := Room(1 << 20))
+    monkeypatch.setattr(payloads, "ROOM", roomy := Room(1 << 20))
     app = handed_in(page)
     both = roomy.taken
     cache_resource_api.clear_session_cache(SESSION)
     gc.collect()
     assert roomy.taken == 0
-    monkeypatch.setattr(made_once, "ROOM", tight := Room(both - 1))
+    monkeypatch.setattr(payloads, "ROOM", tight := Room(both - 1))
     app.run()
     assert 0 < tight.taken < both, "the weights are kept, and what was made of them is not"
     assert not app.exception
@@ -91,8 +92,8 @@ def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_p
 
 def test_a_table_and_maps_of_a_long_text_are_counted_as_what_they_hold() -> None:
     spread = torch.zeros(1).expand(1000, 1000)  # four bytes
-    assert made_once.size((spread, [torch.zeros(10)], {"bytes": b""})) == 4 + 40 + sys.getsizeof(b"")
-    assert made_once.size(pd.DataFrame({"entropy": np.zeros(1000)})) > 8000
+    assert payloads.size((spread, [torch.zeros(10)], {"bytes": b""})) == 4 + 40 + sys.getsizeof(b"")
+    assert payloads.size(pd.DataFrame({"entropy": np.zeros(1000)})) > 8000
 
 
 def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:

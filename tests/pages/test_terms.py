@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.text.glossary import FRAME, SITE, definition
-from attnviz.ui.anatomy_link import PARTS
-from attnviz.ui.implementations_link import TABS
-from attnviz.ui.site_terms import ANATOMY, IMPLEMENTATIONS
+from attnviz.ui.anatomy.state import PARTS
+from attnviz.ui.implementations.state import TABS
+from attnviz.ui.site.terms import ANATOMY, IMPLEMENTATIONS
 from tests.pages.told_words import told_words
 
 LINK = {"src": "a big red dog jumped", "to": "fr", "layer": "1", "head": "2"}

@@ -1,6 +1,6 @@
 """The welcome page: an example that has just been run, and where to go."""
 
-from attnviz.ui import controls
+from attnviz.ui import top_bar
 
 
 def test_it_shows_a_live_example(open_page) -> None:
@@ -27,7 +27,7 @@ def test_a_long_sentence_leaves_the_page_in_sight(open_page) -> None:
 
 
 def test_the_texts_own_sentences_come_first_among_the_examples() -> None:
-    assert controls.examples()[:3] == [
+    assert top_bar.examples()[:3] == [
         "I love you.",
         "Machine learning is fun.",
         "A big red dog jumped over a small pond.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.text.codec import TextCodec
+from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.vocabulary import build_codec
 
 FRENCH = [
@@ -19,5 +19,5 @@ CHINESE = [
 
 
 @pytest.fixture(scope="session")
-def codec() -> TextCodec:
+def codec() -> TranslatorTokenizer:
     return build_codec({"fr": FRENCH, "zh": CHINESE}, vocab_size=220)

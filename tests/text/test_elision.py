@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.text.codec import TextCodec
+from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.vocabulary import build_codec
 
 FRENCH = ["Un animal dort.", "L'animal dort.", "Je t'aime, mon ami.", "L'ami d'un animal.", "Hans' Buch."]
 
 
 @pytest.fixture(scope="module")
-def codec() -> TextCodec:
+def codec() -> TranslatorTokenizer:
     return build_codec({"fr": [("", sentence) for sentence in FRENCH * 5]}, vocab_size=90)
 
 
 @pytest.fixture(scope="module")
-def without(codec) -> TextCodec:
+def without(codec) -> TranslatorTokenizer:
     """The same vocabulary as it was read before elisions were cut: its JSON does not say that they are."""
     content = json.loads(codec._json)
     content["normalizer"]["normalizers"] = content["normalizer"]["normalizers"][:-1]
-    return TextCodec(json.dumps(content))
+    return TranslatorTokenizer(json.dumps(content))
 
 
 def _pieces(codec, text):

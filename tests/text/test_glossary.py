@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.analysis.metrics import METRICS
+from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.text.glossary import TERMS, definition
 
 

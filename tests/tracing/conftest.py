@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.models.tiny import tiny_translator
+from attnviz.models.translator.tiny import tiny_translator
 
 LAYERS, HEADS, D_K = 3, 5, 14
 SRC, TGT = "A big red dog jumped over a small pond.", "un chien rouge a sauté"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.analysis.rerun import run_again
-from attnviz.models.tiny import tiny_translator
+from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import Chain, HeadAblation, MaskOverride
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace

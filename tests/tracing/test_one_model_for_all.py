@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from attnviz.models.writing import padded
+from attnviz.models.translator.generate import padded
 from attnviz.text.tokens import Token
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.trace import Sentence, Trace
-from attnviz.transformer.layers import Run
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Site
 
 
@@ -17,7 +18,7 @@ def test_a_batch_keeps_items_apart(model):
     encoded = [model.codec.encode_source(text) for text in texts]
     src = padded([e.ids for e in encoded], model.codec.pad_id)
     recorder = Recorder()
-    memory = model.model.encode(src, model.model.src_mask(src), Run(recorder))
+    memory = model.model.encode(src, model.model.src_mask(src), ForwardContext(recorder))
     tokens = [(*e.tokens, *(Token("<pad>", 0, 0, 0, True),) * (src.shape[1] - len(e.ids))) for e in encoded]
     batch = Trace.of(recorder, [Sentence(src=row) for row in tokens], memory=memory)
     for item, text in enumerate(texts):

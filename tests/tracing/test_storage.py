@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.tracing.from_tensors import from_tensors
+from attnviz.tracing.external.from_tensors import from_tensors
 from tests.tracing.conftest import LAYERS
 
 

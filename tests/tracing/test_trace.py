@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.tracing.trace import CUT
+from attnviz.tracing.record import CUT
 from tests.tracing.conftest import D_K, HEADS, LAYERS
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnviz.models.translator import Translator
+from attnviz.models.translator.translator import Translator
 from attnviz.training.__main__ import main
 from attnviz.training.corpus import read_pairs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.models.tiny import tiny_translator
+from attnviz.models.translator.tiny import tiny_translator
 from attnviz.training.corpus import Corpus, epoch_batches
 from attnviz.training.piece_dropout import PieceDropout
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.text.codec import bos
+from attnviz.text.tokenizer import bos
 from attnviz.training.trainer import Trainer
 from attnviz.training.vocabulary import build_codec
 from attnviz.transformer.config import ModelConfig

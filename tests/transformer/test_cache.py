@@ -5,7 +5,7 @@ import torch
 
 from attnviz.transformer.cache import KVCache, LayerCache
 from attnviz.transformer.decoding import Stepper
-from attnviz.transformer.layers import Run
+from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Site
 
 CLOSE = {"rtol": 0.0, "atol": 1e-5}
@@ -26,7 +26,7 @@ def test_steps_with_and_without_cache_equal_one_full_pass(model, src, tgt_in):
 
 def test_weights_of_the_last_step_equal_the_last_row_of_a_full_pass(model, src, tgt_in, capture):
     full, stepped = capture(), capture()
-    model(src, tgt_in, Run(full))
+    model(src, tgt_in, ForwardContext(full))
     _steps(model, src, tgt_in, cached=True, probe=stepped)
     for kind in KINDS:
         for layer in range(2):
@@ -39,7 +39,7 @@ def test_weights_of_the_last_step_equal_the_last_row_of_a_full_pass(model, src, 
 def test_several_tokens_can_be_fed_at_once(model, src, tgt_in):
     src_mask = model.src_mask(src)
     memory, cache = model.encode(src, src_mask), KVCache.for_config(model.config, 5)
-    parts = [model.decode(part, memory, src_mask, Run(cache=cache)) for part in tgt_in.split([2, 3], dim=1)]
+    parts = [model.decode(part, memory, src_mask, ForwardContext(cache=cache)) for part in tgt_in.split([2, 3], dim=1)]
     assert cache.length == 5
     torch.testing.assert_close(model.logits(torch.cat(parts, dim=1)), model(src, tgt_in), **CLOSE)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnviz.transformer.dropout import Dropout, dropped
-from attnviz.transformer.layers import Run
+from attnviz.transformer.layers import ForwardContext
 
 
 def _generator(seed: int = 1) -> torch.Generator:
@@ -37,9 +37,9 @@ def test_same_seed_drops_the_same_and_another_does_not():
 
 def test_a_generator_of_its_own_leaves_the_global_one_alone(model, src, tgt_in):
     before = torch.get_rng_state()
-    first = model(src, tgt_in, Run(dropout=Dropout(0.3, _generator())))
+    first = model(src, tgt_in, ForwardContext(dropout=Dropout(0.3, _generator())))
     assert torch.equal(torch.get_rng_state(), before)
-    assert torch.equal(first, model(src, tgt_in, Run(dropout=Dropout(0.3, _generator()))))
+    assert torch.equal(first, model(src, tgt_in, ForwardContext(dropout=Dropout(0.3, _generator()))))
     assert not torch.allclose(first, model(src, tgt_in))
     assert not model.training
 
@@ -50,13 +50,13 @@ def test_rate_zero_draws_nothing(model, src, tgt_in):
     x = torch.randn(3)
     assert dropped(x, Dropout(0.0, generator)) is x
     assert dropped(x, None) is x
-    assert torch.equal(model(src, tgt_in, Run(dropout=Dropout(0.0, generator))), model(src, tgt_in))
+    assert torch.equal(model(src, tgt_in, ForwardContext(dropout=Dropout(0.0, generator))), model(src, tgt_in))
     assert torch.equal(generator.get_state(), before)
 
 
 def test_attention_weights_can_be_left_out(model, src, tgt_in):
-    everywhere = model(src, tgt_in, Run(dropout=Dropout(0.3, _generator())))
-    outside = model(src, tgt_in, Run(dropout=Dropout(0.3, _generator(), attention=False)))
+    everywhere = model(src, tgt_in, ForwardContext(dropout=Dropout(0.3, _generator())))
+    outside = model(src, tgt_in, ForwardContext(dropout=Dropout(0.3, _generator(), attention=False)))
     assert not torch.allclose(everywhere, outside)
 
 

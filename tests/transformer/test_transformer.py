@@ -7,7 +7,7 @@ from torch import nn
 from attnviz.transformer import masks
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.from_torch import from_torch
-from attnviz.transformer.layers import Run
+from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Site
 from attnviz.transformer.transformer import Transformer
 
@@ -119,8 +119,8 @@ def test_padding_of_a_batch_changes_no_sentence(model, src, tgt_in):
 def test_padding_is_never_attended_to(model, src, tgt_in, capture):
     probe = capture()
     src_mask = model.src_mask(src)
-    memory = model.encode(src, src_mask, Run(probe))
-    model.decode(tgt_in, memory, src_mask, Run(probe))
+    memory = model.encode(src, src_mask, ForwardContext(probe))
+    model.decode(tgt_in, memory, src_mask, ForwardContext(probe))
     for layer in range(2):
         for kind in ("encoder_self", "cross"):
             assert probe.attn(Site(kind, layer))[1, :, :, 4:].eq(0).all()
@@ -136,7 +136,7 @@ def test_no_mask_is_made_where_nothing_is_padded(model, src):
 
 def test_probe_sees_every_site_and_layer_and_changes_nothing(model, src, tgt_in, capture):
     probe = capture()
-    logits = model(src, tgt_in, Run(probe))
+    logits = model(src, tgt_in, ForwardContext(probe))
     assert torch.equal(logits, model(src, tgt_in))
     assert set(probe.calls) == {
         Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)
@@ -151,7 +151,7 @@ def test_probe_sees_every_site_and_layer_and_changes_nothing(model, src, tgt_in,
 
 def test_recorded_call_reproduces_the_output_of_its_layer(model, src, tgt_in, capture):
     probe = capture()
-    model(src, tgt_in, Run(probe))
+    model(src, tgt_in, ForwardContext(probe))
     for site, call in probe.calls.items():
         torch.testing.assert_close(probe.attn(site) @ call.value, probe.contexts[site], **CLOSE)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from attnviz.models import catalogue
-from attnviz.ui import offered, session
+from attnviz.ui import offered
+from attnviz.ui.cache import traces
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def looked_for(monkeypatch) -> list[str]:
 def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(listed, name, looked_for, monkeypatch) -> None:
     monkeypatch.setenv(offered.VARIABLE, listed)
     said = f"This instance does not offer the model “{name}”: choose one from the list."
-    for opened in (lambda: session.model(name), lambda: session._read(name, None)):
+    for opened in (lambda: traces.model(name), lambda: traces._read(name, None)):
         with pytest.raises(ValueError, match="does not offer") as error:
             opened()
         assert str(error.value) == said
@@ -37,7 +38,7 @@ def test_what_is_listed_or_shipped_is_offered(looked_for, monkeypatch) -> None:
     assert offered.listed() == ["gpt2", "/models/own"]
     assert all(map(offered.is_offered, ("gpt2", "/models/own", catalogue.DEFAULT)))
     with pytest.raises(ValueError, match="no such folder"):
-        session.model("gpt2")
+        traces.model("gpt2")
     assert looked_for == ["gpt2"]
 
 
@@ -45,5 +46,5 @@ def test_where_nothing_is_said_any_folder_may_be_opened(looked_for, monkeypatch)
     monkeypatch.delenv(offered.VARIABLE, raising=False)
     assert offered.is_free()
     with pytest.raises(ValueError, match="no such folder"):
-        session.model("/no/such/folder")
+        traces.model("/no/such/folder")
     assert looked_for == ["/no/such/folder"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.ui import session
+from attnviz.ui.cache import traces
 
 
 @pytest.mark.parametrize(("said", "threads"), [(None, 1), ("", 1), ("1", 1), (" 4 ", 4)])
@@ -15,18 +15,18 @@ def test_a_number_of_threads_is_taken(said, threads, monkeypatch) -> None:
     monkeypatch.delenv("ATTNVIZ_THREADS", raising=False)
     if said is not None:
         monkeypatch.setenv("ATTNVIZ_THREADS", said)
-    assert session._threads() == threads
+    assert traces._threads() == threads
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "abc", "1.5", "\u00b2", "1025", "9" * 5000])
 def test_anything_else_is_refused_in_one_sentence(said, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_THREADS", said)
     with pytest.raises(ValueError, match=r"ATTNVIZ_THREADS=.* is not a number of threads: give one from 1 to 1024"):
-        session._prepare()
+        traces._prepare()
 
 
 def test_measuring_memory_prints_nothing_into_the_servers_log() -> None:
-    code = "from attnviz.ui import session; session._prepare(); from attnviz.analysis.memory import warm_up; warm_up()"
+    code = "from attnviz.ui.cache import traces; from attnviz.analysis.site.peak_memory import warm_up; warm_up()"
     quiet = {name: value for name, value in os.environ.items() if name != "KINETO_LOG_LEVEL"}
     ran = subprocess.run(
         [sys.executable, "-c", code],

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from attnviz.implementations.bugs import steps
-from attnviz.implementations.bugs.case import Case
+from attnviz.implementations import steps
 from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
-from attnviz.implementations.bugs.steps import RIGHT, SteppedAttention, Steps
+from attnviz.implementations.case import Case
+from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import Attention
 
 Catch = Callable[[Attention, Case], bool]
@@ -32,7 +32,7 @@ class Bug:
     own: Callable[[], Case] | None = None
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> AttentionSteps:
         """Right steps, and the wrong one in its place."""
         return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
 

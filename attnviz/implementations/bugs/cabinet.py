@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from attnviz.implementations.bugs import catches, wrong_steps
 from attnviz.implementations.bugs.bug import Bug, right
-from attnviz.implementations.bugs.case import own_case
 from attnviz.implementations.bugs.kept_map import kept_map
+from attnviz.implementations.case import own_case
 
 __all__ = ["BUGS", "Bug", "right"]
 

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.implementations.bugs.case import Case
 from attnviz.implementations.bugs.kept_map import two_visitors
+from attnviz.implementations.case import Case
 from attnviz.implementations.weights import Attention
 
 

@@ -9,7 +9,7 @@ from threading import Barrier
 import torch
 from torch import Tensor
 
-from attnviz.implementations.bugs.steps import SteppedAttention
+from attnviz.implementations.steps import SteppedAttention
 from attnviz.implementations.weights import Attention, SiteWeights
 
 DRAWING = 2e-3  # seconds between running a module and reading its map: a page draws its frame first

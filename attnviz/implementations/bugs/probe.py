@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from attnviz.implementations.bugs.steps import SteppedAttention, Steps
+from attnviz.implementations.steps import AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.probe import AttentionCall, Site, Stack
 
@@ -17,7 +17,7 @@ class BuggySites:
     """
 
     weights: Mapping[Site, SiteWeights]
-    steps: Steps
+    steps: AttentionSteps
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:

@@ -7,8 +7,8 @@
 A model is shown only after it was found to compute what transformers computes (`faithful`), or refused with a sentence.
 """
 
+from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.loading import load
 from attnviz.models.huggingface.model import HuggingFaceModel
-from attnviz.models.huggingface.refusal import ModelError
 
 __all__ = ["HuggingFaceModel", "ModelError", "load"]

@@ -10,14 +10,17 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from attnviz.models.huggingface import attention, faithful, files, fit, growth, locate, rotary
-from attnviz.models.huggingface.decoding import Rules
-from attnviz.models.huggingface.files import Progress
+from attnviz.models.huggingface import parity
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.files import folder as files_folder
+from attnviz.models.huggingface.files import growth, locate, state_dict
+from attnviz.models.huggingface.files.folder import Progress
+from attnviz.models.huggingface.files.loading_lock import exclusive_loading
+from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.model import HuggingFaceModel
-from attnviz.models.huggingface.network import Batch, uses_segments
-from attnviz.models.huggingface.quiet import quietly_alone
-from attnviz.models.huggingface.refusal import ModelError
-from attnviz.models.huggingface.text import CheckpointText
+from attnviz.models.huggingface.network import attention_interface, patches
+from attnviz.models.huggingface.network.network import Batch, uses_segments
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
 _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "xmod")  # their positions are counted as RoBERTa's
@@ -42,14 +45,14 @@ def load(
     is, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer, only pickles, too
     large, or an attention that the package does not reproduce.
     """
-    tell, limit = progress or (lambda share, what: None), files.size_limit() if limit is None else limit
+    tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
     folder = locate.folder_of(model, limit=limit, progress=tell)
-    files.check_folder(folder)
-    weights = files.weight_files(folder)
-    tensors, numbers = files.count_numbers(weights)
-    files.check_size(numbers, 4, limit)  # float32: every model is compared in it
-    attention.register()
-    with quietly_alone():
+    files_folder.check_folder(folder)
+    weights = files_folder.weight_files(folder)
+    tensors, numbers = files_folder.count_numbers(weights)
+    files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
+    attention_interface.register()
+    with exclusive_loading():
         config = _config(folder, tensors)
         tell(0.3, "Reading the tokenizer")
         text = _text(folder, config)
@@ -60,32 +63,38 @@ def load(
         tell(0.8, "Comparing with transformers' own attention")
         made = _faithful(network, text, head)
     made.network.to(device, dtype)
-    made.name, made.model_id = str(model) if not Path(model).is_dir() else folder.name, files.weights_id(weights)
+    made.name, made.model_id = str(model) if not Path(model).is_dir() else folder.name, files_folder.weights_id(weights)
     tell(1.0, "Ready")
     return made
 
 
 def _config(folder: Path, tensors: int) -> Any:
-    content = files.read_json(folder / files.CONFIG)
+    content = files_folder.read_json(folder / files_folder.CONFIG)
     if "quantization_config" in content:
         raise ModelError("The model's weights are quantised, which attnviz does not read: give the full weights.")
     kind = content.get("model_type")
     if not isinstance(kind, str):
-        raise ModelError(f"{files.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers.")
+        raise ModelError(
+            f"{files_folder.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers."
+        )
     if not _are_names(content.get("architectures")):
-        raise ModelError(f"{files.CONFIG} in {folder.name!r} gives architectures that are no list of names.")
+        raise ModelError(f"{files_folder.CONFIG} in {folder.name!r} gives architectures that are no list of names.")
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
         if kind in CONFIG_MAPPING:
-            raise ModelError(f"{files.CONFIG} in {folder.name!r} is no config of {kind} ({_reason(error)}).") from error
+            raise ModelError(
+                f"{files_folder.CONFIG} in {folder.name!r} is no config of {kind} ({_reason(error)})."
+            ) from error
         unknown = "is of a kind that transformers does not know"
         asks = "asks to run code of its own" if "auto_map" in content else unknown
         raise ModelError(f"The model in {folder.name!r} {asks} ({kind}).") from error
     said = [n for key in _LAYERS if isinstance(n := getattr(config, key, None), int)]
     layers = max(said, default=1)
     if layers < 1:
-        raise ModelError(f"{files.CONFIG} in {folder.name!r} asks for {layers} layers: there is nothing to show.")
+        raise ModelError(
+            f"{files_folder.CONFIG} in {folder.name!r} asks for {layers} layers: there is nothing to show."
+        )
     if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
         raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
     return config
@@ -96,7 +105,7 @@ def _are_names(said: Any) -> bool:
     return said is None or (isinstance(said, list) and all(isinstance(name, str) for name in said))
 
 
-def _text(folder: Path, config: Any) -> CheckpointText:
+def _text(folder: Path, config: Any) -> CheckpointTokenizer:
     growth.check(folder)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -105,7 +114,7 @@ def _text(folder: Path, config: Any) -> CheckpointText:
     except Exception as error:
         raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
     known = config.get_text_config().vocab_size
-    return CheckpointText(tokenizer, max_tokens=_positions(config), known=known, takes_pairs=_is_encoder(config))
+    return CheckpointTokenizer(tokenizer, max_tokens=_positions(config), known=known, takes_pairs=_is_encoder(config))
 
 
 def _positions(config: Any) -> int:
@@ -142,10 +151,10 @@ def _check_asked(weights: tuple[Path, ...], config: Any, head: _Head, numbers: i
     transformers makes what a file lacks: tables of positions from the config's own sizes, a tensor that is missing.
     """
     try:
-        asked = fit.asked(config, head.auto)
+        asked = state_dict.asked(config, head.auto)
     except Exception:  # what cannot even be built says so when it is loaded
         return
-    if asked > fit.MOST_TIMES * numbers + fit.MOST_MORE:
+    if asked > state_dict.MOST_TIMES * numbers + state_dict.MOST_MORE:
         counts = f"they hold {numbers:,} numbers, and it asks for {asked:,}"
         how = _misfit(weights, config, head) or counts
         raise ModelError(f"The weights in {weights[0].parent.name!r} do not fit their config ({how}).")
@@ -164,27 +173,27 @@ def _weights(folder: Path, config: Any, head: _Head, weights: tuple[Path, ...]) 
     if missing or info["mismatched_keys"]:
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
         raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
-    if name := fit.left_over(set(info["unexpected_keys"])):
+    if name := state_dict.left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
-    rotary.keep_apart(model)
+    patches.keep_apart(model)
     return model.requires_grad_(False).eval()
 
 
 def _misfit(weights: tuple[Path, ...], config: Any, head: _Head) -> str | None:
     try:
-        return fit.misfit(weights, config, head.auto)
+        return state_dict.misfit(weights, config, head.auto)
     except Exception:  # a model that cannot even be built has said so in its own words
         return None
 
 
-def _faithful(model: Any, text: CheckpointText, head: _Head) -> HuggingFaceModel:
+def _faithful(model: Any, text: CheckpointTokenizer, head: _Head) -> HuggingFaceModel:
     """The model with our attention in it, once it was found to compute what its own does."""
     sample, target = _samples(model.config, text)
     try:
-        expected = faithful.eager(model, sample, target)
-        network = faithful.ours(model, sample, target)
-        faithful.check(network, expected, sample, target)
-        rules = Rules.of(model)
+        expected = parity.eager(model, sample, target)
+        network = parity.with_our_attention(model, sample, target)
+        parity.assert_equal(network, expected, sample, target)
+        rules = GenerationRules.of(model)
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
@@ -192,7 +201,7 @@ def _faithful(model: Any, text: CheckpointText, head: _Head) -> HuggingFaceModel
     return HuggingFaceModel(network, text, rules, writes=head.writes)
 
 
-def _samples(config: Any, text: CheckpointText) -> tuple[Batch, Batch | None]:
+def _samples(config: Any, text: CheckpointTokenizer) -> tuple[Batch, Batch | None]:
     long, short = text.probe()
     highest = max((*long.ids, *short.ids, text.pad_id))
     if highest >= config.get_text_config().vocab_size:

@@ -6,21 +6,69 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.models.huggingface.asked import Taker, Texts
-from attnviz.models.huggingface.decoding import Rules, steps
-from attnviz.models.huggingface.described import Described
-from attnviz.models.huggingface.network import Network, Watch
-from attnviz.models.huggingface.scribe import Scribe
-from attnviz.models.huggingface.text import MOST_TOKENS, CheckpointText, Encoded
-from attnviz.models.model import Step, Writer
+from attnviz.models.huggingface.generate import GenerationRules, steps
+from attnviz.models.huggingface.inputs import InputBuilder
+from attnviz.models.huggingface.network.network import Family, Network, Watch
+from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, Encoded
+from attnviz.models.huggingface.validation import InputCheck, Texts
+from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.trace import RunInfo, Sentence, Trace
+from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.device import wait_for
-from attnviz.transformer.probe import Probe
+from attnviz.transformer.probe import Kind, Probe
+
+
+class Described:
+    """A network's own numbers, under the names that every model has for them."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    @property
+    def family(self) -> Family:
+        """Encoder, decoder or both."""
+        return self.network.family
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        return tuple(self.network.shapes)
+
+    @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        return dict(self.network.shapes)
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the kind that has most."""
+        return max(layers for layers, _ in self.network.shapes.values())
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of the kind that has most."""
+        return max(heads for _, heads in self.network.shapes.values())
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return sum(parameter.numel() for parameter in self.network.model.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return self.network.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        return self.network.dtype
+
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
@@ -35,12 +83,19 @@ class HuggingFaceModel(Described):
     languages: tuple[str, ...] = ()
 
     def __init__(
-        self, network: Network, text: CheckpointText, rules: Rules, *, writes: bool, name: str = "", model_id: str = ""
+        self,
+        network: Network,
+        text: CheckpointTokenizer,
+        rules: GenerationRules,
+        *,
+        writes: bool,
+        name: str = "",
+        model_id: str = "",
     ) -> None:
         super().__init__(network)
         self.text, self.name, self.model_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
-        self._rules, self._scribe = rules, Scribe(network, text, rules)
+        self._rules, self._scribe = rules, InputBuilder(network, text, rules)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -48,11 +103,11 @@ class HuggingFaceModel(Described):
         return self._taker.inputs
 
     @property
-    def _taker(self) -> Taker:
-        return Taker(self.name, self.family, self.writes)
+    def _taker(self) -> InputCheck:
+        return InputCheck(self.name, self.family, self.writes)
 
     @property
-    def vocabulary(self) -> Rules:
+    def vocabulary(self) -> GenerationRules:
         """What writing must know of the ids."""
         return self._rules
 

@@ -9,9 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
 from attnviz.models.catalogue import entries
-from attnviz.text.display import display_token
-from attnviz.text.languages import language_name
-from attnviz.ui import session
+from attnviz.text.display import display_token, language_name
+from attnviz.ui.cache import traces
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
 TARGET = ("Target", "Second sentence")
@@ -46,7 +45,7 @@ def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
     """What the model makes of the sentence; None where it refuses it, which the page then says too."""
     model = _model(name)
     try:
-        trace = session.run(model, src, to=to, tgt=tgt, new=new)
+        trace = traces.run(model, src, to=to, tgt=tgt, new=new)
     except ValueError:
         return None
     tokens = {side: tuple(map(display_token, trace.tokens(side))) for side in ("src", "tgt")}

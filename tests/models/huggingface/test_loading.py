@@ -11,8 +11,8 @@ import attnviz
 from attnviz.__main__ import main
 from attnviz.models.huggingface import HuggingFaceModel
 from attnviz.models.huggingface.loading import load
-from attnviz.models.tiny import tiny_translator
-from attnviz.models.translator import Translator
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
 from attnviz.transformer import checkpoint as own
 
 

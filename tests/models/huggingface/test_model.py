@@ -4,11 +4,11 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.maps.selection import select
 from attnviz.models.huggingface import load
-from attnviz.models.model import Model
+from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
-from attnviz.tracing.shown import shown
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import one_special
@@ -91,7 +91,7 @@ def test_a_trace_is_saved_and_read_back(name, model, tmp_path):
 
 
 def test_a_character_of_several_bytes_is_shown_once_and_its_other_bytes_are_no_spaces(model):
-    labels = [label.text for label in shown(model("gpt2").trace("I 爱 you", new_tokens=0), "decoder_self").cols]
+    labels = [label.text for label in select(model("gpt2").trace("I 爱 you", new_tokens=0), "decoder_self").cols]
     assert labels[labels.index("爱") :] == ["爱", "⋯", "⋯", "␣", "y", "ou"]  # this tokenizer has the space as a token
 
 

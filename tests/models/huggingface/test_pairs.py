@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from attnviz.maps.quadrants import quadrants
 from attnviz.text.limits import TextError
-from attnviz.tracing.parts import quadrants
 from tests.models.huggingface.checkpoints import ENCODERS
 
 A, B = "A cat sat on the mat.", "Where is it?"

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.models.huggingface import ModelError, attention, load
-from attnviz.models.huggingface import run as runs
+from attnviz.models.huggingface import ModelError, load
+from attnviz.models.huggingface.network import attention_interface
+from attnviz.models.huggingface.network import forward_pass as runs
 from attnviz.transformer.attention import attend
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import Recipe
@@ -48,7 +49,7 @@ def test_the_same_architecture_without_its_cap_is_shown(tmp_path):
 
 def call(**arguments):
     query = torch.randn(2, 3, 5, 7)
-    return attention.attention(torch.nn.Module(), query, query, query, **arguments)
+    return attention_interface.attention(torch.nn.Module(), query, query, query, **arguments)
 
 
 def test_an_argument_that_nobody_has_thought_of_is_refused():
@@ -104,9 +105,9 @@ def test_maps_that_differ_a_little_are_refused(name, checkpoint, monkeypatch):
 
 def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
     """T5 without its positions, which is what its maps would be if `position_bias` were dropped."""
-    right = attention._call
+    right = attention_interface._call
     monkeypatch.setattr(
-        attention,
+        attention_interface,
         "_call",
         lambda tensors, mask, arguments: right(tensors, mask, arguments | {"position_bias": None}),
     )

@@ -1,0 +1,163 @@
+"""Claims about multi-head attention, each checked on the running model's own numbers."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from statistics import median
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.site.case import heads_of
+from attnviz.analysis.site.outcome import largest_change
+from attnviz.implementations.annotated import AnnotatedAttention
+from attnviz.implementations.case import Case
+from attnviz.implementations.single import SingleAttention
+from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
+
+
+def parameter_counts(d_model: int) -> pd.DataFrame:
+    """Learned numbers of a site for every number of heads that divides `d_model`: columns heads, d_k, parameters."""
+    rows = []
+    for heads in (n for n in range(1, d_model + 1) if d_model % n == 0):
+        with torch.device("meta"):
+            module = MultiHeadAttention(d_model, heads, d_model // heads)
+        rows.append((heads, d_model // heads, sum(part.numel() for part in module.parameters())))
+    return pd.DataFrame(rows, columns=["heads", "d_k", "parameters"])
+
+
+@dataclass(frozen=True)
+class OneHead:
+    """Multi-head attention with one head beside plain self-attention on the same `W_q`, `W_k`, `W_v`: max |Δ| of
+    weights and outputs, the output's usual size (its root mean square), and max |Δ| once `W_o` is made the identity.
+    """
+
+    attn_change: float
+    output_change: float
+    output_size: float
+    change_without_w_o: float
+    parameters: tuple[int, int]
+
+
+@torch.inference_mode()
+def one_head(case: Case) -> OneHead:
+    """One head as large as all of the site's heads together, with and without `W_o`. The weights agree, outputs do not.
+
+    Raises ValueError where the heads together are not of size `d_model`: plain attention could then not be compared.
+    """
+    weights = case.weights
+    if weights.n_heads * weights.d_v != weights.d_model:
+        raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
+    single = SiteWeights(1, *(part for pair in weights.pairs for part in pair))
+    identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
+    plain, plain_attn = SingleAttention.of(single, 0)(*case.call)
+    multi, attn = AnnotatedAttention(single)(*case.call)
+    without, _ = AnnotatedAttention(identity)(*case.call)
+    counts = [sum(part.numel() for pair in pairs for part in pair) for pairs in (single.pairs, single.pairs[:3])]
+    return OneHead(
+        largest_change(attn[:, 0], plain_attn),
+        largest_change(multi, plain),
+        float(multi.square().mean().sqrt()),
+        largest_change(without, plain),
+        (counts[0], counts[1]),
+    )
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A batched product beside a double loop over batch and heads: max |Δ|, and seconds of each (medians)."""
+
+    products: int
+    change: float
+    batched_seconds: float
+    loop_seconds: float
+
+
+@torch.inference_mode()
+def loops(case: Case, *, repeats: int = 7) -> Loops:
+    """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
+    query, key, value = heads_of(case)
+    mask = None if case.mask is None else case.cells
+
+    def batched() -> Tensor:
+        return masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask) @ value
+
+    def looped() -> Tensor:
+        out = torch.empty(*query.shape[:3], value.shape[-1])
+        for batch in range(query.shape[0]):
+            for head in range(query.shape[1]):
+                scores = query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1])
+                own = None if mask is None else mask[batch, head]
+                out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
+        return out
+
+    change = largest_change(batched(), looped())
+    return Loops(query.shape[0] * query.shape[1], change, _seconds(batched, repeats), _seconds(looped, repeats))
+
+
+@torch.inference_mode()
+def concatenation_change(case: Case) -> float:
+    """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
+    query, key, value = heads_of(case)
+    mask = None if case.mask is None else case.cells
+    context = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask) @ value
+    viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
+    return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Scores of visible cells with and without the scale; then, a number for each row, the largest weight that comes of
+    them, and how much softmax passes back (the norm of its Jacobian, diag(p) - p pᵀ: 0 where p is one 1 among zeros).
+    """
+
+    scaled: Float[Tensor, " cells"]
+    unscaled: Float[Tensor, " cells"]
+    largest_scaled: Float[Tensor, " rows"]
+    largest_unscaled: Float[Tensor, " rows"]
+    passed_scaled: Float[Tensor, " rows"]
+    passed_unscaled: Float[Tensor, " rows"]
+
+
+@torch.inference_mode()
+def scaling(case: Case) -> Scaling:
+    """The site's own scores, all heads together."""
+    query, key, _ = heads_of(case)
+    return _scaling(query, key, case.cells)
+
+
+def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
+    """The same for queries and keys whose numbers are independent with mean 0 and variance 1, the paper's assumption:
+    unscaled scores then have variance d_k, scaled ones 1 (Vaswani et al. 2017, footnote 4).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(1, 1, length, d_k, generator=generator) for _ in range(2))
+    return _scaling(query, key, torch.ones(1, 1, length, length, dtype=torch.bool))
+
+
+def _scaling(query: Tensor, key: Tensor, cells: Tensor) -> Scaling:
+    unscaled = query @ key.mT
+    scaled = unscaled / math.sqrt(query.shape[-1])
+    rows = cells.any(dim=-1)
+    weights = [masked_softmax(scores, cells)[rows] for scores in (scaled, unscaled)]
+    largest = [attn.amax(dim=-1) for attn in weights]
+    return Scaling(scaled[cells], unscaled[cells], *largest, *(jacobian_norm(attn) for attn in weights))
+
+
+def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:
+    """|diag(p) - p pᵀ| of each row p, Frobenius: how strongly its scores feel what comes back from its weights."""
+    squares, cubes = attn.square().sum(dim=-1), attn.pow(3).sum(dim=-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+
+
+def _seconds(call: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return median(times)

@@ -1,0 +1,112 @@
+"""The lines of a shape walk: what one line made of one tensor, and the lines that both layouts share."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.implementations.case import Case
+
+Axes = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class WalkStep:
+    """One line: its code, the axes before and after with their sizes, the tensor that it made, and why it is there.
+
+    `shares` says that the result is another view of the memory that went in: nothing was copied.
+    """
+
+    name: str
+    code: str
+    before: Axes
+    after: Axes
+    tensor: Tensor
+    why: str
+    shares: bool = False
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Numbers to skip in memory for one step along each axis."""
+        return self.tensor.stride()
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether memory order is the order of the axes."""
+        return self.tensor.is_contiguous()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the tensor's numbers would take by themselves."""
+        return self.tensor.numel() * self.tensor.element_size()
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory under it: fewer than `nbytes` where an axis is broadcast."""
+        return self.tensor.untyped_storage().nbytes()
+
+
+class Walk:
+    """Runs lines one after another and writes each down. Axis names are looked up, so that no size is guessed."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.weights, self.done = case, case.weights, list[WalkStep]()
+        mask = torch.ones(1, 1, case.memory.shape[1], dtype=torch.bool) if case.mask is None else case.mask
+        self.mask, self.open = mask, case.mask is None
+
+    def line(self, code: str, tensor: Tensor, axes: str, why: str, of: WalkStep | None = None) -> WalkStep:
+        """Write down what `code` made of the step `of`."""
+        after = tuple(zip(axes.split(), tensor.shape, strict=True))
+        shares = of is not None and of.tensor.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+        name = code.split(" = ")[0]
+        step = WalkStep(name, code, () if of is None else of.after, after, tensor, why, shares)
+        self.done.append(step)
+        return step
+
+    def projected(self, input_: WalkStep, memory: WalkStep, axes: str) -> list[WalkStep]:
+        """query, key and value: one matrix product each, for all heads at once."""
+        weights, made = self.weights, []
+        why = (
+            "One product makes the queries of every head: head h will own columns h · d_k to (h + 1) · d_k.",
+            "Keys come from memory: in self-attention it is input_ itself, in cross-attention the encoder's output.",
+            "Values come from memory too; nothing forces their size to be that of the keys.",
+        )
+        sources = (input_, memory, memory)
+        for name, of, (weight, bias), reason in zip(("q", "k", "v"), sources, weights.pairs[:3], why, strict=True):
+            long = {"q": "query", "k": "key", "v": "value"}[name]
+            tensor = F.linear(of.tensor, weight, bias)
+            names = axes.format(length="q_len" if name == "q" else "k_len")
+            made.append(self.line(f"{long} = W_{name}({of.name})", tensor, names, reason, of))
+        return made
+
+    @property
+    def mask_code(self) -> str:
+        """The line that made this site's mask, batch first."""
+        if self.open:
+            return "mask = torch.ones(1, 1, k_len, dtype=torch.bool)"
+        if self.mask.shape[1] == 1:
+            return "mask = (ids != pad_id).unsqueeze(1)"
+        return "mask = torch.ones(1, q_len, k_len, dtype=torch.bool).tril()"
+
+    def no_mask(self) -> str:
+        """A word on a site that hides nothing."""
+        return " This site hides nothing here: every cell is True." if self.open else ""
+
+
+def output_lines(walk: Walk, block: WalkStep, sizes: str, axes: str) -> None:
+    """The last two lines, the same in both layouts."""
+    joined = walk.line(
+        f"context = context.view({sizes}, heads · d_v)",
+        block.tensor.view(*block.tensor.shape[:2], -1),
+        f"{axes} heads·d_v",
+        "Heads one after another: the paper's Concat, without moving a number.",
+        block,
+    )
+    walk.line(
+        "output = W_o(context)",
+        F.linear(joined.tensor, walk.weights.W_o, walk.weights.b_o),
+        f"{axes} d_model",
+        "Mixes what the heads found, and gives it the size of the residual stream.",
+        joined,
+    )

@@ -1,0 +1,105 @@
+"""The shape walk with the length in front: (length, batch, heads, d_k), and einsum."""
+
+import math
+
+import torch
+
+from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep, output_lines
+
+
+class SequenceFirst(Walk):
+    """`view`, products by einsum, `contiguous`, `view`."""
+
+    def steps(self) -> list[WalkStep]:
+        """Every line, in order."""
+        case = self.case
+        input_ = self.line(
+            "input_ = norm(x)" if case.norm_first else "input_ = x",
+            case.input_.transpose(0, 1).contiguous(),
+            "q_len batch d_model",
+            "The same numbers with the length in front, as recurrent networks had it.",
+        )
+        same = case.memory is case.input_
+        memory = self.line(
+            "memory = input_" if same else "memory = encoder(src)",
+            input_.tensor if same else case.memory.transpose(0, 1).contiguous(),
+            "k_len batch d_model",
+            "Where keys and values come from.",
+            input_ if same else None,
+        )
+        query, key, value = (self.split(step) for step in self.projected(input_, memory, "{length} batch heads·d_k"))
+        context = self.weighted(query, key, value)
+        block = self.line(
+            "context = context.contiguous()",
+            context.tensor.contiguous(),
+            "q_len batch heads d_v",
+            "einsum may leave its result in another memory order; where it did, this copies.",
+            context,
+        )
+        output_lines(self, block, "q_len, batch", "q_len batch")
+        return self.done
+
+    def split(self, step: WalkStep) -> WalkStep:
+        """view only: einsum takes the axes where they are."""
+        name, length = step.name, step.after[0][0]
+        size = "d_v" if name == "value" else "d_k"
+        return self.line(
+            f"{name} = {name}.view({length}, batch, heads, {size})",
+            step.tensor.view(*step.tensor.shape[:2], self.weights.n_heads, -1),
+            f"{length} batch heads {size}",
+            "The last axis is cut into heads. No transpose follows: einsum is told which axes to multiply.",
+            step,
+        )
+
+    def weighted(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
+        """From scores to context."""
+        axes = "q_len k_len batch heads"
+        product = torch.einsum("ibhd,jbhd->ijbh", query.tensor, key.tensor) / math.sqrt(self.weights.d_k)
+        scores = self.line(
+            'scores = einsum("ibhd,jbhd->ijbh", query, key) / √d_k',
+            product,
+            axes,
+            "Both lengths in front, batch and heads behind: the letters say what is multiplied and summed.",
+            query,
+        )
+        mask = self.line(
+            f"{self.mask_code}.permute(1, 2, 0)",
+            self.mask.permute(1, 2, 0),
+            "q_len k_len batch",
+            "True where a key may be seen, sequence first as well." + self.no_mask(),
+        )
+        wide = self.line(
+            "mask = mask.unsqueeze(-1)",
+            mask.tensor.unsqueeze(-1),
+            axes,
+            "Here the heads stand last, and so does the axis of size 1.",
+            mask,
+        )
+        spread = self.line(
+            "mask = mask.expand_as(scores)",
+            wide.tensor.expand_as(product),
+            axes,
+            "What broadcasting does by itself: axes of size 1 get stride 0.",
+            wide,
+        )
+        masked = self.line(
+            "masked_scores = scores.masked_fill(~mask, -inf)",
+            product.masked_fill(~spread.tensor, -math.inf),
+            axes,
+            "Before the softmax, so that what a hidden key would have got goes to the others.",
+            scores,
+        )
+        attn = self.line(
+            "attn = masked_scores.softmax(dim=1)",
+            masked.tensor.softmax(dim=1),
+            axes,
+            "Over the keys: that is axis 1 in this layout, and another axis in the other one.",
+            masked,
+        )
+        return self.line(
+            'context = einsum("ijbh,jbhd->ibhd", attn, value)',
+            torch.einsum("ijbh,jbhd->ibhd", attn.tensor, value.tensor),
+            "q_len batch heads d_v",
+            "The weighted mean of the values, with the heads already in their place.",
+            attn,
+        )

@@ -1,0 +1,91 @@
+"""What training makes of one target: each position's input, label, probability and loss, in one pass."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attnviz.text.display import display_token
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """The table of one target.
+
+    `rows`: position, input, label, probability (of the label), loss, counted (False for `<pad>`), likeliest and its
+    probability. `mean` is over the rows that are counted; `n_tokens` is the target's length without padding, and
+    `ended` whether its last token is special, as `<eos>` is.
+    """
+
+    rows: pd.DataFrame
+    mean: float
+    n_tokens: int
+    smoothing: float
+    ended: bool = True
+
+    @property
+    def counts(self) -> str:
+        """The lengths in one sentence, with what never is a label and what never is an input."""
+        n, first, last = self.n_tokens, self.rows["input"].iloc[0], self.rows["label"].iloc[self.n_tokens - 2]
+        if first == last:  # BART opens and closes with the same token
+            first, last = f"the first {first}", "the last one"
+        sentence = f"{n} tokens in the target: {n - 1} go in, {n - 1} come out; {first} is never a label"
+        if not self.ended:
+            return f"{sentence}; the text is not at its end, so that no end is a label."
+        if len(self.rows) < n:
+            return f"{sentence}, {last} never an input."
+        return f"{sentence}. Beside padding {last} does go in, but its label is <pad>, which does not count."
+
+
+def token_losses(
+    logits: Float[Tensor, "positions vocab_size"], labels: Int[Tensor, " positions"], smoothing: float = 0.0
+) -> Float[Tensor, " positions"]:
+    """Cross-entropy at each position, in nats, as `F.cross_entropy(…, reduction="none", label_smoothing=smoothing)`.
+
+    With smoothing ε the label is asked for 1 - ε + ε / vocab_size, and every other entry for ε / vocab_size.
+    """
+    log_probs = logits.float().log_softmax(dim=-1)
+    label = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    return -((1 - smoothing) * label + smoothing * log_probs.mean(dim=-1))
+
+
+def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Callable[[int], str] = str) -> LossTable:
+    """The table of a teacher-forced pass (`attnviz.models.translator.stepwise.teacher_forced`), padding included.
+
+    `name` says what an id stands for, for what the model itself finds likeliest. Raises ValueError for a
+    smoothing outside [0, 1) or a target without any label.
+    """
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"Label smoothing lies in [0, 1), not {smoothing}.")
+    tgt = whole.tokens("tgt")
+    labels = torch.tensor([token.id for token in tgt[1:]])
+    if whole.logits is None or not len(labels):
+        raise ValueError("The target holds nothing to compare with: it needs a token after the first.")
+    logits = whole.logits[0, : len(labels)].float().cpu()
+    probabilities, losses = logits.softmax(dim=-1), token_losses(logits, labels, smoothing)
+    of_label = probabilities.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    counted = labels != pad_id
+    highest, best = probabilities.max(dim=-1)
+    rows = pd.DataFrame(
+        {
+            "position": range(len(labels)),
+            "input": _texts(tgt[:-1]),
+            "label": _texts(tgt[1:]),
+            "probability": of_label.where(counted, torch.nan).tolist(),
+            "loss": losses.where(counted, torch.nan).tolist(),
+            "counted": counted.tolist(),
+            "likeliest": [name(id_) for id_ in best.tolist()],
+            "likeliest_probability": highest.tolist(),
+        }
+    )
+    n_tokens = int(counted.sum()) + 1
+    return LossTable(rows, float(losses[counted].mean()), n_tokens, smoothing, tgt[n_tokens - 1].is_special)
+
+
+def _texts(tokens: Sequence[Token]) -> list[str]:
+    return [display_token(token) for token in tokens]

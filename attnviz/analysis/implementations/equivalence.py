@@ -1,0 +1,60 @@
+"""How far every implementation's result lies from every other's, on the same weights and the same input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnviz.analysis.site.outcome import largest_change
+from attnviz.implementations.case import Case
+from attnviz.implementations.ways import WAYS
+
+COLUMNS = ("one", "other", "output", "attn")
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """`table` has a row for each ordered pair of ways: max |Δ| of outputs and of weights (NaN where a way has none).
+    `refused` says why a way cannot have this site's sizes.
+    """
+
+    results: Mapping[str, tuple[Tensor, Tensor | None]]
+    table: pd.DataFrame
+    refused: Mapping[str, str]
+
+    @property
+    def largest(self) -> float:
+        """The largest difference between any two outputs or weights."""
+        return float(self.table[["output", "attn"]].max().max())
+
+    def grid(self, of: str) -> pd.DataFrame:
+        """A square of max |Δ| of "output" or "attn", a way a row and a column."""
+        names = list(self.results)
+        return self.table.pivot_table(index="one", columns="other", values=of, dropna=False).reindex(
+            index=names, columns=names
+        )
+
+
+@torch.inference_mode()
+def equivalence(case: Case) -> Equivalence:
+    """Run every implementation on a case."""
+    results: dict[str, tuple[Tensor, Tensor | None]] = {}
+    refused: dict[str, str] = {}
+    for name, way in WAYS.items():
+        try:
+            results[name] = way.make(case.weights)(*case.call)
+        except ValueError as error:
+            refused[name] = str(error)
+    rows = [
+        (
+            one,
+            other,
+            largest_change(results[one][0], results[other][0]),
+            largest_change(results[one][1], results[other][1]),
+        )
+        for one in results
+        for other in results
+    ]
+    return Equivalence(results, pd.DataFrame(rows, columns=list(COLUMNS)), refused)

@@ -1,0 +1,90 @@
+"""Masks of many shapes for one sequence-first site: which of them `prepare_mask` takes, and what the scores get."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attnviz.implementations.case import Case
+from attnviz.implementations.sequence_first import SequenceFirstAttention
+
+_WAYS = {
+    "full": ("one for each query, key and sentence", "mask"),
+    "row": ("one row for all queries", "mask[:1]"),
+    "sentence": ("one sentence's for all", "mask[:, :, :1]"),
+    "key": ("one key's for all keys", "mask[:, :1]"),
+    "two": ("no batch axis", "mask[:, :, 0]"),
+    "batch": ("batch first", "mask.permute(2, 0, 1)"),
+    "turned": ("keys before queries", "mask.transpose(0, 1)"),
+    "heads": ("with an axis of heads", "mask.unsqueeze(-1).expand(-1, -1, -1, heads)"),
+    "float": ("0.0 and 1.0 instead of bool", "mask.float()"),
+}
+NAMES = tuple(_WAYS)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskTry:
+    """One way to write the site's own mask. `taken` is the shape that `prepare_mask` gives it, `refusal` its sentence
+    where it refuses. Without that check, `reached` says which cells `(q_len, k_len, batch, heads)` of the scores stay
+    visible, `error` what torch raises; `meant` are the cells that should.
+    """
+
+    title: str
+    code: str
+    shape: tuple[int, ...]
+    taken: tuple[int, ...] | None
+    refusal: str
+    reached: Bool[Tensor, "q_len k_len batch heads"] | None
+    error: str
+    meant: Bool[Tensor, "q_len k_len batch heads"]
+
+    @property
+    def wrong(self) -> int:
+        """Cells of the scores that are visible and should not be, or hidden and should be visible."""
+        return 0 if self.reached is None else int((self.reached != self.meant).sum())
+
+
+@torch.inference_mode()
+def mask_shapes(case: Case) -> dict[str, MaskTry]:
+    """The mask of a case, written in every way of `NAMES`; sizes are the case's own."""
+    meant = case.cells.permute(2, 3, 0, 1)
+    q_len, k_len, batch, heads = meant.shape
+    mask = meant[..., 0]
+    written = {
+        "full": mask,
+        "row": mask[:1],
+        "sentence": mask[:, :, :1],
+        "key": mask[:, :1],
+        "two": mask[:, :, 0],
+        "batch": mask.permute(2, 0, 1),
+        "turned": mask.transpose(0, 1),
+        "heads": mask.unsqueeze(-1).expand(-1, -1, -1, heads),
+        "float": mask.float(),
+    }
+    module = SequenceFirstAttention(case.weights)
+    tries = {}
+    for name, (title, code) in _WAYS.items():
+        taken, refusal = _prepared(module, written[name], (q_len, k_len, batch))
+        reached, error = _unchecked(written[name], meant)
+        tries[name] = MaskTry(title, code, tuple(written[name].shape), taken, refusal, reached, error, meant)
+    return tries
+
+
+def _prepared(module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, int, int]):
+    try:
+        return tuple(module.prepare_mask(mask, *sizes).shape), ""
+    except ValueError as refusal:
+        return None, str(refusal)
+
+
+def _unchecked(mask: Tensor, meant: Tensor) -> tuple[Tensor | None, str]:
+    """What a site without `prepare_mask` makes of a mask: an axis for the heads, and whatever broadcasting does."""
+    blank = torch.zeros(meant.shape)
+    try:
+        out = blank.masked_fill(~mask.unsqueeze(-1), 1.0)
+    except (RuntimeError, TypeError) as error:
+        return None, f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    if out.shape != meant.shape:
+        return None, f"the scores become {tuple(out.shape)}, and no line after them fits"
+    return out == 0, ""

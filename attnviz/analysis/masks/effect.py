@@ -1,0 +1,103 @@
+"""What changes in a run when a mask is put in force: every later map. `rerun` has the words, `both_ways` the
+next tokens.
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.rerun import run_again
+from attnviz.models.protocol import Model
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, of_item
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """Two runs on the same tokens, without the mask and with it.
+
+    `error` is torch's own sentence where it refused; `after` is then None. `probe` is what was in force: a trace keeps
+    what weights are made from, and only the probe knows how a fill makes them.
+    """
+
+    before: Trace
+    after: Trace | None = None
+    error: str = ""
+    probe: MaskOverride | None = None
+
+    def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
+        """The weights of the run with the mask, as its fill made them. Raises ValueError where torch refused."""
+        if self.after is None:
+            raise ValueError(f"torch refused the run with the mask: {self.error}")
+        maps = self.after.attn(kind, item=item)
+        for site in () if self.probe is None else self.probe.sites:
+            if site.kind == kind and self.probe is not None:
+                call = of_item(self.after.call(kind, site.layer), item, None)
+                maps[site.layer] = self.probe.weighed(call, maps[None, site.layer].to(call.query.device))[0].cpu()
+        return maps
+
+
+def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect:
+    """Run `trace` again with `probe` in force."""
+    try:
+        return Effect(trace, run_again(model, trace, probe.at(0)), probe=probe)
+    except RuntimeError as refusal:
+        return Effect(trace, error=str(refusal).strip().splitlines()[0])
+
+
+def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
+    """How far every head's map moved: columns kind, layer, head, moved, largest.
+
+    `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
+    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is. Raises ValueError for
+    an effect that torch refused.
+    """
+    tables = [
+        _moved(kind, effect.before.attn(kind, item=item), effect.attn(kind, item)) for kind in effect.before.kinds
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def step_that_changed_most(effect: Effect, item: int = 0) -> int:
+    """The decoder row whose next-token distribution moved furthest (total variation); 0 where there is none."""
+    if effect.after is None:
+        return 0
+    before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))
+    distance = (before - after).abs().sum(dim=-1)
+    return int(distance.nan_to_num(nan=3.0).argmax())
+
+
+def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
+    """How far NaN has spread: columns stack, layer (-1 is the embedding), positions with a NaN, positions."""
+    counts = [(stack, layer, out[item].isnan().any(dim=-1)) for (stack, layer), out in trace.layers.items()]
+    return pd.DataFrame(
+        [
+            {"stack": stack, "layer": layer, "NaN positions": int(nan.sum()), "positions": len(nan)}
+            for stack, layer, nan in counts
+        ]
+    )
+
+
+def _moved(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
+    change = (before - after).abs()
+    layers, heads = change.shape[:2]
+    layer, head = torch.meshgrid(torch.arange(layers), torch.arange(heads), indexing="ij")
+    return pd.DataFrame(
+        {
+            "kind": kind,
+            "layer": layer.flatten().numpy(),
+            "head": head.flatten().numpy(),
+            "moved": (change.sum(dim=-1) / 2).mean(dim=-1).flatten().numpy(),
+            "largest": change.amax(dim=(-1, -2)).flatten().numpy(),
+        }
+    )
+
+
+def _logits(trace: Trace) -> Tensor:
+    if trace.logits is None:
+        raise ValueError("This trace was recorded without logits, so that there are no next tokens to show.")
+    return trace.logits

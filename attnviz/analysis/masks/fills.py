@@ -1,0 +1,151 @@
+"""What can be put in the place of a masked score, in which dtype, and what then really happens.
+
+Everything runs in torch in the dtype asked for, as a model would run it; nothing is mended. Architecture decision 5:
+these are choices to look at and compare; the package's own rule is `attention.masked_softmax`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.transformer.attention import scores as scaled_scores
+from attnviz.transformer.probe import AttentionCall
+
+FILLS = (
+    "-inf", "-1e9", "-1e9 by where", "finfo.min", "number", "zero before", "zero after", "zero after, renormalised",
+    "fused",
+)  # fmt: skip
+DTYPES = ("float32", "float16", "bfloat16")
+AFTER = ("zero after", "zero after, renormalised")
+
+Map = Float[Tensor, "*batch q_len k_len"]
+
+
+@dataclass(frozen=True)
+class FillChoice:
+    """A fill and a dtype; `number` counts only for the fill "number".
+
+    "fused" is what PyTorch's fused kernel answers, and this package: −inf, and zeros for a row without any visible key.
+    """
+
+    fill: str = "-inf"
+    dtype: str = "float32"
+    number: int | float = -10.0
+
+    def __post_init__(self) -> None:
+        if self.fill not in FILLS or self.dtype not in DTYPES:
+            raise ValueError(
+                f"A fill is one of {', '.join(FILLS)} and a dtype one of {', '.join(DTYPES)}, "
+                f"not {self.fill!r} in {self.dtype!r}."
+            )
+        if not math.isfinite(self.number):
+            raise ValueError(f"The number of a fill is finite, not {self.number}; -inf is a fill of its own.")
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        """The dtype that everything runs in."""
+        return getattr(torch, self.dtype)
+
+    @property
+    def value(self) -> float | None:
+        """What stands in a masked score's place, as asked for; None where the mask comes after the softmax."""
+        if self.fill in AFTER:
+            return None
+        least = torch.finfo(self.torch_dtype).min
+        named = {
+            "-inf": -math.inf,
+            "fused": -math.inf,
+            "-1e9": -1e9,
+            "-1e9 by where": -1e9,
+            "finfo.min": least,
+            "number": self.number,
+        }
+        return named.get(self.fill, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class FilledScores:
+    """One site's pipeline under a choice; every map is float32 here, after it ran in the chosen dtype.
+
+    `scores`, `masked_scores`, `attn` `(…, q_len, k_len)`; `context` `(…, q_len, d_k)`. Where torch refused, `error` is
+    what it said, `attn` and `context` are None and `masked_scores` are the scores as they were.
+    """
+
+    choice: FillChoice
+    mask: Bool[Tensor, "..."]
+    scores: Tensor
+    masked_scores: Tensor
+    attn: Tensor | None = None
+    context: Tensor | None = None
+    error: str = ""
+
+
+def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) -> Map:
+    """Scores with the choice's value where `mask` is False. Raises RuntimeError where torch refuses the value."""
+    value = choice.value
+    if value is None:
+        return scores
+    if choice.fill == "-1e9 by where":
+        return torch.where(mask, scores, value)
+    return scores.masked_fill(~mask, value)
+
+
+def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice) -> Map:
+    """Softmax over keys; the mask is applied here only for the fills that come after the softmax."""
+    attn = masked.softmax(dim=-1)
+    if choice.fill == "fused":
+        return attn.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    if choice.fill not in AFTER:
+        return attn
+    attn = attn.masked_fill(~mask, 0.0)
+    return attn if choice.fill == "zero after" else attn / attn.sum(dim=-1, keepdim=True)
+
+
+def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
+    """Run one attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
+    raw = _scores(call, choice.torch_dtype)
+    mask = mask.to(raw.device).expand(raw.shape)
+    try:
+        masked = masked_scores(raw, mask, choice)
+        attn = weights(masked, mask, choice)
+        context = attn @ call.value.to(choice.torch_dtype)
+    except RuntimeError as refusal:
+        return FilledScores(choice, mask.cpu(), _shown(raw), _shown(raw), error=_own_words(refusal))
+    return FilledScores(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context))
+
+
+def weights_fn(choice: FillChoice) -> Callable[[AttentionCall], Tensor]:
+    """How a run weighs under this choice: for `MaskOverride(weigh=…)`. It raises RuntimeError where torch refuses."""
+
+    def weighed(call: AttentionCall) -> Tensor:
+        raw = _scores(call, choice.torch_dtype)
+        mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
+        mask = mask.expand(raw.shape)
+        return weights(masked_scores(raw, mask, choice), mask, choice)
+
+    return weighed
+
+
+def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
+    raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
+    return raw if call.bias is None else raw + call.bias.to(dtype)
+
+
+def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
+    """A call's share of one head and one item of the batch; both axes stay, with size 1, and its own mask goes."""
+    items, heads = slice(item, item + 1), slice(head, head + 1)
+    query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
+    bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]
+    return replace(call, query=query, key=key, value=value, bias=bias, mask=None)
+
+
+def _shown(tensor: Tensor) -> Tensor:
+    return tensor.float().cpu()
+
+
+def _own_words(error: RuntimeError) -> str:
+    return str(error).strip().splitlines()[0]

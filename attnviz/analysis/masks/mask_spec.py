@@ -1,0 +1,134 @@
+"""A mask as a person puts it together: rules with their numbers, and cells painted by hand, combined with `&`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attnviz.transformer import masks
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a rule: its range, what it is unless given, and whether it is a share."""
+
+    label: str
+    least: int | float
+    most: int | float
+    default: int | float
+    is_share: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A kind of mask: its name in links and on buttons, what a query sees, its function and that one's numbers."""
+
+    name: str
+    sees: str
+    make: Callable[..., Tensor]
+    numbers: tuple[Number, ...] = ()
+
+    @property
+    def defaults(self) -> tuple[int | float, ...]:
+        """The numbers that it starts with."""
+        return tuple(number.default for number in self.numbers)
+
+
+# "padding" has no function of lengths alone: it is made from the batch, see `Recipe.build`.
+_RULES = (
+    Rule("causal", "keys up to its own position", lambda q, k: masks.wait(q, k, lead=1)),
+    Rule("padding", "every key that is not padding", masks.full),
+    Rule(
+        "window",
+        "keys at most so far away",
+        lambda q, k, reach: masks.sliding_window(q, k, reach=int(reach)),
+        (Number("reach", 0, 64, 2),),
+    ),
+    Rule(
+        "prefix",
+        "the first keys, and those up to its own position",
+        lambda q, k, length: masks.prefix(q, k, length=int(length)),
+        (Number("length", 0, 64, 3),),
+    ),
+    Rule(
+        "block",
+        "keys of its own block",
+        lambda q, k, size: masks.block_diagonal(q, k, size=int(size)),
+        (Number("size", 1, 64, 4),),
+    ),
+    Rule(
+        "dilated",
+        "every so-manieth key, counted from its own",
+        lambda q, k, step: masks.dilated(q, k, step=int(step)),
+        (Number("step", 1, 16, 2),),
+    ),
+    Rule(
+        "random",
+        "each key with this probability",
+        lambda q, k, keep, seed: masks.random(q, k, keep=float(keep), seed=int(seed)),
+        (Number("keep", 0, 1, 0.7, is_share=True), Number("seed", 0, 9999, 0)),
+    ),
+    Rule(
+        "wait-k",
+        "the first keys, one more for each step",
+        lambda q, k, lead: masks.wait(q, k, lead=int(lead)),
+        (Number("lead", 1, 64, 3),),
+    ),
+)
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in _RULES}
+
+
+@dataclass(frozen=True, eq=False)
+class MaskSpec:
+    """Rules by name with their numbers, and a painted mask `(q_len, k_len)`, True = may attend, or None."""
+
+    rules: Mapping[str, tuple[int | float, ...]] = field(default_factory=dict)
+    painted: Bool[Tensor, "q k"] | None = None
+
+    def build(
+        self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
+    ) -> Bool[Tensor, "_ q k"]:
+        """The combined mask for any lengths.
+
+        batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
+        not know are none either.
+        """
+        mask = self.by_rules(q_len, k_len, real=real)
+        return mask if self.painted is None else mask & fitted(self.painted, q_len, k_len)
+
+    def by_rules(
+        self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
+    ) -> Bool[Tensor, "_ q k"]:
+        """The combined mask without what was painted."""
+        mask = masks.full(q_len, k_len)
+        for name, numbers in self.rules.items():
+            mask = mask & RULES[name].make(q_len, k_len, *numbers)
+        if "padding" in self.rules and real is not None:
+            mask = mask & fitted(real.cpu(), len(real), k_len).unsqueeze(1)
+        return mask
+
+    def sees_ahead(self, length: int) -> bool:
+        """Whether, between equal lengths, any position may see a later one."""
+        return bool(self.build(length, length).triu(1).any())
+
+    @property
+    def title(self) -> str:
+        """Such as `causal & window (reach 2)`."""
+        parts = [_named(RULES[name], numbers) for name, numbers in self.rules.items()]
+        parts += ["painted"] if self.painted is not None and not bool(self.painted.all()) else []
+        return " & ".join(parts) or "none"
+
+
+def fitted(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tensor, "q k"]:
+    """A mask cut or extended to other lengths; cells that it does not know may attend."""
+    rows, cols = min(mask.shape[0], q_len), min(mask.shape[1], k_len)
+    extended = torch.ones(q_len, k_len, dtype=torch.bool)
+    extended[:rows, :cols] = mask[:rows, :cols]
+    return extended
+
+
+def _named(rule: Rule, numbers: tuple[int | float, ...]) -> str:
+    told = ", ".join(f"{number.label} {value:g}" for number, value in zip(rule.numbers, numbers, strict=True))
+    return f"{rule.name} ({told})" if told else rule.name

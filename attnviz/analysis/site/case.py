@@ -1,0 +1,54 @@
+"""One attention site of a run as something to take apart: its weights, what went in, and its mask."""
+
+from torch import Tensor
+
+from attnviz.implementations.case import Case
+from attnviz.implementations.steps import split
+from attnviz.implementations.weights import SiteWeights
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.attention import MultiHeadAttention
+from attnviz.transformer.probe import Kind, Site
+
+
+def site_module(model: Translator, site: Site) -> MultiHeadAttention:
+    """The attention that runs at a site."""
+    stack = model.model.encoder if site.kind == "encoder_self" else model.model.decoder
+    layer = stack.layers[site.layer]
+    return layer.cross_attention if site.kind == "cross" else layer.self_attention  # type: ignore[return-value]
+
+
+def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
+    """A site's weights, input, memory and mask, in float32 on the CPU.
+
+    Raises ValueError for a site that the trace does not have, or that was recorded without its input.
+    """
+    call = trace.call(kind, layer)
+    weights = _float(SiteWeights.of(site_module(model, Site(kind, layer))))
+    if call.input_ is None or call.memory is None:
+        raise ValueError("This trace was built without input_ and memory; the site cannot be walked through.")
+    input_ = call.input_.float().cpu()
+    memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
+    mask = None if call.mask is None else _without_heads(call.mask)
+    return Case(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
+
+
+def _without_heads(mask: Tensor) -> Tensor:
+    return mask[:, 0].cpu()
+
+
+def _float(weights: SiteWeights) -> SiteWeights:
+    return SiteWeights(weights.n_heads, *(part.float().cpu() for pair in weights.pairs for part in pair))
+
+
+def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
+    """query, key and value of a site, `(batch, heads, length, d_k)`."""
+    weights = case.weights
+    sizes = (weights.d_k, weights.d_k, weights.d_v)
+    query, key, value = (
+        split(x @ weight.T + bias, weights.n_heads, size)
+        for x, (weight, bias), size in zip(
+            (case.input_, case.memory, case.memory), weights.pairs[:3], sizes, strict=True
+        )
+    )
+    return query, key, value

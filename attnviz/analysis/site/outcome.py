@@ -1,0 +1,77 @@
+"""What comes of an attention on a case: a result beside the right one, or the error that torch raises."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnviz.implementations.bugs.bug import right
+from attnviz.implementations.case import Case
+from attnviz.implementations.weights import Attention
+
+SEEN = 1e-3  # a change of a weight that the eye can find on a map
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Output and weights, `(batch, q_len, d_model)` and `(batch, heads, q_len, k_len)`, beside the right ones; both are
+    None where there is an `error`, the exception's type and text.
+    """
+
+    output: Tensor | None
+    attn: Tensor | None
+    right_output: Tensor
+    right_attn: Tensor
+    error: str = ""
+
+    @property
+    def same_shape(self) -> bool:
+        """Whether a look at the output's shape would pass."""
+        return self.output is not None and self.output.shape == self.right_output.shape
+
+    @property
+    def output_change(self) -> float:
+        """max |Δ| of the output; NaN where there is nothing to compare or NaN came out."""
+        return largest_change(self.output, self.right_output)
+
+    @property
+    def attn_change(self) -> float:
+        """max |Δ| of the weights; NaN where shapes differ or NaN came out."""
+        return largest_change(self.attn, self.right_attn)
+
+    @property
+    def row_sums(self) -> tuple[float, float]:
+        """Smallest and largest sum of a row of weights, rows with NaN left out; NaN where there are no others."""
+        if self.attn is None:
+            return float("nan"), float("nan")
+        sums = self.attn.sum(dim=-1)
+        sums = sums[~sums.isnan()]
+        return (float(sums.min()), float(sums.max())) if sums.numel() else (float("nan"), float("nan"))
+
+    def shows_at(self, head: int) -> int:
+        """The sentence of the batch on which a head's map shows the damage: the first one if it does there, otherwise
+        the one that changed most.
+        """
+        if self.attn is None or self.attn.shape != self.right_attn.shape:
+            return 0
+        change = (self.attn - self.right_attn)[:, head].nan_to_num(torch.inf).abs().flatten(start_dim=1).amax(dim=1)
+        return 0 if float(change[0]) > SEEN or float(change.max()) <= SEEN else int(change.argmax())
+
+
+def largest_change(one: Tensor | None, other: Tensor | None) -> float:
+    """max |one - other|; NaN where one is missing, shapes differ, or a difference is NaN."""
+    if one is None or other is None or one.shape != other.shape:
+        return float("nan")
+    return float((one - other).abs().max())
+
+
+@torch.inference_mode()
+def outcome(attention: Attention, case: Case) -> Outcome:
+    """Run an attention on a case, and the right one beside it."""
+    right_output, right_attn = right(case)(*case.call)
+    assert right_attn is not None  # the stepped attention always has its weights
+    try:
+        output, attn = attention(*case.call)
+    except (RuntimeError, TypeError, ValueError) as error:
+        return Outcome(None, None, right_output, right_attn, f"{type(error).__name__}: {error}")
+    return Outcome(output, attn, right_output, right_attn)

@@ -1,0 +1,86 @@
+"""Multi-head attention as seven steps that can be exchanged one by one: a bug is a wrong step among right ones."""
+
+# ruff: noqa: D103 - a step is described by its name; the cabinet shows it beside a wrong one.
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.implementations.weights import SiteWeights
+from attnviz.transformer.attention import masked_softmax
+from attnviz.transformer.dropout import Dropout, dropped
+
+
+def head_size(d_heads: int, n_heads: int) -> int:
+    return d_heads // n_heads
+
+
+def split(x: Tensor, n_heads: int, size: int) -> Tensor:
+    return x.view(x.shape[0], x.shape[1], n_heads, size).transpose(1, 2)
+
+
+def scores(query: Tensor, key: Tensor, d_model: int) -> Tensor:
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return masked_softmax(scores, mask)
+
+
+def reported(attn: Tensor, dropped: Tensor) -> Tensor:
+    return attn
+
+
+def merge(context: Tensor) -> Tensor:
+    return context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
+
+
+def output_bias(weights: SiteWeights) -> Tensor:
+    return weights.b_o
+
+
+@dataclass(frozen=True)
+class AttentionSteps:
+    """How each step is done. Heads are `(batch, heads, length, size)` between `split` and `merge`."""
+
+    head_size: Callable = head_size
+    split: Callable = split
+    scores: Callable = scores
+    weigh: Callable = weigh
+    reported: Callable = reported
+    merge: Callable = merge
+    output_bias: Callable = output_bias
+
+
+RIGHT = AttentionSteps()
+
+
+@dataclass(frozen=True, eq=False)
+class SteppedAttention:
+    """An attention made of `steps`, on one site's weights; `dropout` falls on its weights, as in training."""
+
+    weights: SiteWeights
+    steps: AttentionSteps = RIGHT
+    dropout: Dropout | None = None
+
+    def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Output and weights, with the axes of `Attention`."""
+        joined, attn = self.joined(input_, memory, None if mask is None else mask.unsqueeze(1))
+        return joined @ self.weights.W_o.T + self.steps.output_bias(self.weights), attn
+
+    def joined(self, input_: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The heads' contexts one after another, before `W_o`, `(batch, q_len, heads * d_v)`; and the weights.
+
+        `mask` has four axes here, `(batch or 1, heads or 1, q_len or 1, k_len)`.
+        """
+        weights, steps = self.weights, self.steps
+        query, key, value = (
+            steps.split(F.linear(x, weight, bias), weights.n_heads, steps.head_size(len(weight), weights.n_heads))
+            for x, (weight, bias) in zip((input_, memory, memory), weights.pairs[:3], strict=True)
+        )
+        attn = steps.weigh(steps.scores(query, key, weights.d_model), mask)
+        after = dropped(attn, self.dropout)
+        return steps.merge(after @ value), steps.reported(attn, after)

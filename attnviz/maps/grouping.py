@@ -1,0 +1,105 @@
+"""Labels of a map's rows and columns, and which of its tokens each of them stands for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.text.display import display, display_token
+from attnviz.text.tokens import Token
+from attnviz.text.words import word_groups
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class RowLabel:
+    """A row's tokens, as display strings: what goes in, and for decoder kinds what comes out.
+
+    `tokens` are the positions of the query tokens that the row was merged from.
+    """
+
+    input: str | None
+    output: str | None
+    tokens: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """`input → output`, or the one token that there is."""
+        return " → ".join(part for part in (self.input, self.output) if part is not None)
+
+
+@dataclass(frozen=True)
+class ColLabel:
+    """A column's token or word, as a display string, and the positions of its key tokens."""
+
+    text: str
+    tokens: tuple[int, ...]
+
+
+def groups(tokens: Sequence[Token], *, words: bool, hide: bool) -> Groups:
+    """Positions of the tokens of each row or column: pieces of a word together, special tokens gone, as asked."""
+    found = word_groups(tokens) if words else tuple((at,) for at in range(len(tokens)))
+    return tuple(group for group in found if not (hide and tokens[group[0]].is_special))
+
+
+def of_part(groups: Groups, tokens: Sequence[Token], part: int) -> Groups:
+    """The groups whose tokens belong to one part of the text (of a pair: 0 the first sentence, 1 the second)."""
+    return tuple(group for group in groups if tokens[group[0]].part == part)
+
+
+def row_labels(
+    groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool
+) -> tuple[RowLabel, ...]:
+    """What goes in and what comes out of each row; `outputs` is None where rows put out nothing."""
+    if outputs is None:
+        return tuple(RowLabel(_text(queries, group), None, group) for group in groups)
+    inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))
+    word_of = {at: group for group in inputs for at in group}
+    # A merged row begins where the word before it ends: its input is that whole word.
+    return tuple(RowLabel(_text(queries, word_of[group[0]]), _text(outputs, group), group) for group in groups)
+
+
+def col_labels(groups: Groups, keys: Sequence[Token]) -> tuple[ColLabel, ...]:
+    """The token or word that each column is."""
+    return tuple(ColLabel(_text(keys, group), group) for group in groups)
+
+
+def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
+    text = "".join(tokens[at].text for at in group)
+    return display(text) if text else display_token(tokens[group[0]])
+
+
+def merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:
+    """Maps and masks, `(…, q_len, k_len)`, with a row and a column a group; positions in no group are left out."""
+    row_groups, col_groups = groups
+    if len(row_groups) == attn.shape[-2] and len(col_groups) == attn.shape[-1]:
+        return attn, mask
+    rows, cols = _membership(row_groups, attn.shape[-2]), _membership(col_groups, attn.shape[-1])
+    # Pieces that see no key hold zeros and do not count in the mean.
+    sees = mask.any(dim=-1, keepdim=True).float()
+    pieces = (rows @ sees).clamp(min=1)
+    return rows @ (attn @ cols.T) / pieces, (rows @ mask.float() @ cols.T) > 0
+
+
+def keyless(mask: Tensor, row_groups: Groups) -> Tensor:
+    """`(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
+    rows = _membership(row_groups, mask.shape[-2])
+    return (mask.any(dim=-1).float() @ rows.T) == 0
+
+
+def mean_of_visible(
+    attn: Float[Tensor, "*any rows cols"], mask: Bool[Tensor, "*#any rows cols"], dims: tuple[int, ...]
+) -> Float[Tensor, "..."]:
+    """The mean over `dims`, in which rows without any visible key do not count (they hold only zeros)."""
+    sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
+    return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
+
+
+def _membership(groups: Groups, length: int) -> Tensor:
+    member = torch.zeros(len(groups), length)
+    for at, group in enumerate(groups):
+        member[at, list(group)] = 1.0
+    return member

@@ -1,0 +1,146 @@
+"""What a whole decoding computed, gathered row by row while it runs, so that no step's record has to be kept."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.models.protocol import Step
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.attention import call_attn
+from attnviz.transformer.beam import Hypothesis
+from attnviz.transformer.probe import Kind, Stack, bytes_kept
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """What one step adds: attn kind -> `(layers, heads, k_len)`, hidden `(1 + layers, d_model)` with the embedding
+    first, logits `(vocab_size,)`; float32 on the CPU.
+    """
+
+    attn: Mapping[Kind, Tensor]
+    hidden: Tensor
+    logits: Tensor
+
+
+@dataclass(frozen=True)
+class DecodingRecord:
+    """A decoding, row by row.
+
+    attn of decoder kinds `(layers, heads, steps, k_len)`, zero where a key did not exist yet; of the encoder the
+    map that was computed once. hidden: stack -> `(1 + layers, length, d_model)`. logits `(steps, vocab_size)`.
+    `fed` are the tokens that went in, `chosen` what the model chose after each of them, `hypotheses` a beam's after
+    each step. `dtype` is the type that the model ran in.
+    """
+
+    attn: Mapping[Kind, Float[Tensor, "layers heads q_len k_len"]]
+    hidden: Mapping[Stack, Float[Tensor, "layers length d_model"]]
+    logits: Float[Tensor, "steps vocab_size"]
+    dtype: str
+    fed: tuple[Token, ...] = ()
+    chosen: tuple[Token, ...] = ()
+    hypotheses: tuple[tuple[Hypothesis, ...], ...] = ()
+    seconds: tuple[float, ...] = ()
+    src: tuple[Token, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The target that was decoded: what was fed, and the last choice."""
+        return (*(token.id for token in self.fed), self.chosen[-1].id)
+
+    def nbytes(self) -> int:
+        """Bytes of memory that its maps, hidden states and logits take."""
+        return bytes_kept((), (*self.attn.values(), *self.hidden.values(), self.logits))
+
+
+def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
+    """Run a decoding to its end and keep its rows. Of a beam, those on the way to its best sentence are kept.
+
+    Raises ValueError when there is no step.
+    """
+    rows, last, first = [], None, None
+    records: list[tuple[tuple[Hypothesis, ...], float]] = []
+    for last in steps:
+        first = last if first is None else first
+        items = range(len(last.trace.sentences))
+        rows.append([(newest_row(last.trace, item), last.trace.sentences[item].tgt) for item in items])
+        records.append((last.hypotheses, last.seconds))
+    if last is None or first is None:
+        raise ValueError("There is no step to look at: the target holds no token.")
+    path = _path(rows, last)
+    made = stacked([row for row, _ in path], first.trace)
+    fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
+    return replace(
+        made,
+        fed=fed,
+        chosen=chosen,
+        hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
+        seconds=tuple(seconds for _, seconds in records),
+        src=first.trace.tokens("src"),
+    )
+
+
+def newest_row(trace: Trace, item: int = 0) -> StepRow:
+    """The last row of each decoder map of a step, and its hidden states and logits."""
+    kinds: list[Kind] = [kind for kind in trace.kinds if trace.output_tokens(kind) is not None]
+    attn: dict[Kind, Tensor] = {
+        kind: torch.stack([_newest(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds
+    }
+    outputs = [trace.layers[key] for key in sorted(trace.layers) if key[0] == "decoder"]
+    if trace.logits is None:
+        raise ValueError("This step was recorded without logits.")
+    return StepRow(
+        attn, torch.stack([output[item, -1].float().cpu() for output in outputs]), _numbers(trace.logits, item)
+    )
+
+
+def stacked(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> DecodingRecord:
+    """Rows of successive steps as maps; the encoder's part is taken from `encoded`, a trace of any of the steps."""
+    attn: dict[Kind, Tensor] = {kind: _padded([row.attn[kind] for row in rows]) for kind in rows[0].attn}
+    hidden: dict[Stack, Tensor] = {"decoder": torch.stack([row.hidden for row in rows], dim=1)}
+    keys = [key for key in sorted(encoded.layers) if key[0] == "encoder"]
+    if keys:
+        attn["encoder_self"] = encoded.attn("encoder_self", item=item)
+        hidden["encoder"] = torch.stack([encoded.layers[key][item].float().cpu() for key in keys])
+    return DecodingRecord(attn, hidden, torch.stack([row.logits for row in rows]), encoded.info.dtype)
+
+
+def _newest(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
+    call = trace.call(kind, layer)
+    mask = None if call.mask is None else call.mask[item if len(call.mask) > 1 else 0][None, :, -1:]
+    one = slice(item, item + 1)
+    call = replace(call, query=call.query[one, :, -1:], key=call.key[one], value=call.value[one], mask=mask)
+    return call_attn(call)[0, :, 0].cpu()
+
+
+def _layers(trace: Trace, kind: Kind) -> range:
+    return range(sum(site.kind == kind for site in trace.calls))
+
+
+def _numbers(logits: Tensor, item: int) -> Tensor:
+    return logits[item, -1].float().cpu()
+
+
+def _padded(rows: list[Tensor]) -> Tensor:
+    """Rows `(layers, heads, k_len)` of growing length as maps `(layers, heads, rows, longest)`, zero beyond each."""
+    longest = max(row.shape[-1] for row in rows)
+    return torch.stack([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=2)
+
+
+def _choices(path: list) -> tuple[Token, ...]:
+    return tuple(tgt[-1] for _, tgt in path)
+
+
+def _path(rows: list, last: Step) -> list:
+    """Of each step, the item whose prefix the best sentence of the end has passed through."""
+    if not last.hypotheses:
+        return [items[0] for items in rows]
+    bos, best = last.prefix[0].id, last.hypotheses[0].ids
+    ids, path = (bos, *best), []
+    for length, items in enumerate(rows[: len(best)], start=1):
+        row, tgt = next(item for item in items if tuple(t.id for t in item[1][:-1]) == ids[:length])
+        path.append((row, tgt))
+    return path

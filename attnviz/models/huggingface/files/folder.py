@@ -1,0 +1,142 @@
+"""Where a checkpoint's files are, and whether they may be read at all. Nothing is allocated before that is known."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.text import plain_file
+
+LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
+DEFAULT_LIMIT_GB = 8.0
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model", "source.spm")
+_MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
+_READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
+_MOST_TEXT, _MOST_ENTRIES = 50_000_000, 10_000
+_PICKLES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack"}
+
+Progress = Callable[[float, str], None]
+
+
+def size_limit() -> int:
+    """Bytes that a model's weights may take, as ATTNVIZ_MAX_MODEL_GB says. Raises ModelError if that is no number."""
+    said = os.environ.get(LIMIT_VARIABLE, "").strip()
+    try:
+        return int(float(said or DEFAULT_LIMIT_GB) * 1e9)
+    except (ValueError, OverflowError) as error:
+        raise ModelError(f"{LIMIT_VARIABLE}={said!r} is not a number of gigabytes.") from error
+
+
+def check_folder(folder: Path) -> None:
+    """Raises ModelError unless there is a config, a tokenizer, and weights in safetensors."""
+    name = folder.name
+    _check_entries(folder)
+    if not (folder / CONFIG).is_file():
+        raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
+    if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
+        raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
+    if not any((folder / file).is_file() for file in TOKENIZERS):
+        raise ModelError(f"There is no tokenizer in {name!r}: its folder needs a tokenizer.json.")
+    for file, most in _MEGABYTES.items():
+        if (folder / file).is_file() and (size := (folder / file).stat().st_size) > most * 1e6:
+            raise ModelError(f"{file} in {name!r} takes {size / 1e6:,.0f} MB; up to {most} MB are read.")
+
+
+def _check_entries(folder: Path) -> None:
+    """Raises ModelError for what is neither a plain file nor a folder, for a text larger than any, and for very many.
+
+    transformers reads a dozen files by names of its own, without a look at what they are.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            for count, entry in enumerate(entries):
+                if count >= _MOST_ENTRIES:
+                    raise ModelError(f"The folder {folder.name!r} holds more than {_MOST_ENTRIES:,} files.")
+                if not entry.is_file() and not entry.is_dir():
+                    raise ModelError(f"{entry.name!r} in {folder.name!r} is not a plain file, and is not read.")
+                if Path(entry.name).suffix in _READ_WHOLE and entry.is_file() and entry.stat().st_size > _MOST_TEXT:
+                    raise ModelError(f"{entry.name} in {folder.name!r} is larger than {_MOST_TEXT / 1e6:,.0f} MB.")
+    except OSError as error:
+        raise ModelError(f"The folder {folder.name!r} may not be read here.") from error
+
+
+def weight_files(folder: Path) -> tuple[Path, ...]:
+    """The safetensors files that hold the weights, in order. Raises ModelError for a broken index."""
+    if (folder / WEIGHTS).is_file():
+        return (folder / WEIGHTS,)
+    try:
+        index = read_json(folder / INDEX)
+        names = set(index["weight_map"].values())
+        paths = [folder / name for name in sorted(names)]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{INDEX} in {folder.name!r} names no files.") from error
+    if wrong := [path.name for path in paths if path.parent != folder or not path.is_file()]:
+        raise ModelError(f"{INDEX} in {folder.name!r} names {wrong[0]!r}, which is not there.")
+    if not isinstance(index.get("metadata"), dict):
+        raise ModelError(f"{INDEX} in {folder.name!r} has no metadata, which transformers asks for.")
+    return tuple(paths)
+
+
+def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
+    """How many tensors the files hold, and how many numbers in all, read from their headers."""
+    tensors = numbers = 0
+    for path in files:
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118 - the file is no dict
+                    size = 1
+                    for length in file.get_slice(name).get_shape():
+                        size *= length
+                    tensors, numbers = tensors + 1, numbers + size
+        except (SafetensorError, OSError) as error:
+            raise ModelError(f"{path.name} is not a safetensors file, or is cut short ({error}).") from error
+    return tensors, numbers
+
+
+def check_size(numbers: int, bytes_each: int, limit: int) -> None:
+    """Raises ModelError when the weights would take more than `limit` bytes."""
+    if numbers * bytes_each > limit:
+        raise ModelError(_too_large(numbers * bytes_each, limit))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object. Raises ModelError for anything else."""
+    try:
+        content = json.loads(plain_file.content(path, most=_MEGABYTES.get(path.name, 5) * 1_000_000))
+    except (ValueError, OSError, RecursionError) as error:
+        raise ModelError(f"{path.name} in {path.parent.name!r} cannot be read as JSON ({error}).") from error
+    if not isinstance(content, dict):
+        raise ModelError(f"{path.name} in {path.parent.name!r} does not hold a JSON object.")
+    return content
+
+
+def weights_id(files: tuple[Path, ...]) -> str:
+    """Twelve hexadecimal digits that change whenever the weights do."""
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:12]
+
+
+def no_weights(name: str, files: list[str]) -> str:
+    """The sentence for a checkpoint without weights that can be read."""
+    pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
+    if pickles:
+        return (
+            f"{name!r} holds its weights as {pickles[0]}, which can run code and is not read: save them as {WEIGHTS}."
+        )
+    return f"There is no {WEIGHTS} in {name!r}."
+
+
+def _too_large(size: int, limit: int) -> str:
+    return (
+        f"The model's weights take {size / 1e9:.2g} GB in float32; up to {limit / 1e9:.2g} GB are loaded here "
+        f"({LIMIT_VARIABLE} sets the limit)."
+    )

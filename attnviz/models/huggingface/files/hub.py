@@ -1,0 +1,84 @@
+"""What the Hugging Face hub has under an id: names and sizes are looked at, then one set of weights is fetched."""
+
+import re
+from pathlib import Path
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.files.folder import INDEX, WEIGHTS, Progress, check_size, no_weights
+
+_SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+_KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
+_MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
+
+
+def downloaded(name: str, limit: int, progress: Progress) -> Path:
+    """The folder of a snapshot of a repository, after its files' names and sizes were looked at. Raises ModelError."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+
+    progress(0.0, f"Asking the hub for {name}")
+    try:
+        info = HfApi().model_info(name, files_metadata=True)
+        sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
+        _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
+        numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
+        check_size(max(numbers, sum(sizes[file] for file in sizes if file.endswith(".safetensors")) // 4), 4, limit)
+        return _fetched(name, info.sha, sizes, progress)
+    except HFValidationError as error:
+        raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
+    except GatedRepoError as error:
+        raise ModelError(
+            f"{name!r} on the hub is only for those who were let in: download it, give the folder."
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(f"There is no folder {name!r} here, and no public model of that name on the hub.") from error
+    except ModelError:
+        raise
+    except Exception as error:  # whatever the network does: the copy of an earlier download is as good
+        return _kept(name, error)
+
+
+def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
+    """Download file after file, so that it can be said how far it is; the folder that they lie in."""
+    from huggingface_hub import hf_hub_download
+
+    total, done, path = max(1, sum(sizes.values())), 0, Path()
+    for file, size in sorted(sizes.items(), key=lambda entry: entry[1]):
+        progress(0.3 * done / total, f"Downloading {file} ({size / 1e6:,.1f} MB)")
+        path, done = Path(hf_hub_download(name, file, revision=revision)), done + size
+    return path.parent
+
+
+def _wanted(sizes: dict[str, int]) -> dict[str, int]:
+    """The files of a repository that are read: one set of weights, and what config and tokenizer need.
+
+    What these need is known by its ending alone: a tokenizer's files have many names. One that is larger than any of
+    them, a table of data or a log, is left where it is.
+    """
+    kept = (file for file in sizes if "/" not in file and Path(file).suffix in _KEPT_TEXT)
+    texts = {file: sizes[file] for file in kept if sizes[file] <= _MOST_TEXT}
+    if (total := sum(texts.values())) > _MOST_TEXTS:
+        raise ModelError(
+            f"Its files beside the weights take {total / 1e6:,.0f} MB on the hub; up to {_MOST_TEXTS / 1e6:,.0f} MB "
+            "are fetched: download the model, give the folder."
+        )
+    if WEIGHTS in sizes:
+        return texts | {WEIGHTS: sizes[WEIGHTS]}
+    return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}
+
+
+def _kept(name: str, error: Exception) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except Exception:  # many kinds, one meaning: it is not here
+        raise ModelError(
+            f"There is no folder {name!r} here, and the hub could not be asked for it ({type(error).__name__}): "
+            "check the network, or give a local folder."
+        ) from error
+
+
+def _check_listing(name: str, sizes: dict[str, int], files: list[str]) -> None:
+    if WEIGHTS not in sizes and INDEX not in sizes:
+        raise ModelError(no_weights(name, files))

@@ -1,0 +1,179 @@
+"""Writing with a checkpoint, a token at a time: on transformers' cache or with the whole prefix; steps are recorded."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.network.network import Batch, Network, Watch
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, Encoded
+from attnviz.models.protocol import Step
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.probe import Probe
+
+_NOBODY = Chain(())
+
+
+@dataclass(frozen=True)
+class GenerationRules:
+    """What a checkpoint's generation settings say: the token that a target starts with and those that must follow it,
+    the ids that end a text, and those that are never written.
+    """
+
+    start: int | None = None
+    forced: tuple[int, ...] = ()
+    ends: frozenset[int] = frozenset()
+    never: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, model: Any) -> "GenerationRules":
+        """The rules of a transformers model, from its generation settings, or else its config."""
+        settings, config = getattr(model, "generation_config", None), model.config
+
+        def said(name: str) -> Any:
+            found = getattr(settings, name, None)
+            return getattr(config, name, None) if found is None else found
+
+        vocab_size, two = config.get_text_config().vocab_size, config.is_encoder_decoder
+        begins = said("decoder_start_token_id"), *_ids(said("forced_bos_token_id"), "forced_bos_token_id")
+        start, *forced = [0 if id_ is None else id_ for id_ in begins] if two else [None]
+        if beyond := [id_ for id_ in (start, *forced) if id_ is not None and id_ not in range(vocab_size)]:
+            raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
+        words = said("bad_words_ids") or ()
+        banned = [word[0] for word in words if len(word) == 1] if isinstance(words, list | tuple) else ()
+        never = _ids([*banned, *_ids(said("suppress_tokens"), "suppress_tokens")], "bad_words_ids")
+        return cls(
+            start=start,
+            forced=tuple(id_ for id_ in forced if id_ is not None),
+            ends=frozenset(_ids(said("eos_token_id"), "eos_token_id")),
+            never=tuple(id_ for id_ in never if id_ < vocab_size),
+        )
+
+    def forbid(self, logits: Tensor) -> Tensor:
+        """Logits with the ids that are never written at minus infinity."""
+        if not self.never:
+            return logits
+        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+
+
+class Stepper:
+    """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
+
+    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again.
+    """
+
+    def __init__(
+        self, network: Network, memory: Tensor | None = None, *, src_mask: Tensor | None = None, cached: bool = True
+    ):
+        self.network, self.memory, self.src_mask = network, memory, src_mask
+        self.cache = network.empty_cache() if cached else None
+        self.prefix = torch.empty(1, 0, dtype=torch.long, device=network.device)
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next tokens `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        new = ids.unsqueeze(1) if ids.dim() == 1 else ids
+        if self.prefix.shape[1] == 0:
+            self.prefix = self.prefix.expand(len(new), 0)
+        self.prefix = torch.cat((self.prefix, new), dim=1)
+        fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
+        watch = Watch(probe or _NOBODY, hidden=probe is not None)
+        if self.memory is None:
+            out = self.network.single(fed, watch, self.cache)  # type: ignore[arg-type]
+        else:
+            assert self.src_mask is not None  # memory comes with its mask
+            out = self.network.decode(fed, self.memory, self.src_mask, watch, self.cache)
+        return out.logits[:, -1]
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.prefix = self.prefix[rows]
+        if self.memory is not None and self.src_mask is not None:
+            self.memory, self.src_mask = self.memory[rows], self.src_mask[rows]
+        if self.cache is not None:
+            self.cache.batch_select_indices(rows)
+
+
+def written(stepper: Stepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
+    """Up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
+    ids: list[int] = []
+    fed = torch.tensor([list(prompt)], device=stepper.network.device)
+    while len(ids) < count and not (ids and ids[-1] in rules.ends):
+        ids.append(int(likeliest(rules.forbid(stepper.step(fed)))))
+        fed = torch.tensor([[ids[-1]]], device=fed.device)
+    return ids
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to step: `given` is fed first, token by token, whatever the model chooses; then its own choices, up to
+    `count` of them. `encoded` are the source's tokens and record, where there is an encoder.
+    """
+
+    given: Encoded
+    count: int
+    choose: Choose = likeliest
+    source: Encoded | None = None
+    encoder: Recorder = field(default_factory=Recorder)
+
+
+@torch.inference_mode()
+def steps(
+    stepper: Stepper, text: CheckpointTokenizer, rules: GenerationRules, plan: Plan, info: RunInfo
+) -> Iterator[Step]:
+    """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
+    fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
+    for index in range(total):
+        prefix = _first(fed, index + 1)
+        recorder, started = Recorder(), time.perf_counter()
+        newest = torch.tensor([prefix.ids[-1]], device=stepper.network.device)
+        logits = stepper.step(newest, probe=recorder)
+        seconds = time.perf_counter() - started
+        chosen = int(plan.choose(rules.forbid(logits)))
+        longer = text.continued(prefix, [chosen], part=0 if plan.source else 1)
+        yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
+        if index + 1 < len(fed.tokens):
+            continue
+        if chosen in rules.ends:
+            return
+        fed = longer
+
+
+def _step(stepper: Stepper, plan: Plan, record: tuple[Recorder, Tensor, float], longer: Encoded, info: RunInfo) -> Step:
+    recorder, logits, seconds = record
+    source = plan.source or Encoded((), "")
+    sentence = Sentence(
+        source.tokens, longer.tokens, source.text, longer.text,
+        first_row=0 if stepper.cache is None else len(longer.tokens) - 2,
+    )  # fmt: skip
+    trace = Trace(
+        plan.encoder.calls | recorder.calls,
+        plan.encoder.contexts | recorder.contexts,
+        plan.encoder.layers | recorder.layers,
+        (sentence,),
+        memory=stepper.memory,
+        logits=logits.unsqueeze(1),
+        info=replace(info, forward_seconds=seconds),
+    )
+    return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
+
+
+def _first(encoded: Encoded, count: int) -> Encoded:
+    """The first tokens of a text, and the text up to the last of them."""
+    tokens = encoded.tokens[:count]
+    return Encoded(tokens, encoded.text[: max(token.end for token in tokens)])
+
+
+def _ids(said: Any, name: str) -> tuple[int, ...]:
+    """None, one id or several of a checkpoint's settings. Raises ModelError for anything else."""
+    ids = () if said is None else tuple(said) if isinstance(said, list | tuple) else (said,)
+    if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
+        raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is no id of a token.")
+    return ids

@@ -1,0 +1,148 @@
+"""From texts to the sentences that a pass is run on: tokens in batches, targets that are given or written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from attnviz.models.huggingface.generate import GenerationRules, Plan, Stepper, written
+from attnviz.models.huggingface.network.network import Batch, Network, Watch, uses_segments
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, Encoded
+from attnviz.models.protocol import Writer
+from attnviz.text.limits import MAX_TOKENS, about
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.transformer.decoding import Choose
+from attnviz.transformer.probe import Probe
+
+_START = "<start>"  # what a target begins with, where the model has no better name for it than its padding
+
+
+@dataclass(frozen=True)
+class InputBuilder:
+    """Reads texts for a network, and writes with it. It keeps nothing of a run."""
+
+    network: Network
+    text: CheckpointTokenizer
+    rules: GenerationRules
+
+    def batch(self, rows: Sequence[Sequence[Token]]) -> Batch:
+        """Rows of equal length on the network's device; padding is masked, a pair's sentences are segments."""
+        segments = None
+        if self.network.family == "encoder" and uses_segments(self.network.model.config):
+            segments = [[token.part * self.text.marks_segments for token in row] for row in rows]
+        batch = Batch.of([[token.id for token in row] for row in rows], self.text.pad_id, segments)
+        mask = torch.tensor([[int(not self.text.is_pad(token)) for token in row] for row in rows])
+        return replace(batch, mask=mask).to(self.network.device)
+
+    def singles(self, encoded: Sequence[Encoded]) -> list[Sentence]:
+        """An encoder's sentences, or pairs, padded to one length."""
+        return [Sentence(src=each.tokens, src_text=each.text) for each in self._even(encoded)]
+
+    def prompts(self, encoded: Sequence[Encoded], count: int) -> list[Sentence]:
+        """A decoder's prompts, with up to `count` tokens written after a single one."""
+        if count:
+            encoded = [self._continued(encoded[0], self.room(encoded[0], count))]
+        return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in self._even(encoded)]
+
+    def translations(
+        self, encoded: Sequence[Encoded], targets: Sequence[str], max_tokens: int
+    ) -> tuple[list[Sentence], tuple[str, ...]]:
+        """Sources and their targets, given or else written greedily; and notes on what was cut."""
+        if targets:
+            given = [self.given(target, max_tokens) for target in targets]
+            notes = tuple(note for each in given for note in about("Target", each.notes))
+        else:
+            given = [self._translated(each) for each in encoded]
+            notes = ()
+        cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
+        notes = (*notes, *("The target was cut without reaching an end." for each in cut if each))
+        rows = zip(self._even(encoded), self._even(given), cut, strict=True)
+        return [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows], notes
+
+    def reading(self, rows: Sequence[Sequence[Token]], probe: Probe | None = None, *, cached: bool = True) -> Stepper:
+        """What writes targets for sources, which are read here, with the probe looking on."""
+        src = self.batch(rows)
+        memory = self.network.encode(src, Watch(probe or Chain(()), hidden=probe is not None))
+        return Stepper(self.network, memory, src_mask=src.mask, cached=cached)
+
+    def plan(
+        self, read: Encoded, taught: Encoded | None, *, new_tokens: int | None, choose: Choose, cached: bool
+    ) -> tuple[Stepper, Plan]:
+        """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
+        if self.network.family == "decoder":
+            count = 1 if taught else self.room(read, new_tokens or 0)
+            return Stepper(self.network, cached=cached), Plan(taught or read, count, choose)
+        count = 1 if taught else self.limit(read, new_tokens)
+        stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
+        return stepper, Plan(taught or self.begun(), count, choose, read, encoder)
+
+    def taught(self, read: Encoded, tgt_in: Sequence[int]) -> Encoded:
+        """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
+
+        Raises ValueError where they begin otherwise, or are more than the model has places for.
+        """
+        is_prompt = self.network.family == "decoder"
+        begun = read if is_prompt else self._start()
+        first, rest = tuple(tgt_in[: len(begun.ids)]), tgt_in[len(begun.ids) :]
+        if first != begun.ids:
+            what = "the prompt's ids" if is_prompt else "the id that every target of this model begins with"
+            raise ValueError(f"tgt_in begins with {list(first)}, and must begin with {what}: {list(begun.ids)}.")
+        if len(tgt_in) > self.text.max_tokens:
+            raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has places for {self.text.max_tokens}.")
+        return self.text.continued(begun, rest, part=int(is_prompt))
+
+    def writer(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> Writer:
+        """What writes after prompts, all cut to the shortest, or for sources, read with the probe in force."""
+        if self.network.family == "decoder":
+            prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
+            shortest = min(map(len, prompts))
+            begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
+            return Writer(Stepper(self.network, cached=cached), begun, self.rules)
+        stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
+        begun = torch.tensor([self.begun().ids] * len(sentences), device=self.network.device)
+        return Writer(stepper, begun, self.rules)
+
+    def begun(self) -> Encoded:
+        """What a target begins with, whatever the model would choose."""
+        return self.text.continued(self._start(), self.rules.forced)
+
+    def given(self, tgt_text: str, max_tokens: int = MAX_TOKENS) -> Encoded:
+        """A target that somebody else wrote, as the decoder is taught."""
+        given = self.text.encode(tgt_text, limit=max_tokens)
+        return replace(given, tokens=(*self._start().tokens, *given.tokens))
+
+    def limit(self, src: Encoded, wanted: int | None) -> int:
+        """Tokens that a target may have: room for any language, but an end to a model that repeats itself."""
+        # A target that was cut is fed to its last token: what it begins with needs places too.
+        places = max(1, self.text.max_tokens - len(self.begun().tokens))
+        room = min(MAX_TOKENS, places, 2 * len(src.tokens) + 20)
+        return room if wanted is None else max(1, min(wanted, room))
+
+    def room(self, prompt: Encoded, wanted: int) -> int:
+        """Tokens that can be written after a prompt; one always can, as the last one written is not fed."""
+        return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
+
+    def _continued(self, prompt: Encoded, count: int) -> Encoded:
+        return self.text.continued(prompt, written(Stepper(self.network), prompt.ids, self.rules, count), part=1)
+
+    def _translated(self, src: Encoded) -> Encoded:
+        begun, stepper = self.begun(), self.reading([src.tokens])
+        return self.text.continued(begun, written(stepper, begun.ids, self.rules, self.limit(src, None)))
+
+    def _start(self) -> Encoded:
+        assert self.rules.start is not None  # every encoder-decoder has one
+        token = self.text.special(self.rules.start)
+        return Encoded((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
+
+    def _even(self, encoded: Sequence[Encoded]) -> list[Encoded]:
+        longest = max(len(each.tokens) for each in encoded)
+        return [self.text.pad(each, longest) for each in encoded]
+
+
+def _prompt(sentence: Sentence) -> tuple[Token, ...]:
+    """What stood there before the model wrote; at least one token."""
+    given = tuple(token for token in sentence.tgt_in if not token.part)
+    return given or sentence.tgt_in[:1]

@@ -1,0 +1,121 @@
+"""The package's own attention, as transformers calls it. It is the same `attend` that the translator runs.
+
+transformers 5 looks an attention function up by name each time a layer computes attention. Ours turns what it is
+handed into an `AttentionCall`, and whatever it would have to ignore into a refusal: a dropped argument changes the
+weights, often too little on a short text for any comparison to notice.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.network.forward_pass import current_pass
+from attnviz.transformer.attention import attend
+from attnviz.transformer.probe import AttentionCall
+
+NAME = "attnviz"
+
+# What reaches the function without changing the weights: already in query, key or mask, or only about what to return.
+HARMLESS = frozenset(
+    {
+        *("position_ids", "position_embeddings", "cache_position", "past_key_values", "use_cache", "token_type_ids"),
+        *("output_attentions", "output_hidden_states", "output_router_logits", "return_dict", "logits_to_keep"),
+        *("encoder_hidden_states", "encoder_attention_mask", "is_causal", "deterministic", "hidden_states"),
+    }
+)
+_TOO_LOW = torch.finfo(torch.float16).min / 2  # a masked score in any type; no learned bias comes near it
+
+
+def attention(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **arguments: Any
+) -> tuple[Tensor, None]:
+    """One attention call of a transformers model: `(batch, q_len, heads, d_v)`, and no weights.
+
+    Raises ModelError for an argument that would be ignored.
+    """
+    call = _call((query, key, value), attention_mask, arguments)
+    run = current_pass()
+    context = attend(call) if run is None else run.attend(module, call)
+    return context.transpose(1, 2).contiguous(), None
+
+
+def explicit_mask(**arguments: Any) -> Tensor | None:
+    """transformers' own bool mask, written out where its fused kernel would be told "causal" instead.
+
+    None is left where every key may be attended to.
+    """
+    written_out: dict[str, Any] = arguments | {"allow_is_causal_skip": False}
+    return sdpa_mask(**written_out)
+
+
+def register() -> None:
+    """Make `attn_implementation="attnviz"` known to transformers."""
+    AttentionInterface.register(NAME, attention)
+    AttentionMaskInterface.register(NAME, explicit_mask)
+
+
+def _call(tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments: dict[str, Any]) -> AttentionCall:
+    query, key, value = tensors
+    scale, bias = arguments.pop("scaling", None), arguments.pop("position_bias", None)
+    _refuse_what_is_ignored(arguments, mask, key.shape[2])
+    mask, added = _mask_and_bias(mask, key.shape[2])
+    bias = _sum(_without_nothing(bias), added)
+    return AttentionCall(
+        query=query,
+        key=_repeated(key, query.shape[1]),
+        value=_repeated(value, query.shape[1]),
+        scale=1 / math.sqrt(query.shape[-1]) if scale is None else float(scale),
+        mask=mask,
+        bias=bias,
+    )
+
+
+def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_len: int) -> None:
+    if arguments.pop("dropout", 0.0):
+        raise ModelError("The model was left in training mode: its attention would drop weights at random.")
+    window = arguments.pop("sliding_window", None)
+    if window is not None and mask is None and k_len > window:
+        raise ModelError(f"The model limits attention to a window of {window} tokens, but gives no mask that does so.")
+    unknown = sorted(name for name, value in arguments.items() if value is not None and name not in HARMLESS)
+    if unknown:
+        raise ModelError(
+            f"The model's attention takes {', '.join(map(repr, unknown))}, which attnviz does not reproduce: its maps "
+            "would be wrong."
+        )
+
+
+def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tensor | None]:
+    """A mask of either sort as a bool one (True = may attend) and what a float one adds besides."""
+    if mask is None:
+        return None, None
+    if mask.dim() != 4:
+        raise ModelError(f"The model's mask has shape {tuple(mask.shape)}; attnviz reads (batch, heads, query, key).")
+    mask = mask[..., :k_len]
+    if mask.dtype is torch.bool:
+        return mask, None
+    visible = mask > _TOO_LOW
+    return visible, _without_nothing(mask.masked_fill(~visible, 0.0))
+
+
+def _without_nothing(bias: Tensor | None) -> Tensor | None:
+    """None for a bias of zeros, as T5 hands to its cross-attention: without one the fused kernel is faster."""
+    return None if bias is None or not bool(bias.any()) else bias
+
+
+def _sum(bias: Tensor | None, added: Tensor | None) -> Tensor | None:
+    if bias is None or added is None:
+        return added if bias is None else bias
+    return bias + added
+
+
+def _repeated(tensor: Tensor, heads: int) -> Tensor:
+    """Key or value heads as many as query heads: with grouped queries, neighbours share one."""
+    groups, rest = divmod(heads, tensor.shape[1])
+    if rest:
+        raise ModelError(f"The model has {heads} query heads on {tensor.shape[1]} key heads, which do not group.")
+    return tensor if groups == 1 else tensor.repeat_interleave(groups, dim=1)

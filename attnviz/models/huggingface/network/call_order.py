@@ -1,0 +1,137 @@
+"""What a model does in which order, written down once on loading: its attention calls, and the layers around them."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.network.forward_pass import AttentionModule, current_pass
+from attnviz.transformer.attention import attend
+from attnviz.transformer.probe import AttentionCall, Kind, Site
+
+
+@dataclass
+class CallOrder:
+    """Watches the first pass through a stack. It keeps every module that computes attention, in the order of calls."""
+
+    calls: list[tuple[nn.Module, AttentionCall]] = field(default_factory=list)
+
+    def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The context of the call, which is noted."""
+        self.calls.append((module, call))
+        return attend(call)
+
+    def on_input(self, module: nn.Module, input_: Tensor) -> None:
+        """Not noted."""
+
+    def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
+        """Not noted."""
+        return hidden
+
+    def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
+        """Not noted."""
+        return output
+
+    def places(self, kind: Kind | None = None, *, src_len: int = 0) -> tuple[AttentionModule, ...]:
+        """The calls as sites. Without `kind`, whether a query saw a later key tells encoder from decoder; with
+        "cross" possible (`src_len` above 0, other than the target's length), keys as many as the source tell which.
+
+        Raises ModelError for a stack that computed no attention here.
+        """
+        if not self.calls:
+            raise ModelError("The model computes its attention without transformers' attention interface.")
+        kind = kind or ("encoder_self" if any(_looks_ahead(call) for _, call in self.calls) else "decoder_self")
+        places, seen = [], Counter[Kind]()
+        for module, call in self.calls:
+            here: Kind = "cross" if src_len and call.key.shape[2] == src_len else kind
+            places.append(AttentionModule(module, Site(here, seen[here])))
+            seen[here] += 1
+        return tuple(places)
+
+
+def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, int]]:
+    """Layers and heads of each kind. Raises ModelError where layers of one kind differ in their heads."""
+    heads: dict[Kind, set[int]] = {}
+    for place, (_, call) in zip(places, order.calls, strict=True):
+        heads.setdefault(place.site.kind, set()).add(call.query.shape[1])
+    if uneven := [kind for kind, found in heads.items() if len(found) > 1]:
+        raise ModelError(f"The model's layers have different numbers of heads ({uneven[0]}), which no page can show.")
+    layers = Counter(place.site.kind for place in places)
+    return {kind: (layers[kind], *found) for kind, found in heads.items()}  # type: ignore[misc]
+
+
+def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> None:
+    """Tell whoever watches a pass what goes into attention modules, and into and out of the layers around them.
+
+    The hooks look up the run of their own thread, and do nothing where there is none.
+    """
+    for module in {id(place.module): place.module for place in places}.values():
+        module.register_forward_pre_hook(_before_attention, with_kwargs=True)
+    for layer in _layers(network, places):
+        layer.register_forward_pre_hook(_before_layer, with_kwargs=True)
+        layer.register_forward_hook(_after_layer)
+
+
+def _looks_ahead(call: AttentionCall) -> bool:
+    q_len, k_len = call.query.shape[2], call.key.shape[2]
+    if call.mask is None:
+        return q_len > 1
+    return bool(call.mask.expand(-1, -1, q_len, k_len).triu(k_len - q_len + 1).any())
+
+
+def _layers(network: nn.Module, places: tuple[AttentionModule, ...]) -> list[nn.Module]:
+    """The layer around each attention module: the outermost numbered module that holds no other of its kind."""
+    names = {id(module): name for name, module in network.named_modules()}
+    modules = dict(network.named_modules())
+    homes = {
+        kind: {names[id(p.module)] for p in places if p.site.kind == kind} for kind in {p.site.kind for p in places}
+    }
+    found: dict[str, nn.Module] = {}
+    for place in places:
+        parts = names[id(place.module)].split(".")
+        prefixes = [".".join(parts[: at + 1]) + "." for at, part in enumerate(parts) if part.isdigit()]
+        alone = (p for p in prefixes if sum(home.startswith(p) for home in homes[place.site.kind]) == 1)
+        if (prefix := next(alone, None)) is None:
+            raise ModelError("The model's attention does not lie in numbered layers.")
+        found[prefix] = modules[prefix[:-1]]
+    for prefix in found:
+        _refuse_idle(modules[prefix[:-1].rpartition(".")[0]], list(found.values()))
+    return list(found.values())
+
+
+def _refuse_idle(siblings: nn.Module, attending: list[nn.Module]) -> None:
+    """Raise ModelError where a layer beside those that attend does not: their numbers would be those of other layers,
+    and what it does to the tokens would be missing.
+    """
+    layers = list(siblings.children())
+    busy = {id(layer) for layer in attending}
+    if (count := sum(id(layer) in busy for layer in layers)) < len(layers):
+        raise ModelError(
+            f"Only {count} of the model's {len(layers)} layers compute attention: attnviz shows models in which all do."
+        )
+
+
+def _before_attention(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
+    if (run := current_pass()) is not None:
+        run.on_input(module, args[0] if args else kwargs["hidden_states"])
+
+
+def _before_layer(layer: nn.Module, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+    if (run := current_pass()) is None:
+        return None
+    hidden = args[0] if args else kwargs["hidden_states"]
+    if (changed := run.on_embedding(layer, hidden)) is hidden:
+        return None
+    return ((changed, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": changed})
+
+
+def _after_layer(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tensor | tuple | None:
+    if (run := current_pass()) is None:
+        return None
+    hidden = output if isinstance(output, torch.Tensor) else output[0]
+    if (changed := run.on_layer(layer, hidden)) is hidden:
+        return None
+    return changed if isinstance(output, torch.Tensor) else (changed, *output[1:])

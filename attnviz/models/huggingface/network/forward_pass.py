@@ -1,0 +1,105 @@
+"""One forward pass of a transformers model: which site each attention call belongs to, and the probe that watches.
+
+Layers cannot be asked who they are (ALBERT runs one module for all of them, DistilBERT and Marian number none), so the
+order of the calls is written down when the model is loaded, and followed afterwards. The pass that a call belongs to
+is found in a context variable: every thread has its own, so visitors who share a model never see each other's run.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.transformer.attention import attend
+from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+
+
+@dataclass(frozen=True)
+class AttentionModule:
+    """One attention call of a pass: the module that makes it, and the site that it is."""
+
+    module: nn.Module
+    site: Site
+
+
+class Watcher(Protocol):
+    """Whoever watches a pass: a `Run`, or on loading the one that writes the order of the calls down."""
+
+    def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The context of a call."""
+        ...
+
+    def on_input(self, module: nn.Module, input_: Tensor) -> None:
+        """Before an attention module runs: what it projects."""
+        ...
+
+    def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
+        """Before a layer runs: its input, or a changed one."""
+        ...
+
+    def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
+        """After a layer has run: its output, or a changed one."""
+        ...
+
+
+_RUN: ContextVar[Watcher | None] = ContextVar("attnviz_run", default=None)
+
+
+def current_pass() -> Watcher | None:
+    """Who watches the pass that this thread is in."""
+    return _RUN.get()
+
+
+@contextmanager
+def watched(run: Watcher) -> Iterator[None]:
+    """Let `run` watch what this thread computes inside the block."""
+    token = _RUN.set(run)
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
+
+
+@dataclass
+class ForwardPass:
+    """A pass through one stack under a probe. Made for one pass, used by one thread.
+
+    `memory` `(batch, k_len, d_model)` is what cross-attention reads. With `hidden` the inputs of sites and the outputs
+    of layers are told to the probe too.
+    """
+
+    places: tuple[AttentionModule, ...]
+    stack: Stack
+    probe: Probe
+    memory: Tensor | None = None
+    hidden: bool = True
+    _made: int = 0
+    _layers: int = 0
+    _input: Tensor | None = None
+
+    def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
+        """The context of the next call in the order that was written down on loading."""
+        if self._made >= len(self.places) or self.places[self._made].module is not module:
+            raise ModelError("The model computed its attention in another order than when it was loaded.")
+        site = self.places[self._made].site
+        self._made += 1
+        if self._input is not None:
+            call = replace(call, input_=self._input, memory=self._input if site.kind != "cross" else self.memory)
+        return attend(call, site, probe=self.probe)
+
+    def on_input(self, module: nn.Module, input_: Tensor) -> None:
+        """Remember what the next call's queries are projected from."""
+        self._input = input_ if self.hidden else None
+
+    def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
+        """The first layer's input is layer -1."""
+        return self.probe.on_layer(self.stack, -1, hidden) if self._layers == 0 and self.hidden else hidden
+
+    def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
+        """Layers count in the order in which they run."""
+        self._layers += 1
+        return self.probe.on_layer(self.stack, self._layers - 1, output) if self.hidden else output

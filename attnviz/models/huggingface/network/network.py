@@ -1,0 +1,166 @@
+"""A transformers model as passes: encode, decode, or its only stack; each watched by a probe of its own run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from transformers import DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
+
+from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
+from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, watched
+from attnviz.models.huggingface.network.patches import cast
+from attnviz.transformer.probe import Kind, Probe, Stack
+
+Family = Literal["encoder", "decoder", "encoder-decoder"]
+Cache = DynamicCache | EncoderDecoderCache
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Ids `(batch, length)`, padded on the right; `mask` is 1 on real tokens; `segments` are BERT's token types."""
+
+    ids: Tensor
+    mask: Tensor
+    segments: Tensor | None = None
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]], pad_id: int, segments: Sequence[Sequence[int]] | None = None) -> "Batch":
+        """Rows of ids as one batch, the shorter ones padded."""
+        ids = _padded(rows, pad_id)
+        mask = _padded([[1] * len(row) for row in rows], 0)
+        return cls(ids, mask, None if segments is None else _padded(segments, 0))
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device."""
+        segments = None if self.segments is None else self.segments.to(device)
+        return Batch(self.ids.to(device), self.mask.to(device), segments)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks at a pass, and what is asked of it: inputs and outputs of layers, and scores of the vocabulary."""
+
+    probe: Probe
+    hidden: bool = True
+    logits: bool = True
+
+
+class Network:
+    """A transformers model whose attention is the package's own, and the order in which it computes it.
+
+    The weights serve every visitor; what belongs to a run is in its arguments. Raises ModelError when the model does
+    not go through transformers' attention interface.
+    """
+
+    def __init__(self, model: Any, sample: Batch, target: Batch | None = None) -> None:
+        self.model, self.has_encoder = model, target is not None
+        self.encoder_places: tuple[AttentionModule, ...] = ()
+        self.shapes: dict[Kind, tuple[int, int]] = {}
+        with torch.inference_mode():
+            self.places = self._learn(sample, target)
+        hook(model, (*self.encoder_places, *self.places))
+
+    @property
+    def family(self) -> Family:
+        """Which stacks there are."""
+        if self.has_encoder:
+            return "encoder-decoder"
+        return "encoder" if self.places[0].site.kind == "encoder_self" else "decoder"
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return self.model.get_input_embeddings().weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        return self.model.get_input_embeddings().weight.dtype
+
+    def encode(self, src: Batch, watch: Watch) -> Tensor:
+        """The encoder's output `(batch, length, d_model)` of an encoder-decoder."""
+        run = ForwardPass(self.encoder_places, "encoder", watch.probe, hidden=watch.hidden)
+        with watched(run):
+            return self.model.get_encoder()(input_ids=src.ids, attention_mask=src.mask).last_hidden_state
+
+    def decode(self, tgt: Batch, memory: Tensor, src_mask: Tensor, watch: Watch, cache: Cache | None = None) -> Any:
+        """The decoder over `tgt`, or over what the cache does not hold yet; returns transformers' output."""
+        run = ForwardPass(self.places, "decoder", watch.probe, memory, watch.hidden)
+        with watched(run):
+            return self._network(watch)(
+                encoder_outputs=BaseModelOutput(last_hidden_state=memory),  # type: ignore[arg-type]
+                attention_mask=src_mask,
+                decoder_input_ids=tgt.ids,
+                past_key_values=cache,
+                use_cache=cache is not None,
+            )
+
+    def single(self, batch: Batch, watch: Watch, cache: DynamicCache | None = None) -> Any:
+        """The only stack there is, over `batch`; with a cache `batch.mask` covers what it holds too."""
+        stack: Stack = "encoder" if self.family == "encoder" else "decoder"
+        with watched(ForwardPass(self.places, stack, watch.probe, hidden=watch.hidden)):
+            return self._network(watch)(**self.arguments(batch, cache))
+
+    def arguments(self, batch: Batch, cache: DynamicCache | None = None) -> dict[str, Any]:
+        """What a model of one stack is called with."""
+        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        if batch.segments is not None:
+            arguments["token_type_ids"] = batch.segments
+        if cache is not None:
+            arguments |= {"past_key_values": cache, "use_cache": True}
+        elif hasattr(self.model, "generation_config"):
+            arguments["use_cache"] = False
+        return arguments
+
+    def empty_cache(self) -> Cache:
+        """A cache that keeps every key: a sliding window is a mask here, so that all keys can be shown."""
+        return EncoderDecoderCache(DynamicCache(), DynamicCache()) if self.has_encoder else DynamicCache()
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
+        """Moved there, and computing in that type."""
+        cast(self.model, device, dtype)
+        return self
+
+    def _network(self, watch: Watch) -> nn.Module:
+        """The whole model, or without its head over the vocabulary, which costs half as much again."""
+        return self.model if watch.logits else self.model.base_model
+
+    def _learn(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
+        order = CallOrder()
+        if target is None:
+            with watched(order):
+                self.model(**self.arguments(sample))
+            places = order.places()
+            self.shapes = shapes_of(order, places)
+            return places
+        src_len, tgt_len = sample.ids.shape[1], target.ids.shape[1]
+        if src_len == tgt_len:
+            raise ValueError(
+                "Source and target of the sample must differ in length, or cross-attention is not told apart."
+            )
+        with watched(order):
+            memory = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask).last_hidden_state
+        self.encoder_places = order.places("encoder_self")
+        self.shapes = shapes_of(order, self.encoder_places)
+        with watched(order := CallOrder()):
+            self.model(
+                encoder_outputs=BaseModelOutput(last_hidden_state=memory),
+                attention_mask=sample.mask,
+                decoder_input_ids=target.ids,
+                use_cache=False,
+            )
+        places = order.places("decoder_self", src_len=src_len)
+        self.shapes |= shapes_of(order, places)
+        return places
+
+
+def uses_segments(config: Any) -> bool:
+    """Whether the model has embeddings for more than one sort of segment."""
+    return not config.is_encoder_decoder and getattr(config, "type_vocab_size", 0) > 1
+
+
+def _padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    return nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=value)

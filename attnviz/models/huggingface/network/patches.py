@@ -1,0 +1,72 @@
+"""Casting a transformers model, less what transformers itself keeps in float32 whatever the type: angles above all."""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.activations import ACT2FN
+
+
+def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
+    """Move a model that was loaded in float32 to `device`, and its numbers to `dtype`, as transformers would load it.
+
+    Rotary frequencies stay in float32: rounded to bfloat16, they put a token a thousand places on several places away.
+    So do the few weights whose class asks for it, such as T5's `wo` in float16.
+    """
+    model.to(device)
+    exact = {name: tensor.data for name, tensor in _tensors(model) if _is_exact(model, name, dtype)}
+    model.to(dtype)
+    for name, tensor in _tensors(model):
+        if name in exact:
+            tensor.data = exact[name]
+
+
+def _tensors(model: Any) -> Iterator[tuple[str, Tensor]]:
+    yield from model.named_parameters()
+    yield from model.named_buffers()
+
+
+def _is_exact(model: Any, name: str, dtype: torch.dtype) -> bool:
+    """Whether transformers loads this tensor in float32 where `dtype` is asked for."""
+    kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
+    if dtype is torch.float16:
+        kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
+    return name.endswith("inv_freq") or any(re.search(part.replace("*", ".*"), name) for part in kept)
+
+
+_WRITTEN_OUT, _FUSED = type(ACT2FN["gelu_new"]), "gelu_pytorch_tanh"
+
+
+def fuse(model: nn.Module) -> None:
+    """Put the fused kernel in the place of every activation that is written out."""
+    for name in [name for name, module in model.named_modules() if type(module) is _WRITTEN_OUT]:
+        model.set_submodule(name, ACT2FN[_FUSED])
+
+
+def keep_apart(model: nn.Module) -> None:
+    """Let every pass have frequencies of its own, made for its length, where they depend on it.
+
+    Else two visitors at once overwrite each other's, and a text is turned as a longer one before it was ("dynamic").
+    """
+    for module in model.modules():
+        if _depends_on_length(getattr(module, "rope_type", None)):
+            module.forward = _alone(module)
+
+
+def _depends_on_length(rope_type: Any) -> bool:
+    kinds = rope_type.values() if isinstance(rope_type, dict) else (rope_type,)  # Gemma has one for each sort of layer
+    return any(isinstance(kind, str) and (kind == "longrope" or "dynamic" in kind) for kind in kinds)
+
+
+def _alone(module: nn.Module) -> Any:
+    """The module's own forward, run on a copy that is thrown away with whatever was written into it."""
+
+    def forward(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+        own = copy.copy(module)
+        own._buffers = {name: None if buffer is None else buffer.clone() for name, buffer in module._buffers.items()}
+        return type(module).forward(own, *args, **kwargs)
+
+    return forward

@@ -1,0 +1,51 @@
+"""What may be asked of a checkpoint: texts, a pair, targets, tokens to write. What it does not take is said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.models.huggingface.network.network import Family
+from attnviz.text.limits import require_text
+
+_INPUTS = {"encoder": ("text", "pair"), "decoder": ("text",), "encoder-decoder": ("src", "tgt")}
+Texts = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class InputCheck:
+    """A checkpoint as far as its inputs go; `writes` is False for an encoder and without a head over the vocabulary."""
+
+    name: str
+    family: Family
+    writes: bool
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
+        return _INPUTS[self.family]
+
+    def check(
+        self, texts: list[str], *, pair: str | None = None, targets: Sequence[str] = (), new_tokens: int | None = None
+    ) -> None:
+        """Raises TextError for an empty sentence, ValueError for what this checkpoint does not take."""
+        if not texts:
+            raise ValueError("There is no text: give a sentence, or several.")
+        for text in (*texts, *(() if pair is None else (pair,))):
+            require_text(text)
+        if pair is not None and (self.family != "encoder" or len(texts) > 1):
+            raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {self.inputs}.")
+        if targets and self.family != "encoder-decoder":
+            raise ValueError(f"{self.name} takes no target: its inputs are {', '.join(self.inputs)}.")
+        if targets and len(targets) != len(texts):
+            raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
+        blank = [at for at, target in enumerate(targets) if not target.strip()]
+        if 0 < len(blank) < len(targets):
+            raise ValueError(f"Target {blank[0]} is empty and others are not: give all of them, or none.")
+        self._check_count(texts, new_tokens)
+
+    def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
+        if new_tokens is not None and self.family != "decoder":
+            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+        if new_tokens and len(texts) > 1:
+            raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
+        if new_tokens and not self.writes:
+            raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")

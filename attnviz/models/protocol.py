@@ -1,0 +1,155 @@
+"""What every model has in common, so that analyses and pages need not ask where it comes from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.beam import Hypothesis
+from attnviz.transformer.probe import Kind, Probe
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
+
+    `prefix` is every token fed so far, `token` the choice, `logits` `(vocab_size,)` it came from. `trace` is small: its
+    decoder queries are the rows computed in this step (the newest one with a cache, the whole prefix without); its
+    encoder rows were computed once, before the first step, and are shared. In a beam, `hypotheses` are the sentences
+    that this step leaves, those that have ended before the others and each best first, and `best` the tokens of the
+    first of them; the items of `trace` are those that it began with, and prefix, token and logits belong to the best of
+    these. `seconds` is the time that it took.
+    """
+
+    index: int
+    prefix: tuple[Token, ...]
+    token: Token
+    logits: Tensor
+    trace: Trace
+    hypotheses: tuple[Hypothesis, ...] = ()
+    seconds: float = 0.0
+    best: tuple[Token, ...] = ()
+
+    def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
+        """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
+        return self.trace.attn(kind, layer=layer, head=head)
+
+
+@runtime_checkable
+class Stepping(Protocol):
+    """A decoder that is fed tokens and answers with the logits of the next; one run's own."""
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        ...
+
+
+@runtime_checkable
+class StopRules(Protocol):
+    """What writing must know of the ids."""
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """Ids that end a text."""
+        ...
+
+    def forbid(self, logits: Tensor) -> Tensor:
+        """Logits with the ids that are never written at minus infinity."""
+        ...
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose."""
+
+    stepper: Stepping
+    begun: Tensor
+    vocabulary: StopRules
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Sentences in, traces out; the translator that comes with the package, or a checkpoint of somebody else's."""
+
+    name: str
+    model_id: str
+    writes: bool  # whether it puts out text: an encoder does not
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it writes and can be told apart; none for a checkpoint of somebody else's."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What it asks for: source, language and target; source and target; a prompt; or a text and a second one."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        ...
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        ...
+
+    @property
+    def vocabulary(self) -> StopRules:
+        """What writing must know of the ids."""
+        ...
+
+    @property
+    def stepwise(self) -> Callable[..., Iterator[Step]]:
+        """Decode one token at a time, each step recorded."""
+        ...
+
+    @property
+    def trace(self) -> Callable[..., Trace]:
+        """Run it on what `inputs` names and record every site."""
+        ...
+
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+
+        Raises RuntimeError where torch refuses what the probe asks for.
+        """
+        ...
+
+    def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force.
+
+        Raises ValueError for a model that does not write.
+        """
+        ...
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids which the model wrote stand for, and their tokens."""
+        ...
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of something that could stand in what the model writes, without special ones."""
+        ...
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        ...
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence stands in the same batch."""
+        ...

@@ -1,0 +1,161 @@
+"""Decoding one token at a time with every step recorded, and the one pass that it should equal.
+
+The page, the API and the command line all decode through `decode_steps` and `beam_steps`; this file adds the record.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from attnviz.models.protocol import Step
+from attnviz.models.translator.faults import NO_FAULTS, Faults
+from attnviz.models.translator.pretrained import Pretrained
+from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
+from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
+from attnviz.transformer.dropout import Dropout
+from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.probe import Probe
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to decode: into which language, fed by a teacher's ids (`<bos>` first) or by itself, and what is broken."""
+
+    to: str
+    teacher: tuple[int, ...] | None = None
+    cached: bool = True
+    choose: Choose | Beam = likeliest
+    max_tokens: int = MAX_TOKENS
+    breakage: Faults = NO_FAULTS
+
+
+@torch.inference_mode()
+def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
+    """Decode `text` as planned, a `Step` at a time. Raises TextError for an empty sentence or an unknown language, and
+    ValueError for a beam that is to follow a teacher.
+    """
+    require_text(text)
+    if plan.teacher is not None and isinstance(plan.choose, Beam):
+        raise ValueError("A beam chooses for itself: it cannot be fed a teacher's prefix.")
+    src, encoder = translator.codec.encode_source(text), Recorder()
+    first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
+    limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
+    dropout = plan.breakage.dropping(1, translator.device)
+    memory = translator.model.encode(translator.ids(src), None, ForwardContext(plan.breakage.probe(encoder), dropout))
+    stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
+    watched = RecordedSteps(plan.breakage.apply(stepper), plan.breakage, dropout)
+    common = _Common(translator, Sentence(src.tokens, src_text=text), about("Source", src.notes), encoder, plan)
+    for choice in _choices(watched, first, translator.vocabulary, plan, limit):
+        yield common.step(watched, choice)
+
+
+@torch.inference_mode()
+def teacher_forced(
+    translator: Pretrained, text: str, ids: Sequence[int], *, to: str, breakage: Faults = NO_FAULTS, padding: int = 0,
+    probe: Probe | None = None,
+) -> Trace:  # fmt: skip
+    """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
+
+    `padding` adds that many `<pad>` to the target, as when it stands in a batch with a longer one. The probe acts
+    before what it computes is recorded.
+    """
+    require_text(text)
+    codec, recorder = translator.codec, Recorder()
+    looking = recorder if probe is None else Chain((probe, recorder))
+    tgt = (*ids, *[codec.pad_id] * padding)
+    src, dropout = codec.encode_source(text), breakage.dropping(0, translator.device)
+    run, started = ForwardContext(breakage.probe(looking), dropout), time.perf_counter()
+    memory = translator.model.encode(translator.ids(src), None, run)
+    tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
+    logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
+    sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
+    info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
+    return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+
+
+@dataclass
+class RecordedSteps:
+    """A stepper whose every step is written down, under what was broken on purpose. It belongs to one run."""
+
+    stepper: Stepper
+    breakage: Faults = NO_FAULTS
+    dropout: Dropout | None = None
+    recorder: Recorder = field(default_factory=Recorder)
+    logits: Tensor | None = None
+    seconds: float = 0.0
+
+    def step(self, ids: Ids, /) -> Logits:
+        """Feed the next token of every row; `recorder` and `logits` then hold this step's record."""
+        started = time.perf_counter()
+        self.recorder = Recorder()
+        logits = self.stepper.step(ids, probe=self.breakage.probe(self.recorder), dropout=self.dropout)
+        self.logits, self.seconds = logits, time.perf_counter() - started
+        return logits
+
+    def keep(self, rows: Tensor, /) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.stepper.keep(rows)
+
+
+Choice = int | tuple[Hypothesis, ...]
+
+
+def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: Plan, limit: int) -> Iterator[Choice]:
+    """After each step: the id that was chosen, or the hypotheses that a beam has kept."""
+    if isinstance(plan.choose, Beam):
+        yield from beam_steps(watched, first, vocabulary, max_tokens=limit, beam=plan.choose)
+        return
+    teacher = None if plan.teacher is None else torch.tensor([plan.teacher[1:]], device=first.device)
+    for written in decode_steps(watched, first, vocabulary, max_tokens=limit, choose=plan.choose, teacher=teacher):
+        yield int(written.ids)
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What every step of a run has in common."""
+
+    translator: Pretrained
+    sentence: Sentence
+    notes: tuple[str, ...]
+    encoder: Recorder
+    plan: Plan
+
+    def step(self, watched: RecordedSteps, choice: Choice) -> Step:
+        """The record of the step that `watched` has just made."""
+        recorder, logits = watched.recorder, watched.logits
+        assert logits is not None  # a step was made
+        is_beam = isinstance(choice, tuple)
+        sentences = self._sentences(watched, logits.argmax(dim=-1).tolist() if is_beam else [choice])
+        trace = Trace(
+            self.encoder.calls | recorder.calls,
+            self.encoder.contexts | recorder.contexts,
+            self.encoder.layers | recorder.layers,
+            sentences,
+            memory=watched.stepper.memory,
+            logits=logits.unsqueeze(1),
+            info=_info(self.translator, self.plan.to, self.notes, forward_seconds=watched.seconds),
+        )
+        tokens = sentences[0].tgt
+        hypotheses = choice if isinstance(choice, tuple) else ()
+        best = self.translator.codec.tokens((tokens[0].id, *hypotheses[0].ids)) if hypotheses else ()
+        return Step(len(tokens) - 2, tokens[:-1], tokens[-1], logits[0], trace, hypotheses, watched.seconds, best)
+
+    def _sentences(self, watched: RecordedSteps, chosen: list[int]) -> tuple[Sentence, ...]:
+        codec, prefixes = self.translator.codec, watched.stepper.prefix.tolist()
+        ids = [(*prefix, id_) for prefix, id_ in zip(prefixes, chosen, strict=True)]
+        first_row = len(prefixes[0]) - 1 if self.plan.cached else 0
+        src, text = self.sentence.src, self.sentence.src_text
+        return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
+
+
+def _info(translator: Pretrained, to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:
+    dtype = str(translator.dtype).removeprefix("torch.")
+    return RunInfo(translator.model_id, to, translator.device.type, dtype, forward_seconds, notes=notes)

@@ -1,0 +1,199 @@
+"""The built-in translator: sentences in, traces and translations out. One instance serves every visitor."""
+
+import copy
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attnviz.models.protocol import Step, Writer
+from attnviz.models.translator.faults import NO_FAULTS, Faults
+from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
+from attnviz.models.translator.stepwise import Plan, steps
+from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer import checkpoint
+from attnviz.transformer.beam import Beam
+from attnviz.transformer.checkpoint import weights_id
+from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, likeliest
+from attnviz.transformer.device import wait_for
+from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.probe import Kind, Probe
+from attnviz.transformer.transformer import Transformer
+
+__all__ = ["Translator", "weights_id"]
+
+
+class Translator:
+    """A Transformer and its text codec. Every method is safe to call from many threads at once."""
+
+    inputs = ("src", "to", "tgt")
+    writes = True
+    kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
+
+    def __init__(
+        self, model: Transformer, codec: TranslatorTokenizer, *, model_id: str, name: str = "translator"
+    ) -> None:
+        self.model, self.codec, self.model_id, self.name = model, codec, model_id, name
+
+    @classmethod
+    def load(cls, folder: Path, *, device: torch.device, dtype: torch.dtype) -> "Translator":
+        """Read a checkpoint folder. Raises CheckpointError or TextError with one sentence."""
+        model = checkpoint.load(folder, device=device, dtype=dtype)
+        codec = TranslatorTokenizer.load(folder / "tokenizer.json")
+        if codec.vocab_size != model.config.vocab_size:
+            raise checkpoint.CheckpointError(
+                f"tokenizer.json in {folder.name!r} has {codec.vocab_size} entries; the model expects "
+                f"{model.config.vocab_size}."
+            )
+        return cls(model, codec, model_id=weights_id(folder), name=folder.name)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it writes."""
+        return self.codec.languages
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return self.model.embedding.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        return self.model.embedding.weight.dtype
+
+    @torch.inference_mode()
+    def trace(self, text: str, *, to: str, tgt_text: str | None = None, max_tokens: int = MAX_TOKENS) -> Trace:
+        """Run the model on a sentence and record every site.
+
+        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily. Raises TextError
+        for an empty sentence or a language that the model does not write, ValueError for room for no token.
+        """
+        require_text(text)
+        if max_tokens < 1:
+            raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
+        self.codec.bos_id(to)
+        src, recorder = self.codec.encode_source(text), Recorder()
+        started = time.perf_counter()
+        memory = self.model.encode(self.ids(src), None, ForwardContext(recorder))
+        encoded = time.perf_counter()
+        sentence, notes = read_and_target(self, src, memory, GenerationRequest(text, to, tgt_text, max_tokens))
+        decoded = time.perf_counter()
+        tgt_in = torch.tensor([[token.id for token in sentence.tgt_in]], device=self.device)
+        logits = self.model.logits(self.model.decode(tgt_in, memory, None, ForwardContext(recorder)))
+        wait_for(self.device)
+        info = RunInfo(
+            model_id=self.model_id,
+            to=to,
+            device=self.device.type,
+            dtype=str(self.dtype).removeprefix("torch."),
+            forward_seconds=encoded - started + time.perf_counter() - decoded,
+            decoding_seconds=decoded - encoded,
+            notes=(*about("Source", src.notes), *notes),
+        )
+        return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+
+    @torch.inference_mode()
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One teacher-forced pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+
+        Raises RuntimeError where torch refuses what the probe asks for.
+        """
+        recorder = Recorder()
+        run = ForwardContext(recorder if probe is None else Chain((probe, recorder)))
+        src = self._batch([sentence.src for sentence in trace.sentences])
+        src_mask = self.model.src_mask(src)
+        memory = self.model.encode(src, src_mask, run)
+        tgt_in = self._batch([sentence.tgt_in for sentence in trace.sentences])
+        logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
+        return Trace.of(recorder, trace.sentences, memory=memory, logits=logits, info=trace.info)
+
+    def writer(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
+    ) -> Writer:
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force."""
+        src = self._batch([sentence.src for sentence in trace.sentences])
+        src_mask = self.model.src_mask(src)
+        memory = self.model.encode(src, src_mask, ForwardContext(probe))
+        stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
+        begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
+        return Writer(stepper, begun, self.vocabulary)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that target ids stand for, and their tokens."""
+        return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a target text, without special ones."""
+        return tuple(token for token in self.codec.encode_target(text, to).tokens if not token.is_special)
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return Token("<pad>", self.codec.pad_id, at, at, is_special=True)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence stands in the same batch."""
+        return token.id == self.codec.pad_id
+
+    def translate(
+        self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None
+    ) -> str | list[str]:
+        """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank;
+        `tell(index, note)` hears of what was cut.
+        """
+        if isinstance(text, str):
+            return translations(self, [text], to=to, batch=batch, tell=tell)[0]
+        return translations(self, text, to=to, batch=batch, tell=tell)
+
+    def stepwise(
+        self,
+        text: str,
+        *,
+        to: str,
+        cached: bool = True,
+        tgt_text: str | None = None,
+        choose: Choose | Beam = likeliest,
+        max_tokens: int | None = None,
+        breakage: Faults = NO_FAULTS,
+    ) -> Iterator[Step]:
+        """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
+        model's own choices (`Step.token` is still what the model would choose).
+        """
+        teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
+        limit = self.decoding_limit(text) if max_tokens is None else max_tokens
+        return steps(self, text, Plan(to, teacher, cached, choose, limit, breakage))
+
+    def decoding_limit(self, text: str) -> int:
+        """Tokens that a translation of `text` may have."""
+        return decoding_limit(len(self.codec.encode_source(text).ids))
+
+    def in_dtype(self, dtype: torch.dtype) -> "Translator":
+        """A copy that computes in `dtype`; this one stays as it is."""
+        model = copy.deepcopy(self.model).to(dtype)
+        model.embedding.restore_positions(self.device)  # rounded with the rest by `to`, and used from float32
+        return Translator(model, self.codec, model_id=self.model_id, name=self.name)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What decoding must know of the ids."""
+        return Vocabulary(self.codec.eos_id, self.codec.never_generated)
+
+    def ids(self, encoded: Encoded) -> Tensor:
+        """A batch of one, on the model's device."""
+        return torch.tensor([encoded.ids], device=self.device)
+
+    def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
+        return torch.tensor([[token.id for token in row] for row in rows], device=self.device)

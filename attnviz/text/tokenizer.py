@@ -1,0 +1,196 @@
+"""Sentences to ids and back, with character offsets, on a `tokenizers` BPE vocabulary. Knows no model.
+
+English is lowercased for encoding only, every Chinese character is a token of its own, and the target's language
+is its first token: `<bos:fr>`, `<bos:zh>`, …
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from attnviz.text import plain_file
+from attnviz.text.limits import MAX_TOKENIZER_BYTES, MAX_TOKENS, TextError, capped, without_surrogates
+from attnviz.text.normalization import WORD_START, elides, variant
+from attnviz.text.tokens import Token
+
+PAD, UNK, EOS = "<pad>", "<unk>", "<eos>"
+UNSPACED = frozenset({"zh"})  # languages written without spaces between words
+_SPACE_BEFORE, _NO_SPACE = re.compile(r"[^\S\x1c-\x1f]*"), re.compile(r"\S*")
+
+
+def bos(language: str) -> str:
+    """The name of a language's first token."""
+    return f"<bos:{language}>"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Ids and their tokens, side by side; `notes` says in sentences what was cut."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[Token, ...]
+    notes: tuple[str, ...] = ()
+
+
+class TranslatorTokenizer:
+    """One vocabulary, read three ways: as English source, as spaced target, as unspaced target."""
+
+    def __init__(self, tokenizer_json: str) -> None:
+        self._json = tokenizer_json
+        self._source = variant(tokenizer_json, lowercase=True, spaced=True)
+        self._elision = elides(tokenizer_json)
+        self._spaced = variant(tokenizer_json, lowercase=False, spaced=True, elision=self._elision)
+        self._unspaced = variant(tokenizer_json, lowercase=False, spaced=False)
+        vocabulary = self._source.get_vocab()
+        if missing := [name for name in (PAD, UNK, EOS) if name not in vocabulary]:
+            raise TextError(f"The tokenizer has no {', '.join(missing)} token: it was not made by attnviz.training.")
+        self.vocab_size = self._source.get_vocab_size()
+        self.pad_id, self.unk_id, self.eos_id = (vocabulary[name] for name in (PAD, UNK, EOS))
+        self.bos_ids = {name[5:-1]: id_ for name, id_ in vocabulary.items() if name.startswith("<bos:")}
+        self.special_ids = frozenset({self.pad_id, self.unk_id, self.eos_id, *self.bos_ids.values()})
+        self.never_generated = tuple(sorted(self.special_ids - {self.eos_id}))
+        self._pieces = {id_: piece for piece, id_ in vocabulary.items()}
+
+    @classmethod
+    def load(cls, path: Path) -> "TranslatorTokenizer":
+        """Read a `tokenizer.json`. Raises TextError when it is missing, too large or not a tokenizer."""
+        if not path.is_file():
+            raise TextError(f"There is no tokenizer at {path.name}: a model folder holds tokenizer.json.")
+        if path.stat().st_size > MAX_TOKENIZER_BYTES:
+            raise TextError(
+                f"{path.name} is {path.stat().st_size / 1e6:.0f} MB; tokenizers up to "
+                f"{MAX_TOKENIZER_BYTES / 1e6:.0f} MB are read."
+            )
+        try:
+            return cls(plain_file.content(path, most=MAX_TOKENIZER_BYTES).decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise TextError(f"{path.name} is not a tokenizer: it is not UTF-8 text.") from error
+        except OSError as error:
+            raise TextError(f"{path.name} cannot be read.") from error
+
+    def save(self, path: Path) -> None:
+        """Write the vocabulary as `tokenizer.json`."""
+        path.write_text(self._json, encoding="utf-8")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Target languages, in the order of their ids."""
+        return tuple(sorted(self.bos_ids, key=self.bos_ids.__getitem__))
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """Every piece of the vocabulary, in the order of their ids, special tokens included."""
+        return tuple(self._pieces[id_] for id_ in range(self.vocab_size))
+
+    @property
+    def merges(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of pieces that become one, in the order in which they are merged."""
+        return tuple((first, second) for first, second in json.loads(self._json)["model"]["merges"])
+
+    def spell(self, piece: str) -> tuple[int, ...]:
+        """The ids that spell another vocabulary's piece: one where it is known, none for a special token that is not.
+
+        What no piece spells is `<unk>`.
+        """
+        if (known := self._source.token_to_id(piece)) is not None:
+            return (known,)
+        if piece.startswith("<") and piece.endswith(">") and len(piece) > 2:
+            return ()
+        return tuple(token.id for token in self._source.model.tokenize(piece))
+
+    def encode_source(self, text: str) -> Encoded:
+        """An English sentence to pieces and `<eos>`."""
+        return self._encoded(self._source, (), text)
+
+    def encode_target(self, text: str, to: str) -> Encoded:
+        """A sentence in language `to` to `<bos:to>`, its pieces and `<eos>`. Raises TextError for another language."""
+        first = self._special(self.bos_id(to), 0)
+        return self._encoded(self._unspaced if to in UNSPACED else self._spaced, (first,), text)
+
+    def source_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """The ids of `encode_source` for many sentences, without their tokens, which take most of the time."""
+        return self._many(self._source, (), texts)
+
+    def target_ids(self, texts: Sequence[str], to: str) -> list[tuple[int, ...]]:
+        """The ids of `encode_target` for many sentences, without their tokens."""
+        return self._many(self._unspaced if to in UNSPACED else self._spaced, (self.bos_id(to),), texts)
+
+    def bos_id(self, to: str) -> int:
+        """The id of a language's first token. Raises TextError for a language the vocabulary does not have."""
+        if to not in self.bos_ids:
+            raise TextError(f"This model does not write {to!r}; it writes {', '.join(self.languages)}.")
+        return self.bos_ids[to]
+
+    def text(self, ids: list[int] | tuple[int, ...]) -> str:
+        """The sentence that generated ids spell, special tokens left out."""
+        return "".join(token.text for token in self._spelled(ids, keep_spaces=True)).strip()
+
+    def tokens(self, ids: list[int] | tuple[int, ...]) -> tuple[Token, ...]:
+        """Tokens of generated ids, with offsets into `text(ids)`."""
+        return self._spelled(ids, keep_spaces=False)
+
+    def _spelled(self, ids: list[int] | tuple[int, ...], *, keep_spaces: bool) -> tuple[Token, ...]:
+        tokens, end = [], 0
+        for id_ in ids:
+            if id_ in self.special_ids:
+                tokens.append(self._special(id_, end) if not keep_spaces else Token("", id_, end, end, True))
+                continue
+            starts_word = end == 0 or self._pieces[id_].startswith(WORD_START)
+            piece = self._pieces[id_].replace(WORD_START, " ")
+            piece = piece.lstrip() if end == 0 else piece[1:] if starts_word and self._elided(tokens) else piece
+            end += len(piece)
+            shown = piece if keep_spaces else piece.lstrip()
+            tokens.append(Token(shown, id_, end - len(shown), end, starts_word=starts_word))
+        return tuple(tokens)
+
+    def _elided(self, tokens: list[Token]) -> bool:
+        """Whether the next piece stands right behind an apostrophe that itself stands right behind a letter."""
+        if not self._elision or len(tokens) < 2 or tokens[-1].starts_word:
+            return False
+        return tokens[-1].text == "'" and tokens[-2].text[-1:].isalpha()
+
+    def _encode(self, tokenizer: Tokenizer, text: str) -> tuple[Token, ...]:
+        encoding = tokenizer.encode(without_surrogates(text), add_special_tokens=False)
+        tokens: list[Token] = []
+        for place, (id_, piece) in enumerate(zip(encoding.ids, encoding.tokens, strict=True)):
+            start, end = _span(text, encoding.offsets, place)
+            if tokens and piece.startswith(WORD_START):
+                start = max(start, tokens[-1].end)  # behind an apostrophe the piece claims the apostrophe too
+            if piece == WORD_START and text[start:end] != WORD_START:
+                end = start  # the bare start of a word stands for no character, not for the word's first
+            starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
+            tokens.append(Token(text[start:end], id_, start, end, starts_word=starts_word))
+        return tuple(tokens)
+
+    def _encoded(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
+        """Cut, encode, cut again, and close with `<eos>`."""
+        text, note = capped(typed)
+        pieces = self._encode(tokenizer, text)
+        room = MAX_TOKENS - len(first) - 1
+        notes = () if note is None else (note,)
+        if len(pieces) > room:
+            notes += (f"Only the first {room} of {len(pieces):,} tokens were kept.",)
+        tokens = (*first, *pieces[:room])
+        tokens = (*tokens, self._special(self.eos_id, tokens[-1].end if tokens else 0))
+        return Encoded(tuple(token.id for token in tokens), tokens, notes)
+
+    def _many(self, tokenizer: Tokenizer, first: tuple[int, ...], typed: Sequence[str]) -> list[tuple[int, ...]]:
+        room = MAX_TOKENS - len(first) - 1
+        texts = [without_surrogates(capped(text)[0]) for text in typed]
+        encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [(*first, *encoding.ids[:room], self.eos_id) for encoding in encodings]
+
+    def _special(self, id_: int, at: int) -> Token:
+        return Token(self._pieces[id_], id_, at, at, is_special=True)
+
+
+def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
+    """Where a piece stands in the text, without the space before it, and with characters that were composed into it."""
+    start, end = offsets[place]
+    start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
+    until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)
+    return start, end + len(_NO_SPACE.match(text[end:until])[0])  # type: ignore[index]

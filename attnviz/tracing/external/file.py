@@ -1,0 +1,134 @@
+"""Somebody's own attention weights from a file: .npz or .safetensors, never pickle.
+
+| key | what |
+| --- | --- |
+| `attn` | weights, `(layers, heads, q_len, k_len)`; axes of size 1 at the front may be left out |
+| `tokens` | the query tokens, one a row |
+| `key_tokens` | the key tokens, where they are others |
+| `kind` | `encoder_self`, `decoder_self` or `cross`; left out: `cross` with key tokens, else `encoder_self` |
+| `mask` | bool `(q_len, k_len)`, True = may attend |
+
+For several kinds in one file: `attn.encoder_self`, `attn.decoder_self`, `attn.cross`, `tokens.src`, `tokens.tgt` and
+`mask.<kind>`, as `Trace.save` writes them. In .npz, tokens are an array of strings. In .safetensors, which holds only
+numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings.
+"""
+
+import io
+import json
+import math
+import re
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.tracing.external.weights import BareWeights
+from attnviz.tracing.npz import Archive, first_line
+from attnviz.tracing.trace import KINDS
+
+MEGABYTE = 1024 * 1024
+MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
+MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: a byte a weight would become four
+MAX_MAPS = 4096  # heads of all layers: each is a square on the page
+MAX_TOKENS, MAX_TOKEN = 4096, 200
+TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
+MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # of a layer, as `Trace.save` writes it
+ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
+_READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or attn.<kind>, tokens.src, tokens.tgt"
+
+
+def read(content: bytes, name: str) -> BareWeights:
+    """The weights in a file's content; `name` says by its ending which format it has.
+
+    Raises ValueError, with one sentence, for a file that is too large, broken, or does not hold what it should.
+    """
+    if len(content) > MAX_FILE:
+        raise ValueError(f"{name} has {len(content) // MEGABYTE} MB; at most {MAX_FILE // MEGABYTE} MB are read.")
+    readers = {".npz": _npz, ".safetensors": _safetensors}
+    reader = readers.get(name[name.rfind(".") :].lower())
+    if reader is None:
+        raise ValueError(f"{name} is neither .npz nor .safetensors; save the weights as one of these.")
+    try:
+        found = reader(content)
+        _check_count(found)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read: {error}.") from None
+    trace = trace_of(found)
+    if (count := trace.n_layers * trace.n_heads) > MAX_MAPS:
+        raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so cut some layers off.")
+    return trace
+
+
+def trace_of(found: dict[str, Any]) -> BareWeights:
+    """The weights that stand under a file's keys. Raises ValueError where they do not fit each other."""
+    given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
+    if not given and "attn" not in found:
+        raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
+    if given:
+        masks = {kind: mask for kind in given if (mask := _mask(found, kind)) is not None}
+        sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
+        return from_tensors(given, sides, mask=masks)
+    if "tokens" not in found:
+        raise ValueError("The file has no tokens: a list of strings, one for each row of attn.")
+    kind = found.get("kind")
+    return from_tensors(
+        found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
+    )
+
+
+def _mask(found: dict[str, Any], kind: str) -> Any:
+    """The mask of a kind, or the one that all its layers and heads share; None where there is none such."""
+    if f"mask.{kind}" in found:
+        return found[f"mask.{kind}"]
+    layers = [torch.as_tensor(found[key]) for key in found if MASK.fullmatch(key) and key.split(".")[1] == kind]
+    shape = tuple(found[f"attn.{kind}"].shape)
+    if len(shape) != 5 or len(layers) != shape[1] or any(layer.ndim != 4 for layer in layers):
+        return None
+    try:
+        each = [layer[0].expand(-1, *shape[-2:]) for layer in layers]
+    except RuntimeError:  # a mask of another shape
+        return None
+    first = each[0][0]
+    return first if all(bool((layer == first).all()) for layer in each) else None
+
+
+def _check_count(found: dict[str, Any]) -> None:
+    count = sum(math.prod(array.shape) for key, array in found.items() if key.startswith("attn"))
+    if count > MAX_WEIGHTS:
+        raise ValueError(f"it holds {count:,} weights, and at most {MAX_WEIGHTS:,} are read")
+
+
+def _npz(content: bytes) -> dict[str, Any]:
+    """What a NumPy archive holds under the known keys; nothing of the others is unpacked."""
+    archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
+    arrays = archive.arrays(key for key in archive.keys if key in (*ARRAYS, *TEXTS, "kind") or MASK.fullmatch(key))
+    found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
+    found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
+    return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
+
+
+def _safetensors(content: bytes) -> dict[str, Any]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors: dict[str, Tensor] = load(content)
+        length = int.from_bytes(content[:8], "little")
+        said = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
+    except (SafetensorError, ValueError, RecursionError) as error:  # of JSON, of UTF-8, of a number of many digits
+        raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({first_line(error)})") from None
+    except KeyError as error:  # a type of numbers that torch has no name for
+        raise ValueError(f"it holds numbers of the type {error}, which are not read") from None
+    found: dict[str, Any] = {key: tensor for key, tensor in tensors.items() if key in ARRAYS} | texts
+    found |= {key: found[key].to(torch.bool) for key in found if key.startswith("mask")}
+    return found | ({"kind": said["kind"]} if "kind" in said else {})
+
+
+def _texts(key: str, given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise ValueError(f"{key} is not a list of strings")
+    if len(given) > MAX_TOKENS or any(len(text) > MAX_TOKEN for text in given):
+        raise ValueError(f"{key} holds more than {MAX_TOKENS} tokens, or one of over {MAX_TOKEN} characters")
+    return given

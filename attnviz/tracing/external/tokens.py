@@ -1,0 +1,103 @@
+"""Tokens that somebody hands over with weights, as the two sentences of a trace."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import Sentence
+from attnviz.transformer.probe import Kind
+
+Tokens = Iterable[str | Token]
+# Names of special tokens, as models spell them; a Token says of itself whether it is one.
+_TAGS = "s /s bos eos pad unk mask cls sep |endoftext| |begin_of_text| |end_of_text| |im_start| |im_end|"
+_BRACKETS = "CLS SEP PAD MASK UNK BOS EOS"
+SPECIALS = frozenset({f"<{name}>" for name in _TAGS.split()} | {f"[{name}]" for name in _BRACKETS.split()})
+
+_BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target, with its language
+
+
+def sides(kind: str, tokens: Any, key_tokens: Any) -> dict[str, Any]:
+    """Which sentence the tokens of one kind belong to. Raises ValueError where they do not suit the kind."""
+    if kind == "cross":
+        if key_tokens is None:
+            raise ValueError("Cross-attention has two sentences: give key_tokens beside tokens.")
+        return {"src": key_tokens, "tgt": tokens}
+    tokens = as_list(tokens)
+    if key_tokens is not None and as_list(key_tokens) != tokens:
+        raise ValueError(f"In {kind} the keys are the tokens themselves: leave key_tokens out, or give kind='cross'.")
+    return {"src" if kind == "encoder_self" else "tgt": tokens}
+
+
+def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
+    """Both sentences; `cut` where every target token has a row. Raises ValueError where shapes and tokens disagree."""
+    if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
+        raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
+    src, tgt = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
+    rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
+    decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
+    if len(decoder) > 1:
+        raise ValueError(f"Decoder kinds have the same rows, but these have {listed(decoder)}.")
+    steps = next(iter(decoder), len(tgt))
+    if len(tgt) not in (steps, steps + 1):
+        raise ValueError(f"There are {steps} decoder rows and {len(tgt)} target tokens: give one token a row.")
+    expected = {
+        "encoder_self": (len(src), len(src)),
+        "decoder_self": (steps, steps),
+        "cross": (steps, len(src)),
+    }
+    for kind, shape in rows.items():
+        if shape != expected[kind]:
+            raise ValueError(
+                f"The maps of {kind} are {shape[0]} × {shape[1]} (q_len × k_len), "
+                f"but the tokens ask for {expected[kind][0]} × {expected[kind][1]}."
+            )
+    texts = ("".join(token.text for token in side if not token.is_special) for side in (src, tgt))
+    return Sentence(src, tgt, *texts, cut=len(tgt) == steps)
+
+
+def as_list(texts: Any) -> list[Any] | None:
+    """What tokens were given, which may come one at a time; None for a string, and for what is no list at all."""
+    if isinstance(texts, str):
+        return None
+    try:
+        return list(texts)
+    except TypeError:
+        return None
+
+
+def _read(side: str, texts: Any) -> tuple[Token, ...]:
+    """Tokens with their places in a text that is nothing but the tokens one after another."""
+    texts = as_list(texts)
+    if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
+        raise ValueError(f"The tokens of {side} are a list of strings, one a row or column.")
+    pieces = [text if isinstance(text, Token) else None for text in texts]
+    plain = [text.text if isinstance(text, Token) else str(text) for text in texts]
+    starts = _word_starts(plain)
+    tokens, at = [], 0
+    for piece, text, begins in zip(pieces, plain, starts, strict=True):
+        special = piece.is_special if piece else _is_special(text)
+        end = at if special else at + len(text)
+        begins = piece.starts_word if piece else begins
+        tokens.append(Token(text, piece.id if piece else -1, at, end, is_special=special, starts_word=begins))
+        at = end
+    return tuple(tokens)
+
+
+def _is_special(text: str) -> bool:
+    return text in SPECIALS or _BEGIN.fullmatch(text) is not None
+
+
+def _word_starts(texts: list[str]) -> list[bool]:
+    """Which tokens begin a word, by the marks that tokenizers leave (Ġ, ▁ or a space; ## within words)."""
+    marks = ("Ġ", "▁", " ")
+    if any(text.startswith(marks) for text in texts):
+        return [at == 0 or text.startswith(marks) or _is_special(texts[at - 1]) for at, text in enumerate(texts)]
+    return [not text.startswith("##") for text in texts]
+
+
+def listed(shapes: Any) -> str:
+    """Shapes or numbers in a sentence."""
+    return ", ".join(map(str, sorted(shapes)))

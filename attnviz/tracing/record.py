@@ -1,0 +1,64 @@
+"""What a trace's maps are labelled with: the two sentences of one item of a batch, and their tokens."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind
+
+Side = Literal["src", "tgt"]
+CUT = "(cut)"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One item of a batch: its texts and tokens. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
+
+    `first_row` is the target position of the first row that was computed: above 0 where a cache holds the rows before.
+    """
+
+    src: tuple[Token, ...] = ()
+    tgt: tuple[Token, ...] = ()
+    src_text: str = ""
+    tgt_text: str = ""
+    cut: bool = False
+    first_row: int = 0
+
+    @property
+    def tgt_in(self) -> tuple[Token, ...]:
+        """What goes into the decoder, a token a row."""
+        return self.tgt if self.cut else self.tgt[:-1]
+
+    @property
+    def tgt_out(self) -> tuple[Token, ...]:
+        """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
+        end = len(self.tgt_text)
+        return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
+
+    def queries(self, kind: Kind) -> tuple[Token, ...]:
+        """What goes in at each row of a kind's maps."""
+        return self.src if kind == "encoder_self" else self.tgt_in[self.first_row :]
+
+    def keys(self, kind: Kind) -> tuple[Token, ...]:
+        """What the columns of a kind's maps stand for."""
+        return self.tgt_in if kind == "decoder_self" else self.src
+
+    def outputs(self, kind: Kind) -> tuple[Token, ...] | None:
+        """What each row of a kind's maps puts out; None for an encoder, which puts out no tokens."""
+        return None if kind == "encoder_self" else self.tgt_out[self.first_row :]
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Where a trace comes from: the weights' id, language, device and dtype, and what was said about the input.
+
+    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it.
+    """
+
+    model_id: str = ""
+    to: str = ""
+    device: str = "cpu"
+    dtype: str = "float32"
+    forward_seconds: float = 0.0
+    decoding_seconds: float = 0.0
+    notes: tuple[str, ...] = ()

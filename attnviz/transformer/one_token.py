@@ -1,0 +1,107 @@
+"""One new row through the decoder: what each cached step of decoding consists of, written out.
+
+The same sums as `Decoder.forward` on one position, from the same weights and through the same `attend`. A single row is
+so little work that finding weights and calling modules would cost as much again: they are looked up once, when a
+decoding begins, and W_q, W_k and W_v are joined, so that a row passes all three in one product. Dropout and several
+new positions at once are left to `Decoder`; a test holds the two against each other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from attnviz.transformer.attention import attend
+from attnviz.transformer.cache import LayerCache
+from attnviz.transformer.layers import Decoder, DecoderLayer, ForwardContext
+from attnviz.transformer.masks import for_heads
+from attnviz.transformer.matvec import MatVec
+from attnviz.transformer.probe import AttentionCall, Probe, Site
+
+Row = Float[Tensor, "batch 1 d_model"]
+Memory = Float[Tensor, "batch k_len d_model"]
+
+
+class OneTokenDecoder:
+    """A decoder for one new row in each sentence of the batch, with the weights that it has now."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.layers = [RowLayer(layer) for layer in decoder.layers]  # type: ignore[arg-type]
+        self.norm = _norm(decoder.norm)
+
+    def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
+        """The embedded row to its hidden state. Keys and values of the rows before are in the cache of `run`."""
+        assert run.cache is not None  # without one there is more than a row to compute
+        probe, src_mask = run.probe, for_heads(src_mask)
+        x = x if probe is None else probe.on_layer("decoder", -1, x)
+        for index, layer in enumerate(self.layers):
+            past = run.cache.self_attention[index], run.cache.cross[index]
+            x = layer(x, Seen(memory, src_mask, *past, probe))
+            x = x if probe is None else probe.on_layer("decoder", index, x)
+        return self.norm(x)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a row sees besides itself in one layer, and who looks on."""
+
+    memory: Tensor
+    src_mask: Tensor | None
+    before: LayerCache
+    projected: LayerCache
+    probe: Probe | None
+
+
+class RowLayer:
+    """One decoder layer's weights, ready for a row."""
+
+    def __init__(self, layer: DecoderLayer) -> None:
+        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
+        self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
+        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), MatVec.like(own.W_o)
+        self.cross_in, self.cross_out = MatVec.like(cross.W_q), MatVec.like(cross.W_o)
+        self.project_memory = cross.project_memory
+        self.wider, self.narrower = MatVec.like(feed_forward.W_1), MatVec.like(feed_forward.W_2)
+        sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
+        self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
+        self.norm_first = layer.feed_forward_sublayer.norm_first
+
+    def __call__(self, x: Tensor, seen: Seen) -> Tensor:
+        """Attention to the rows before and to the memory, then the feed-forward network; each beside its residual."""
+        for norm, sublayer in zip(self.norms, (self._attend, self._attend_memory, self._feed_forward), strict=True):
+            x = x + sublayer(norm(x), seen) if self.norm_first else norm(x + sublayer(x, seen))
+        return x
+
+    def _attend(self, x: Tensor, seen: Seen) -> Tensor:
+        all_three = self.own_in(x).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
+        key, value = seen.before.append(all_three[1:])
+        call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
+        return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
+
+    def _attend_memory(self, x: Tensor, seen: Seen) -> Tensor:
+        query = self.cross_in(x).view(len(x), self.n_heads, 1, self.d_k)
+        key, value = self.project_memory(seen.memory, seen.projected)
+        call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
+        return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
+
+    def _feed_forward(self, x: Tensor, seen: Seen) -> Tensor:
+        return self.narrower(self.wider(x).relu())
+
+
+def _joined(*modules: nn.Linear) -> MatVec:
+    """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
+    weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
+    return MatVec.of(weight, torch.cat([module.bias for module in modules]))
+
+
+def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
+    shape, weight, bias, epsilon = module.normalized_shape, module.weight, module.bias, module.eps
+    return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
+
+
+def _merged(context: Tensor) -> Tensor:
+    """The contexts of all heads one after another: with one row there is nothing to transpose."""
+    return context.reshape(len(context), 1, -1)

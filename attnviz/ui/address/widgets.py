@@ -1,0 +1,78 @@
+"""Widgets that show a choice and write it back into the texts that the address says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.ui.address import persistent
+
+
+def select(
+    name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
+) -> None:
+    """A list to choose from; the choice goes into the text `name`. `means` says what the label means."""
+
+    def draw(**more: Any) -> Any:
+        return st.selectbox(label, options, format_func=shown, help=means or None, **more)
+
+    _show(name, value, {"index": list(options).index(value)}, draw)
+
+
+def slider(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str) -> None:
+    """A slider through options that stand in an order; arrow keys walk it."""
+    start = {"value": value}
+    _show(name, value, start, lambda **more: st.select_slider(label, options, format_func=shown, **more))
+
+
+def segments(
+    name: str, label: str, options: Mapping[str, str], value: str, *, hide_label: bool = False, means: str = ""
+) -> None:
+    """A few choices side by side, each with its title; the choice goes into the text `name`. `means` says what the
+    label means.
+    """
+    look: dict[str, Any] = {"label_visibility": "collapsed" if hide_label else "visible", "help": means or None}
+
+    def draw(**more: Any) -> Any:
+        return st.segmented_control(label, list(options), format_func=options.__getitem__, **look, **more)
+
+    _show(name, value, {"default": value}, draw)
+
+
+def text_field(name: str, label: str, value: str, *, limit: int, help_text: str | None = None, empty: str = "") -> None:
+    """A line of text of at most `limit` characters; `empty` says what no text means."""
+
+    def draw(**more: Any) -> str | None:
+        return st.text_input(label, max_chars=limit, placeholder=empty or None, help=help_text, **more)
+
+    _show(name, value, {"value": value}, draw)
+
+
+def _show(name: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any]) -> None:
+    show(f"pick-{name}", value, start, draw, lambda: write(name))
+
+
+def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any], take: Callable[[], None]) -> Any:
+    """Draw a widget that shows `value`, and what stands in it; `take` hears of a choice before the next run.
+
+    `start` is how `draw` is told what to begin with. The first choice after a restart of the server comes with the
+    first run of a new session: Streamlit knows no widget then whose change it could tell, so that it is taken here.
+    """
+    if persistent.is_drawn(key):
+        if st.session_state[key] == value:  # set again, it would undo what is just being typed
+            return draw(key=key, on_change=take, **start)
+        st.session_state[key] = value
+        return draw(key=key, on_change=take)
+    st.session_state.pop(key, None)  # of another page, where a run was cut short
+    chosen = draw(key=key, on_change=take, **start)
+    if chosen != value:
+        take()
+        st.rerun()
+    return chosen
+
+
+def write(name: str) -> None:
+    """Write what the widget `pick-name` holds into the text `name`: for widgets that are not made here."""
+    value = st.session_state.get(f"pick-{name}")
+    if value is not None:
+        persistent.write({name: str(value)})

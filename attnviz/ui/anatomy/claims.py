@@ -1,0 +1,203 @@
+"""The Anatomy page's claims, each with its numbers, and the question whether self-attention is what its name says."""
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.anatomy import claims as claim
+from attnviz.analysis.anatomy.additive import score_costs
+from attnviz.analysis.anatomy.deletion import HOLDERS, deletion
+from attnviz.analysis.anatomy.modulation import modulation as modulation_of
+from attnviz.analysis.site.peak_memory import METHOD, warm_up
+from attnviz.ui import charts
+from attnviz.ui.anatomy.state import AnatomyState
+from attnviz.ui.site.experiment import SiteExperiment, texts
+from attnviz.ui.site.terms import explained
+from attnviz.views.site.charts import histogram_figure, histogram_table, spectrum_figure
+from attnviz.views.site.code_tables import number_rows, small_table
+from attnviz.views.site.panels import Panel, panels_figure, panels_table
+
+MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
+SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
+LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
+
+
+def claims(bench: SiteExperiment, view: AnatomyState) -> None:
+    """Claims about this site. Those that are measured on demand stand first: what a button opens is then in sight."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        _deletion(bench)
+        _parameters(bench)
+        _one_head(bench)
+        _loops(bench)
+    with right:
+        _additive(bench)
+        _scaling(bench)
+
+
+def _parameters(bench: SiteExperiment) -> None:
+    table = claim.parameter_counts(bench.case.weights.d_model)
+    counts = sorted(set(table["parameters"]))
+    with st.container(border=True):
+        st.markdown("**More heads, no more parameters**")
+        st.caption(
+            f"d_model {bench.case.weights.d_model}: from {table['heads'].min()} to {table['heads'].max()} heads, "
+            f"always {', '.join(f'{count:,}' for count in counts)} learned numbers. "
+            "Heads cut the same matrices differently."
+        )
+        st.html(number_rows({name: table[name].tolist() for name in table}))
+
+
+def _one_head(bench: SiteExperiment) -> None:
+    with st.container(border=True):
+        st.markdown("**One head is not plain self-attention: there is still W_o**")
+        try:
+            found = claim.one_head(bench.case)
+        except ValueError as error:
+            st.caption(str(error))
+            return
+        st.caption(
+            f"One head of this site's size beside plain attention with the same W_q, W_k and W_v: weights agree to "
+            f"{_rounding(found.attn_change)}, outputs differ by up to {found.output_change:.3g} (their usual size is "
+            f"{found.output_size:.3g}). With the identity for W_o they agree to {_rounding(found.change_without_w_o)}. "
+            f"{found.parameters[0]:,} learned numbers against {found.parameters[1]:,}."
+        )
+
+
+def _loops(bench: SiteExperiment) -> None:
+    found, joined = claim.loops(bench.case), claim.concatenation_change(bench.case)
+    with st.container(border=True):
+        st.markdown("**A batched product equals the double loop, and a view joins the heads**")
+        st.caption(
+            f"{found.products} products, one for each sentence and head, at once and one by one: "
+            f"largest difference {_rounding(found.change)}; {found.batched_seconds * 1e3:.2f} ms against "
+            f"{found.loop_seconds * 1e3:.2f} ms, "
+            f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured). "
+            "transpose, contiguous and view give what torch.cat of the heads' contexts gives: largest difference "
+            f"{_rounding(joined)}."
+        )
+
+
+def _scaling(bench: SiteExperiment) -> None:
+    found, normal = claim.scaling(bench.case), claim.scaling_of_normal(bench.case.weights.d_k)
+    with st.container(border=True):
+        st.markdown("**Scaling keeps the variance of the scores near 1**")
+        st.caption(
+            f"For independent normal numbers at d_k {bench.case.weights.d_k}: variance "
+            f"{float(normal.scaled.var()):.2f} with 1/√d_k, {float(normal.unscaled.var()):.1f} without. This "
+            f"trained site: {float(found.scaled.var()):.2f} with, {float(found.unscaled.var()):.1f} without; training "
+            "need not keep it at 1. The largest weight of a row is "
+            f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
+            f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one, and passes back "
+            f"{float(found.passed_unscaled.mean() / found.passed_scaled.mean()):.0%} of what it passes back with the "
+            "scale (the norm of its Jacobian, on average)."
+        )
+        counted = {
+            "score": {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()},
+            "largest weight of a row": {
+                "with 1/√d_k": found.largest_scaled.numpy(),
+                "without": found.largest_unscaled.numpy(),
+            },
+        }
+        made = histogram_figure(
+            counted, title=f"{bench.name}, all heads: before softmax and after", theme=charts.theme()
+        )
+        charts.show(made, key="scores", table=lambda: histogram_table(counted))
+
+
+def _additive(bench: SiteExperiment) -> None:
+    weights = bench.case.weights
+    with st.container(border=True):
+        st.markdown("**A dot product is faster and smaller than additive scores**", help=explained("additive"))
+        if not st.button(f"Measure at {SHORTER} tokens", key="measure-additive"):
+            st.caption("Both kinds of scores on random queries and keys of this site's sizes; about a second.")
+            return
+        with st.spinner("Measuring …"):
+            warm_up()
+            found = score_costs(weights.n_heads, weights.d_k, SHORTER)
+        rows = [(name, f"{cost.seconds * 1e3:.2f}", f"{cost.nbytes / 1e6:.2f}") for name, cost in found.items()]
+        st.html(small_table(("scores", "ms", "peak, MB"), rows))
+        dot, slow = found["dot product"], found["additive"]
+        st.caption(
+            f"{slow.seconds / dot.seconds:.0f} times as long and {slow.nbytes / dot.nbytes:.0f} times the memory: "
+            "additive scores make a vector of d_k numbers for each pair of tokens before they make one of it."
+        )
+
+
+def _deletion(bench: SiteExperiment) -> None:
+    with st.container(border=True):
+        st.markdown("**What `del query, key, value` frees before the last line**")
+        if not st.button(f"Measure at {LENGTH} tokens", key="measure-deletion"):
+            st.caption("Six passes with the line and six without, some seconds in all.")
+            return
+        with st.spinner("Measuring memory …"):
+            warm_up()
+            table = deletion(bench.case.weights, LENGTH)
+        st.html(small_table(("path", "held by", *(f"{what}, MB" for what in MEASURES)), _deletion_rows(table)))
+        st.caption(
+            "Without → with the line. It frees them before the last product, when nobody else holds them. The peak of "
+            "the explicit path lies earlier, at the scores, and stays; a recorder or autograd keeps all three alive, "
+            f"and then del frees nothing. Measured: {METHOD}."
+        )
+
+
+def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
+    """A line for each path and holder: every measure without the line, and with it."""
+    found = table.set_index(["path", "holder", "deleted"])
+
+    def both(path: str, holder: str, name: str) -> str:
+        without, deleted = (found.loc[(path, holder, deleted), name] / 1e6 for deleted in (False, True))
+        return f"{without:.2f} → {deleted:.2f}"
+
+    return [
+        [path, held_by, *(both(path, holder, name) for name in MEASURES.values())]
+        for path in dict.fromkeys(table["path"])
+        for holder, held_by in HOLDERS.items()
+    ]
+
+
+def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
+    """softmax(x xᵀ / √d) beside the head's own map, and the form between them."""
+    if view.kind == "cross":
+        st.info("In cross-attention queries and keys come from two sentences: choose a self-attention site to compare.")
+        return
+    case = bench.alone
+    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
+    found = modulation_of(case.weights, case.input_[0], view.head, mask)
+    tokens = texts(bench.trace.query_tokens(view.kind))
+    panels = [
+        Panel("softmax(x xᵀ / √d_model)", found.plain.numpy()),
+        Panel(f"the head's own map, H{view.head}", found.own.numpy()),
+        Panel("difference", found.difference.numpy(), "signed"),
+    ]
+    title = f"{bench.name} H{view.head}: x with itself, and what the head makes of it"
+    made = panels_figure(panels, tokens, tokens, title=title, theme=charts.theme())
+    charts.show(made, key="modulated", table=lambda: panels_table(panels, tokens, tokens))
+    left, right = st.columns([45, 55], gap="small")
+    with left:
+        st.markdown(
+            f"The scores are x F xᵀ with F = W_Q W_Kᵀ, learned, and not x xᵀ. On this sentence a row "
+            f"moves **{float(found.moved.mean()):.0%}** of its weight on average, at most "
+            f"**{float(found.moved.max()):.0%}**."
+            f"\n\n- **Asymmetry {found.asymmetry:.3f}**, |F − Fᵀ| / 2|F|: 0 is symmetric, a random form has about "
+            "0.71. So i may look at j without j looking at i.\n"
+            f"- **Distance to the identity {found.from_identity:.3f}**, the smallest |F − c·I| / |F|: 0 would be plain "
+            "x xᵀ up to a factor, 1 has nothing of it.\n"
+            f"- **Rank {len(found.spectrum)} of {len(found.form)}**: a head compares tokens in d_k directions only."
+        )
+        st.caption(
+            "F leaves out the biases of W_q and W_k; the head's map has them. Neither map is Q x xᵀ Kᵀ V x, as it is "
+            "sometimes written: softmax stands between, and without it a row of these scores would sum to "
+            f"{float(found.linear_sums.min()):.3g} to {float(found.linear_sums.max()):.3g} instead of 1.",
+            help=explained("bilinear form", "modulation", "rank", "singular value"),
+        )
+    with right:
+        made = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=charts.theme())
+        charts.show(made, key="spectrum", table=lambda: _spectrum_table(found.spectrum.tolist()))
+
+
+def _spectrum_table(spectrum: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"number": range(len(spectrum)), "singular_value": spectrum})
+
+
+def _rounding(change: float) -> str:
+    return f"{change:.1e}" if change else "0, to the last bit"

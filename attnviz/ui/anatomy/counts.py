@@ -1,0 +1,143 @@
+"""The Anatomy page's part on what is documented wrongly: shapes, numbers of heads, and what the decoder reads."""
+
+import streamlit as st
+
+from attnviz.analysis.anatomy.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
+from attnviz.analysis.anatomy.registered import registered
+from attnviz.analysis.anatomy.target_shift import TargetShift, target_shift
+from attnviz.text.display import display_token
+from attnviz.ui.anatomy.state import AnatomyState
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.terms import explained
+from attnviz.views.site.code_tables import word_table
+
+SENTENCES = ("typed sentence", "second sentence")
+
+
+def counts(bench: SiteExperiment, view: AnatomyState) -> None:
+    """Five things that texts about attention get wrong, each with what is true on this model and these sentences."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        _shapes(bench)
+        _heads(bench)
+    with right:
+        _target(bench)
+        _xavier(bench)
+        _plain_list(bench)
+
+
+def _shapes(bench: SiteExperiment) -> None:
+    cases = (bench.alone, bench.second_alone)
+    weights = bench.case.weights
+    d_model = weights.d_model
+    with st.container(border=True):
+        st.markdown(
+            "**Queries have the length in the middle, not d_model**", help=explained("d_model", "q_len", "k_len")
+        )
+        rows = [
+            (line.name, _struck(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
+            for line in per_head_shapes(cases)
+        ]
+        st.html(word_table(("per head", "often documented as", "is", *SENTENCES), rows))
+        _, refusal = joined_as_documented(bench.alone)
+        fits, said = joined_as_documented(bench.alone, length=d_model)
+        st.caption(
+            f"Only the weights have d_model in the middle. Whoever believes the second column joins the heads by "
+            f"`Z.reshape(heads * d_model, d_v)`. On the typed sentence: {_code(refusal) if refusal else 'no error'} "
+            f"A test on random numbers of the documented shape, {d_model} tokens long, "
+            f"{f'gives {fits} and notices nothing.' if fits else f'raises too: {_code(said)}'}"
+        )
+
+
+def _heads(bench: SiteExperiment) -> None:
+    d_model, n_heads = bench.case.weights.d_model, bench.case.weights.n_heads
+    with st.container(border=True):
+        st.markdown("**d_model is a multiple of the number of heads, not the other way round**")
+        rows = [
+            (
+                str(count.heads),
+                str(count.of_d_model),
+                str(count.by_d_model),
+                count.refusal or f"takes it: d_k {d_model // count.heads}",
+            )
+            for count in head_counts(d_model, n_heads)
+        ]
+        heads = (
+            "num_heads",
+            f"{d_model} % num_heads",
+            f"num_heads % {d_model}",
+            "nn.MultiheadAttention, asked just now",
+        )
+        st.html(word_table(heads, rows))
+        st.caption(
+            f"A head needs a whole number of columns, so that {d_model} % num_heads must be 0. “num_heads must be a "
+            f"multiple of d_model” asks for 0 in the next column: it would forbid this model's {n_heads} heads, and "
+            f"allow {2 * d_model}, which PyTorch refuses."
+        )
+
+
+def _target(bench: SiteExperiment) -> None:
+    shifts = [target_shift(bench.batch, item) for item in range(2)]
+    with st.container(border=True):
+        st.markdown(
+            "**The decoder's input lacks the last token of the target, whatever the source's length**",
+            help=explained("tgt_in", "tgt_out"),
+        )
+        longest = max(len(shift.rows) for shift in shifts)
+        rows = [
+            ("source", *(str(shift.src) for shift in shifts)),
+            ("target, with <bos:…> and <eos>", *(str(shift.tgt) for shift in shifts)),
+            ("tgt_in, what goes in", *(_input(shift) for shift in shifts)),
+            ("tgt_out, the labels", *(f"{len(shift.rows)}, without {_shown(shift.rows[0][0])}" for shift in shifts)),
+            ("<pad> behind them, left out of the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
+            ("“one shorter than the source” would be", *(_one_less(shift) for shift in shifts)),
+        ]
+        st.html(word_table(("tokens", *SENTENCES), rows))
+        ends = [(f"row {at}", *map(_shown, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
+        st.html(word_table(("typed sentence", "goes in", "should come out"), ends))
+
+
+def _input(shift: TargetShift) -> str:
+    if shift.dropped is None:
+        return f"{len(shift.rows)}: cut at the limit, no end to leave out"
+    return f"{len(shift.rows)}, without {_shown(shift.dropped)}"
+
+
+def _one_less(shift: TargetShift) -> str:
+    return f"{shift.src - 1}: {'right by chance' if shift.one_less_than_source else 'wrong'}"
+
+
+def _xavier(bench: SiteExperiment) -> None:
+    weights = bench.case.weights
+    found = xavier_spread(weights)
+    with st.container(border=True):
+        st.markdown("**Xavier takes a head axis for a kernel's**", help=explained("Xavier"))
+        st.caption(
+            f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a "
+            f"standard deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
+            f"{found.each:.4f}, {found.each / found.whole:.1f} times as much. Nothing is raised."
+        )
+
+
+def _plain_list(bench: SiteExperiment) -> None:
+    d_model = bench.case.weights.d_model
+    found = registered(d_model)
+    with st.container(border=True):
+        st.markdown("**Layers in a plain list are nobody's parameters**", help=explained("ModuleList"))
+        st.caption(
+            f"Four maps of {d_model} × {d_model} in `nn.ModuleList`: `parameters()` finds {found.in_module_list:,} "
+            f"learned numbers. In a Python list: {found.in_list:,}, and `state_dict()` holds {found.saved} entries. An "
+            "optimizer then trains nothing, and a saved file is empty; the forward pass runs all the same."
+        )
+
+
+def _struck(documented: str, axes: str) -> str:
+    return documented if documented in ("", axes) else f"{documented} ✗"
+
+
+def _shown(token) -> str:
+    return display_token(token)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`."

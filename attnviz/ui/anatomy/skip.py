@@ -1,0 +1,70 @@
+"""The Anatomy page's second part: a line of the walk is left out or changed, and run."""
+
+import html
+from collections.abc import Mapping
+
+import streamlit as st
+from torch import Tensor
+
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped
+from attnviz.analysis.tables import tensor_table
+from attnviz.ui import charts
+from attnviz.ui.anatomy.state import AnatomyState
+from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.outcome import has_maps, maps, numbers, verdict
+from attnviz.views.site.code_tables import word_table
+from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
+from attnviz.views.terms import term
+
+HEADS = ("changed line", "what comes of it", "right", "tried instead")
+AXES = {
+    "x": ("batch", "length", "heads·d_k"),
+    "query": ("batch", "heads", "q_len", "d_k"),
+    "scores": ("batch", "heads", "q_len", "k_len"),
+    "context": ("batch", "heads", "q_len", "d_v"),
+}
+
+
+def skip(bench: SiteExperiment, view: AnatomyState) -> None:
+    """All changed lines with what comes of them; below, one of them in full."""
+    outcomes = {name: skipped(name, bench.case) for name in SKIPS}
+    rows = [
+        (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
+        for name, outcome in outcomes.items()
+    ]
+    lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": "what comes of it"})
+    line_list("skip", lines, values=list(SKIPS), value=view.skip)
+    chosen, outcome, before = SKIPS[view.skip], outcomes[view.skip], given(view.skip, bench.case)
+    left, right = st.columns([42, 58], gap="small")
+    with left:
+        st.html(f"<p class='why'>{html.escape(chosen.why)}</p>")
+        numbers(outcome)
+        _had(before)
+        st.caption("Every line above has just been run on both sentences; a click or the arrow keys open one.")
+    with right:
+        if has_maps(outcome):
+            maps(bench, outcome, view.head)
+        else:
+            _tensor(bench, before.tensors, view.head)
+
+
+def _had(before: Given) -> None:
+    """The tensors that the line was given and made, with how they lie in memory: what torch's errors speak of."""
+    tensors = dict(before.tensors) | ({} if before.made is None else {"→ made": before.made})
+    rows = [
+        (name, str(tuple(tensor.shape)), str(tensor.stride()), "yes" if tensor.is_contiguous() else "no")
+        for name, tensor in tensors.items()
+    ]
+    heads = ("the line was given", term("shape"), term("strides"), term("contiguous"))
+    st.html(word_table(heads, rows))
+
+
+def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> None:
+    """The first tensor that the line was given, where it led to no map."""
+    name, tensor = next(iter(tensors.items()))
+    axes, values = AXES[name], tensor.float().numpy()
+    made = tensor_picture(
+        tiles_of(values, axes, head=head), title=f"{name}, which the line was given, {bench.name}", theme=charts.theme()
+    )
+    charts.show(made, key="given", table=lambda: tensor_table(values, axes, head=head, tokens=bench.tokens))

@@ -1,0 +1,28 @@
+"""What a link to the Anatomy page carries besides the sentence and the site."""
+
+from dataclasses import dataclass
+
+from attnviz.analysis.anatomy.shape_walk import LAYOUTS
+from attnviz.analysis.anatomy.skipped_lines import SKIPS
+from attnviz.ui.address.fields import choice, whole
+from attnviz.ui.site.experiment import SiteState
+
+PARTS = {
+    "walk": "Shape walk",
+    "skip": "Skip a line",
+    "memory": "Memory order",
+    "claims": "Claims",
+    "counts": "Shapes and counts",
+    "modulation": "Self-attention? Not really",
+}
+MOST_LINES = 40
+
+
+@dataclass(frozen=True)
+class AnatomyState(SiteState):
+    """`line` is the step of the walk that is shown, `skip` the line that is left out."""
+
+    part: str = choice("walk", tuple(PARTS))
+    layout: str = choice("batch_first", LAYOUTS)
+    line: int = whole(0, MOST_LINES)
+    skip: str = choice("contiguous", tuple(SKIPS))

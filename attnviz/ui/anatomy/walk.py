@@ -1,0 +1,93 @@
+"""The Anatomy page's shape walk, and the order of numbers in memory."""
+
+import html
+
+import streamlit as st
+
+from attnviz.analysis.anatomy.row_major import memory_order
+from attnviz.analysis.anatomy.shape_walk import shape_walk
+from attnviz.analysis.anatomy.walk_lines import Axes, WalkStep
+from attnviz.analysis.tables import tensor_table
+from attnviz.ui import charts
+from attnviz.ui.address import widgets
+from attnviz.ui.anatomy.state import AnatomyState
+from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.outcome import fact_line
+from attnviz.ui.site.terms import explained
+from attnviz.views.site.code_tables import memory_card, memory_cells
+from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
+from attnviz.views.terms import term
+
+HEADS = ("line", "shape", "strides", "contig.", "bytes")
+LAYOUT_NAMES = {"batch_first": "batch first", "sequence_first": "sequence first"}
+
+
+def walk(bench: SiteExperiment, view: AnatomyState) -> None:
+    """Every line of the site as a table, one of them large."""
+    steps = shape_walk(bench.case, view.layout)
+    at = min(view.line, len(steps) - 1)
+    left, right = st.columns([60, 40], gap="small")
+    with left:
+        with st.container(key="walk-layout"):
+            switch, note = st.columns([36, 64], gap="small", vertical_alignment="center")
+        with switch:
+            widgets.segments("layout", "Layout", LAYOUT_NAMES, view.layout, hide_label=True)
+        note.caption(
+            "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages run "
+            "on, makes neither scores nor weights, and what it puts out needs no contiguous.",
+            help=explained("fused kernel", "batch first", "sequence first"),
+        )
+        helps = {head: head for head in HEADS[1:]}
+        lines = Lines("Lines of the walk", HEADS, [_row(step) for step in steps], helps=helps)
+        line_list("line", lines, values=range(len(steps)), value=at)
+    with right, st.container(gap="xsmall"):
+        _large(bench, steps[at], view.head)
+
+
+def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
+    st.code(step.code, language="python", wrap_lines=True)
+    before = f"{_sizes(step.before)} → " if step.before else ""
+    memory = "the same memory, another view" if step.shares else "memory of its own"
+    fact_line(
+        f"{before}<b>{_sizes(step.after)}</b>",
+        f"{term('strides')} <b>{step.strides}</b>",
+        f"<b>{'' if step.contiguous else 'not '}{term('contiguous')}</b>, {memory}",
+        f"<b>{step.nbytes:,}</b> {term('bytes')}"
+        + (f", {step.held:,} {term('held')}" if step.held != step.nbytes else ""),
+    )
+    st.html(f"<p class='why'>{html.escape(step.why)}</p>")
+    axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
+    tiles = tiles_of(numbers, axes, head=head)
+    made = tensor_picture(
+        tiles, title=f"{step.name}, {bench.name}", weights=step.name in ("attn", "mask"), theme=charts.theme()
+    )
+    charts.show(made, key="tensor", table=lambda: tensor_table(numbers, axes, head=head, tokens=bench.tokens))
+
+
+def memory(bench: SiteExperiment, view: AnatomyState) -> None:
+    """A small tensor's numbers and their places, before and after view and transpose."""
+    st.caption(
+        "Three tokens, two heads, d_k 2. Each cell shows the number that stands there (its first place in memory) and "
+        "its place now; the shade follows the place. Below each tensor its memory, which is one row: in a contiguous "
+        "tensor the last axis runs fastest (row-major)."
+    )
+    cards = [
+        memory_card(
+            ordering.code,
+            f"{', '.join(ordering.axes)} · strides {ordering.strides} · "
+            f"{'contiguous' if ordering.contiguous else 'not contiguous'}. {ordering.why}",
+            memory_cells(ordering.numbers.numpy(), ordering.places.numpy(), ordering.axes, theme=charts.theme()),
+        )
+        for ordering in memory_order()
+    ]
+    st.html(f"<div class='memory-cards'>{''.join(cards)}</div>")
+
+
+def _row(step: WalkStep) -> tuple[str, ...]:
+    sizes = "×".join(str(size) for _, size in step.after)
+    return step.code, sizes, str(step.strides), "yes" if step.contiguous else "no", f"{step.nbytes:,}"
+
+
+def _sizes(axes: Axes) -> str:
+    return "(" + ", ".join(f"{html.escape(name)} {size}" for name, size in axes) + ")"

@@ -1,0 +1,92 @@
+"""Loaded models and their traces, kept while they are in use: a bounded shelf that many threads may reach into."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Generic, TypeVar
+
+UNDER_WAY = "Another visitor is loading this model; yours begins as soon as it is there"
+
+Progress = Callable[[float, str], None]
+Kept = TypeVar("Kept")
+Name = TypeVar("Name", bound=Hashable)
+Read = Callable[[Name, Progress | None], Kept]
+
+
+@dataclass
+class _Place(Generic[Kept]):
+    """A name's place: empty until its model is loaded, locked while somebody loads it."""
+
+    lock: Lock = field(default_factory=Lock)
+    model: Kept | None = None
+    size: float = 0
+
+
+class BoundedCache(Generic[Name, Kept]):
+    """At most `most` models, or things whose `size` adds up to that; what was asked for longest ago makes room.
+
+    The newest stays, however large it is.
+
+    `read(name, progress)` loads one. Two visitors who ask for the same name load it once, and neither waits for a
+    model of another name. Room is made after loading, so that a name that cannot be loaded costs nobody a model.
+    Without `read`, whoever asks brings it along.
+    """
+
+    def __init__(
+        self, read: Read[Name, Kept] | None = None, *, most: float = 2,
+        size: Callable[[Kept], float] = lambda kept: 1,
+    ) -> None:  # fmt: skip
+        if most < 1:
+            raise ValueError(f"A shelf holds at least one model, not {most}.")
+        self._read, self._most, self._size = read, most, size
+        self._places: OrderedDict[Name, _Place[Kept]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
+        """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever
+        waits for that, that it is under way.
+
+        `read` takes the place of the shelf's own: for what takes more to make than its name. It is not kept. Raises
+        what it raises; the name is then tried again the next time.
+        """
+        read = read or self._read
+        if read is None:
+            raise ValueError(f"Nobody has said how {name!r} is made: give the shelf a `read`, or hand one in.")
+        with self._lock:
+            place = self._places.setdefault(name, _Place())
+        if progress is not None and place.model is None and place.lock.locked():
+            progress(0.0, UNDER_WAY)
+        with place.lock:
+            if place.model is None:
+                place.model = self._loaded(name, place, lambda: read(name, progress))
+                place.size = self._size(place.model)
+            model = place.model
+        with self._lock:
+            self._keep(name, place)
+        return model
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """What is loaded, the longest unused first."""
+        with self._lock:
+            return tuple(name for name, place in self._places.items() if place.model is not None)
+
+    def _loaded(self, name: Name, place: _Place[Kept], load: Callable[[], Kept]) -> Kept:
+        try:
+            return load()
+        except BaseException:
+            with self._lock:
+                if self._places.get(name) is place:
+                    del self._places[name]
+            raise
+
+    def _keep(self, name: Name, place: _Place[Kept]) -> None:
+        self._places[name] = place  # it may have made room for others while this thread waited
+        self._places.move_to_end(name)
+        loaded = [other for other, kept in self._places.items() if kept.model is not None]
+        total = sum(self._places[other].size for other in loaded)
+        for other in loaded[:-1]:
+            if total <= self._most:
+                return
+            total -= self._places.pop(other).size

@@ -1,0 +1,82 @@
+"""What the browser is sent for a tab, made once for a text and kept for the choices that follow; the view beside it."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from attnviz.tracing.external.weights import BareWeights
+from attnviz.ui.cache.room import Room
+from attnviz.widgets.wire import pack, unpack
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+Made = TypeVar("Made")
+ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is made of them
+
+
+def cached_payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], bytes]) -> bytes:
+    """`make()`, or what it gave before for the same weights, sentences and `how`; with `view` in its header."""
+    header, blobs = unpack(cached(trace, how, make=make))
+    return pack({**header, "view": view}, bytes(blobs))
+
+
+def cached(trace: "Trace", how: tuple[Any, ...], *, make: Callable[[], Made]) -> Made:
+    """`make()`, or what it gave before for the same weights, sentences and `how`.
+
+    What is made of a visitor's own weights is kept for that visitor alone, and goes when they leave.
+    """
+    said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
+    name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
+    return _within_room(name, make) if isinstance(trace, BareWeights) else _made(name, make)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Making every head's map …")
+def _made(name: str, _make: Callable[[], Made]) -> Made:
+    return _make()
+
+
+class _Kept:
+    """What was made, and takes its place in the room for as long as it is kept."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+        ROOM.put(self, size(made))
+
+
+def _within_room(name: str, make: Callable[[], Made]) -> Made:
+    """As `_made`; where there is no room to keep it, it is made, and made again the next time."""
+    made: list[Made] = []
+
+    def make_and_keep() -> _Kept:
+        made.append(make())
+        return _Kept(made[0])
+
+    try:
+        return _made_of_own(name, make_and_keep).made
+    except MemoryError:
+        if made:
+            return made[0]
+        raise
+
+
+@st.cache_resource(max_entries=8, scope="session", show_spinner="Making every head's map …")
+def _made_of_own(name: str, _make: Callable[[], _Kept]) -> _Kept:
+    return _make()
+
+
+def size(made: Any) -> int:
+    """Bytes of what pages make of weights: packed numbers, tensors, tables, and what consists of these."""
+    if isinstance(made, tuple | list):
+        return sum(map(size, made))
+    if isinstance(made, dict):
+        return sum(map(size, made.values()))
+    if is_dataclass(made):
+        return sum(size(getattr(made, part.name)) for part in fields(made))
+    if hasattr(made, "untyped_storage"):  # a tensor, which may be a few numbers seen many times
+        return made.untyped_storage().nbytes()
+    return sys.getsizeof(made)  # pandas adds up the columns of a table

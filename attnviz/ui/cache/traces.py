@@ -1,0 +1,130 @@
+"""What is kept between runs of a page: models and traces, shared by all visitors, in bounded caches.
+
+Torch is imported when the first model is asked for, after the page's input has been drawn.
+"""
+
+import gc
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry, Progress, entries
+from attnviz.ui import offered
+from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.request import Request
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.models.translator.translator import Translator
+    from attnviz.tracing.trace import Trace
+
+_MOST_THREADS = 1024
+
+
+def model(name: str, progress: Progress | None = None) -> "Model":
+    """A model, loaded once for all visitors: of the catalogue, or else the folder or hub id of a checkpoint.
+
+    `progress(share, what)` is told how far a checkpoint is. Raises ValueError with one sentence, also for a model that
+    this instance does not offer.
+    """
+    if _is_shipped(name):
+        return _shipped(name)
+    offered.require(name)
+    return _others.get(name, progress)
+
+
+def inputs(entry: Entry, progress: Progress | None = None) -> tuple[str, ...]:
+    """What a model asks for; one that is not shipped is loaded for it, and `progress` told how far it is.
+
+    Raises ValueError with one sentence.
+    """
+    return ("src", "to", "tgt") if _is_shipped(entry.name) else model(entry.name, progress).inputs
+
+
+def _is_shipped(name: str) -> bool:
+    return any(entry.name == name for entry in entries())
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
+def _shipped(name: str) -> "Translator":
+    _prepare()
+    from attnviz.models.catalogue import translator
+
+    loaded = translator(name)
+    loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
+    gc.collect()
+    gc.freeze()  # what exists now lives as long as the server: later collections skip it
+    return loaded
+
+
+def _read(name: str, progress: Progress | None) -> "Model":
+    offered.require(name)  # the last place before the disk and the hub
+    _prepare()
+    from attnviz.models.catalogue import load
+
+    return load(name, progress=progress)
+
+
+# Not a cache of Streamlit's, which would keep the visitor's progress bar together with the model.
+_others: "BoundedCache[str, Model]" = BoundedCache(_read, most=2)
+
+
+def _prepare() -> None:
+    import torch
+
+    torch.set_num_threads(_threads())
+
+
+def _threads() -> int:
+    """Threads of one computation. Raises ValueError with one sentence where ATTNVIZ_THREADS is no such number."""
+    said = os.environ.get("ATTNVIZ_THREADS", "").strip() or "1"  # sentences are short, visitors are many
+    if not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST_THREADS:
+        raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST_THREADS}.")
+    return int(said)
+
+
+def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0, **kept: bool) -> "Trace":
+    """The trace of what was typed, whatever a model asks for; `kept` is what a checkpoint's trace may leave out.
+
+    Raises ValueError with one sentence.
+    """
+    ways: dict[tuple[str, ...], Callable[..., Trace]] = {
+        ("src", "to", "tgt"): lambda trace: trace(src, to=to, tgt_text=tgt or None),
+        ("src", "tgt"): lambda trace: trace(src, tgt_text=tgt or None, **kept),
+        ("text", "pair"): lambda trace: trace(src, tgt if tgt.strip() else None, **kept),
+        ("text",): lambda trace: trace(src, new_tokens=new, **kept),
+    }
+    return ways[loaded.inputs](loaded.trace)
+
+
+_Asked = tuple[str, str, str, str, str, int, bool]
+
+
+def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
+    name, _, src, to, tgt, new, whole = asked
+    return run(model(name), src, to=to, tgt=tgt, new=new, logits=whole, hidden=whole)
+
+
+# By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.
+_TRACES = 1.5e9  # bytes
+_traces: "BoundedCache[_Asked, Trace]" = BoundedCache(_traced, most=_TRACES, size=lambda trace: trace.nbytes())
+
+
+def trace(request: Request) -> "Trace":
+    """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
+    return _traces.get(_asked(request))
+
+
+def attention(request: Request) -> "Trace":
+    """As `trace`, for who looks at attention alone: a checkpoint's logits and hidden states may be missing, which are
+    half the time of a long pass and two thirds of its memory.
+    """
+    whole = _asked(request)
+    return _traces.get(whole if whole in _traces.names or _is_shipped(request.entry.name) else (*whole[:-1], False))
+
+
+def _asked(request: Request) -> _Asked:
+    weights = model(request.entry.name).model_id
+    return request.entry.name, weights, request.src, request.to, request.tgt, request.new, True

@@ -1,0 +1,60 @@
+"""A Plotly figure on a page, with what a reader takes along: PNG and SVG, the same numbers as a table, and as CSV."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.ui import captions
+from attnviz.ui.mount import picture_tools
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Table = Callable[[], pd.DataFrame]
+
+
+def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None) -> None:
+    """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
+
+    `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
+    file; left out, it is what the page says of its run.
+    """
+    chart(made, key=key)
+    take_along(key, table, caption)
+
+
+def chart(made: Any, *, key: str) -> None:
+    """Draw a figure as wide as its place."""
+    # Plotly's own button would save a picture without its caption.
+    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
+    st.plotly_chart(made, key=key, width="stretch", theme=None, config=config)
+
+
+def take_along(key: str, table: "Table", caption: list[str] | None = None) -> None:
+    """The buttons of the chart under `key`: PNG and SVG, made in the browser, and its numbers as CSV and as a table."""
+    name = f"attnviz-{key}"
+    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center", key=f"{key}-tools"):
+        picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
+        st.download_button(
+            "CSV",
+            # The mark at the start makes spreadsheet programs read UTF-8.
+            lambda: table().to_csv(index=False).encode("utf-8-sig"),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            key=f"{key}-csv",
+        )
+        numbers(key, table)
+
+
+def numbers(key: str, table: "Table") -> None:
+    """A button that opens a picture's numbers as a table: for reading aloud, for sorting and for copying."""
+    with st.popover("Table", key=f"{key}-table", on_change="rerun") as opened:
+        if opened.open:
+            st.dataframe(table(), hide_index=True, width="content", height="auto", key=f"{key}-numbers")
+
+
+def theme() -> str:
+    """The browser's theme, "light" or "dark"."""
+    return st.context.theme.type or "light"

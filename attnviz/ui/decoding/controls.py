@@ -1,0 +1,181 @@
+"""The Decoding page's controls. Each draws itself; together they are a `DecodingView`, kept in the address."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.decoding.state import (
+    CHOICES,
+    DROPOUT,
+    DTYPES,
+    MASKS,
+    MORE,
+    NUMBERS,
+    OF_CHOICE,
+    WAYS,
+    DecodingState,
+    view_of,
+)
+from attnviz.ui.reported import NUMBER, SITE, reported
+
+COMPONENT = "stepper"
+PLACE = {"step": "step", "layer": "map_layer", "head": "map_head"}  # in the address
+PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
+CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
+
+
+def linked(trace, entry: Entry) -> DecodingState:
+    """The view that the address asks for; what it asks wrongly is said above."""
+    start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
+    asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
+    layout.note(*persistent.of_link(problems))
+    return asked
+
+
+def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
+    """How to step, how to choose, and what the training side is compared with. A checkpoint has no beam here, and its
+    padding is its own.
+    """
+    bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
+    chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_defined(*WAYS.values()))}
+    without = () if is_own else ("beam",)
+    if asked.choose in without:
+        layout.note("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
+    chosen["choose"] = _one_of(asked, "choose", "Next token", bar, without=without, help=_defined(*CHOICES.values()))
+    for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
+        chosen[name] = _number(asked, name, label, bar)
+    chosen["seed"] = _number(asked, "seed", "Seed", bar)
+    chosen["smoothing"] = _number(asked, "smoothing", "Smoothing", bar)
+    if is_own:
+        chosen["padding"] = _number(asked, "padding", "Padding", bar)
+    return chosen
+
+
+def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
+    """The switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
+    if not is_own:
+        st.caption(
+            "Break it: the switches change how attnviz's own translators compute. This checkpoint is run as it is; "
+            "its mask can be changed on the Masks page."
+        )
+        return {}
+    here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
+    here.markdown("**Break it**", width="content", help=_defined(*SWITCHES, first=definition("Break it")))
+    return {
+        "causal": _listed(asked, "causal", "Causal mask", here),
+        "dtype": _listed(asked, "dtype", "Type that the steps run in", here),
+        "dropout": _switch(asked, "dropout", f"Dropout {DROPOUT:g} left on", here, help=definition("Dropout left on")),
+        "restart": _switch(
+            asked,
+            "restart",
+            "Positions restart in the cache",
+            here,
+            help=definition("Positions restart in the cache"),
+        ),
+    }
+
+
+def more(asked: DecodingState) -> dict[str, Any]:
+    """What else is drawn below."""
+
+    def draw(**more) -> str | None:
+        look: dict[str, Any] = {"label_visibility": "collapsed", "help": _defined(*MORE.values())}
+        return st.segmented_control("More", list(MORE), format_func=MORE.__getitem__, **look, **more)
+
+    widgets.show("more-shown", asked.more, {"default": asked.more}, draw, lambda: _take("more", "more-shown"))
+    return {"more": asked.more}
+
+
+def experiment(asked: DecodingState) -> dict[str, Any]:
+    """The untrained experiment's ids and seed, where it is shown."""
+    if asked.more != "experiment":
+        return {}
+    columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
+    labels = {"ids_src": "Source ids", "ids_tgt": "Target ids"}
+    chosen: dict[str, Any] = {
+        name: _text(asked, name, label, column) for column, (name, label) in zip(columns, labels.items(), strict=False)
+    }
+    chosen["ids_seed"] = _number(asked, "ids_seed", "Seed of the weights", columns[2], width="stretch")
+    chosen["ids_causal"] = _switch(asked, "ids_causal", "Causal mask", columns[3])
+    return chosen
+
+
+def shown(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
+    """All options as one: what the controls that are drawn say, and the step and head that the address asks for."""
+    return DecodingState(**chosen, **{name: getattr(asked, name) for name in PLACE})  # type: ignore[arg-type]
+
+
+def adopt() -> None:
+    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
+    chosen = reported(COMPONENT, "view", {"step": NUMBER, "layer": SITE, "head": SITE}) or {}
+    shown = st.session_state.get(PLACE_SHOWN, {})
+    news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
+    persistent.write({PLACE[name]: str(value) for name, value in news.items()})
+    st.session_state[PLACE_SHOWN] = shown | news
+
+
+def _one_of(asked: DecodingState, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
+    known = {code: title for code, title in CODES[name].items() if code not in without}
+
+    def draw(**more) -> str:
+        titles = known.__getitem__
+        return where.segmented_control(label, list(known), format_func=titles, required=True, **options, **more)
+
+    value, key = getattr(asked, name), f"{name}-shown"
+    value = value if value in known else next(iter(known))
+    return widgets.show(key, value, {"default": value}, draw, lambda: _take(name, key))
+
+
+def _listed(asked: DecodingState, name: str, label: str, where) -> str:
+    known, value, key = CODES[name], getattr(asked, name), f"{name}-shown"
+
+    def draw(**more) -> str:
+        look: dict[str, Any] = {"label_visibility": "collapsed", "width": 170}
+        return where.selectbox(label, list(known), format_func=known.__getitem__, **look, **more)
+
+    return widgets.show(key, value, {"index": list(known).index(value)}, draw, lambda: _take(name, key))
+
+
+def _number(asked: DecodingState, name: str, label: str, where, **options) -> float:
+    number, value = NUMBERS[name], getattr(asked, name)
+    low, high, step = (type(value)(n) for n in (number.low, number.high, number.step))
+    options = {"width": _WIDTHS.get(name, 68), "help": definition(label)} | options
+
+    def draw(**more) -> float:
+        return where.number_input(label, low, high, step=step, **options, **more)
+
+    return widgets.show(name, value, {"value": value}, draw, lambda: _take(name, name))
+
+
+def _switch(asked: DecodingState, name: str, label: str, where, **options) -> bool:
+    def draw(**more) -> bool:
+        return where.toggle(label, **options, **more)
+
+    value = getattr(asked, name)
+    return widgets.show(name, value, {"value": value}, draw, lambda: _take(name, name))
+
+
+def _text(asked: DecodingState, name: str, label: str, where) -> str:
+    value = getattr(asked, name)
+    return widgets.show(
+        name, value, {"value": value}, lambda **more: where.text_input(label, **more), lambda: _take(name, name)
+    )
+
+
+def _take(name: str, key: str) -> None:
+    value = st.session_state[key]
+    persistent.write({name: str(int(value)) if isinstance(value, bool) else None if value is None else str(value)})
+
+
+_WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line
+SWITCHES = ("Causal mask", "Type that the steps run in", "Dropout left on", "Positions restart in the cache")
+
+
+def _defined(*terms: str, first: str = "") -> str:
+    """A paragraph for each term of a widget, its name in front."""
+    return "\n\n".join([*([first] if first else []), *(f"**{term}**: {definition(term)}" for term in terms)])

@@ -1,0 +1,102 @@
+"""What the Decoding page can show besides: cost, the untrained experiment, the numbers as tables."""
+
+import streamlit as st
+
+from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.ui import captions, charts, layout
+from attnviz.ui.decoding import run_translator
+from attnviz.ui.decoding.state import DecodingState
+
+
+def more(request, view: DecodingState, run: Decoded) -> None:
+    """Draw the part that was chosen, if any."""
+    if view.more == "cost":
+        cost(request, len(run.made.src))
+    elif view.more == "experiment":
+        experiment(view)
+    elif view.more == "tables":
+        tables(run)
+
+
+@st.fragment
+def cost(request, src_len: int) -> None:
+    """Seconds and multiply-adds of one pass, of recomputing and of caching; measured when asked."""
+    import pandas as pd
+
+    from attnviz.views.decoding.cost_chart import cost_chart
+
+    st.caption(
+        f"A whole target of each length behind a source of {src_len} tokens, on this machine, now. One pass computes "
+        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
+        "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
+    )
+    if not run_translator.is_translator(request):
+        st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")
+        return
+    loaded = run_translator.translator_of(request.entry.name)
+    key = f"costs-{loaded.model_id}-{src_len}"
+    if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
+        st.session_state[key] = _measured(loaded, src_len)
+    costs = pd.DataFrame(st.session_state.get(key) or _counted(loaded, src_len))
+    charts.chart(cost_chart(costs, theme=charts.theme()), key="cost")
+    charts.take_along("cost", lambda: costs, captions.of_model())
+    st.dataframe(costs, key="cost-shown", hide_index=True, height=180)
+
+
+def _measured(loaded, src_len: int) -> list[dict]:
+    from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured
+
+    progress, costs = st.progress(0.0, "Measuring …"), []
+    for done, found in enumerate(measured(loaded, src_len=src_len), start=1):
+        costs.append(vars(found))
+        progress.progress(done / (len(LENGTHS) * len(WAYS)), f"Measuring: {found.way}, {found.length} tokens")
+    progress.empty()
+    return costs
+
+
+def _counted(loaded, src_len: int) -> list[dict]:
+    """Multiply-adds are known without a clock."""
+    from attnviz.analysis.decoding.cost import LENGTHS, WAYS, Cost, multiply_adds
+
+    config = loaded.model.config
+    return [vars(Cost(way, length, multiply_adds(config, way, src_len, length))) for length in LENGTHS for way in WAYS]
+
+
+def experiment(view: DecodingState) -> None:
+    """The untrained model and the prefixes of its target, printed, for the ids and the seed that were chosen."""
+    st.caption(
+        "An untrained model: vocabulary 10, d_model 8, and PyTorch's defaults besides (post-norm, 8 heads, 6 + 6 "
+        "layers, d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. "
+        "A row marked = is the same as in the prefix before, to within 1e-6: with the mask all but the newest are."
+    )
+    try:
+        ids = _ids(view.ids_src, "source"), _ids(view.ids_tgt, "target")
+        printed = _prefixes(*ids, view.ids_seed, causal=view.ids_causal)
+    except ValueError as error:
+        st.error(layout.literal(str(error)))
+        return
+    st.html(printed)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _prefixes(src: tuple[int, ...], tgt: tuple[int, ...], seed: int, *, causal: bool) -> str:
+    from attnviz.analysis.decoding.prefix_experiment import prefix_experiment
+    from attnviz.views.decoding.prefix_rows import prefix_rows
+
+    return prefix_rows(prefix_experiment(src, tgt, seed=seed, causal=causal))
+
+
+def tables(run: Decoded) -> None:
+    """The same numbers as tables, to sort and to take along as CSV."""
+    left, right = st.columns(2)
+    left.caption("Training: loss at each position")
+    left.dataframe(run.losses.rows, key="loss-table", hide_index=True, height=320)
+    right.caption("Verdict: every place and position")
+    right.dataframe(run.verdict.table(), key="verdict-table", hide_index=True, height=320)
+
+
+def _ids(text: str, name: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.replace(",", " ").split())
+    except ValueError:
+        raise ValueError(f"The {name} must be whole numbers with spaces between them, not “{text[:40]}”.") from None

@@ -1,0 +1,104 @@
+"""Why steps and pass are no longer equal: a sentence for each switch that is on, and what is good to know besides.
+
+Each says what is true of the run in view, with its own numbers.
+"""
+
+from dataclasses import dataclass
+
+from attnviz.ui.decoding.state import DROPOUT, DecodingState
+
+_BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The sentence that is always seen, and what follows for whoever opens it."""
+
+    why: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken;
+    and the share of what rounding to the steps' own type allows (None where the pass has the same type).
+    """
+
+    loss: float
+    intact_loss: float
+    coarse_share: float | None = None
+
+    @property
+    def losses(self) -> str:
+        """What became of the loss, to follow a subject."""
+        before, after = f"{self.intact_loss:.2f}", f"{self.loss:.2f}"
+        if before == after:
+            return f"stays at {after} nats"
+        return f"{'rises' if self.loss > self.intact_loss else 'falls'} from {before} to {after} nats"
+
+
+def reasons(view: DecodingState, seen: Seen) -> tuple[Reason, ...]:
+    """One for each switch that is on, true for the way of stepping that was chosen."""
+    found = (_mask(view, seen), _dropout(view, seen), _dtype(view, seen), _positions(view))
+    return tuple(reason for reason in found if reason is not None)
+
+
+def _mask(view: DecodingState, seen: Seen) -> Reason | None:
+    # The loss speaks of the mask only where nothing else has changed the pass.
+    loss = "" if view.dropout else f" Its loss on this target {seen.losses}."
+    if view.causal == "none":
+        return Reason(
+            "Without the causal mask every row of the pass also looks at tokens that no step has seen.",
+            f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
+            "without it would read each label off the next input: its loss would be near 0, and it would write "
+            "nonsense, for when it writes there is no next input to read.",
+        )
+    if view.causal == "ahead":
+        return Reason(
+            "The mask shows each row one token too many, the very one that it should predict.",
+            f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
+            "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
+            "such token to copy.",
+        )
+    return None
+
+
+def _dropout(view: DecodingState, seen: Seen) -> Reason | None:
+    if not view.dropout:
+        return None
+    alone = view.causal == "causal"
+    return Reason(
+        f"Dropout zeroes each number with probability {DROPOUT:g}, others in every run (seed {view.seed}), from the "
+        "embedding on.",
+        (f"The training loss {seen.losses}. " if alone else "")
+        + "That is what a forgotten eval() does: two runs of the same sentence differ, and so may what they write.",
+    )
+
+
+def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
+    if view.dtype not in _BITS:
+        return None
+    why = (
+        f"The steps run in {view.dtype}, weights and all, rounded to {_BITS[view.dtype]} bits; the pass stays in "
+        "float32, with 23."
+    )
+    if seen.coarse_share is None:
+        return Reason(why)
+    if seen.coarse_share <= 1:
+        return Reason(
+            why,
+            f"Rounding to {view.dtype} explains all of it: by what that does to this very pass, they part by "
+            f"{max(seen.coarse_share, 0.01):.2f} of what is allowed.",
+        )
+    return Reason(why, f"Rounding to {view.dtype} does not explain it: they part by more than that does to this pass.")
+
+
+def _positions(view: DecodingState) -> Reason | None:
+    if not view.restart:
+        return None
+    if view.way == "recomputed":
+        return Reason("Recomputing has no cache whose positions could restart: this switch changes nothing here.")
+    return Reason(
+        "Every cached step is embedded as if it stood at position 0.",
+        "Only the first one does: all that comes from position 1 on is computed for another place in the sentence.",
+    )

@@ -1,0 +1,112 @@
+"""The upper half of the Decoding page: training on the left, steps on the right, in one component."""
+
+import streamlit as st
+
+from attnviz.analysis.decoding.comparison import Decoded, token_text
+from attnviz.ui import captions
+from attnviz.ui.address import persistent, share
+from attnviz.ui.decoding import run as decoding_run
+from attnviz.ui.decoding.controls import COMPONENT, PLACE_SHOWN, adopt
+from attnviz.ui.decoding.state import CHOICES, WAYS, DecodingState
+from attnviz.ui.mount import stepper
+from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
+
+HYPOTHESES = 6  # of a beam, at each step
+
+
+def stage(request, trace, view: DecodingState, run: Decoded) -> None:
+    """Draw the component."""
+    model = decoding_run.stepping(request, view)
+    payload = stepper_payload(
+        _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
+    )
+    captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.spelled(run.made.ids)[0])
+    st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
+    stepper(captions.on(payload), key=COMPONENT, on_change=adopt)
+
+
+def _step(view: DecodingState, run: Decoded) -> int:
+    """The step that is shown: the last, or what the view asks for where there are as many."""
+    last = len(run.made.chosen) - 1
+    return last if view.step is None else min(view.step, last)
+
+
+def _training(run: Decoded, view: DecodingState) -> Training:
+    losses = run.losses
+    rows = [
+        {name: value if value == value else None for name, value in row.items()}  # a number that is not one stays empty
+        for row in losses.rows.to_dict("records")
+    ]
+    note = ""
+    if view.smoothing:
+        note = (
+            f"Label smoothing {view.smoothing:g} is on: the label is to get {1 - view.smoothing:g} of the probability "
+            "and the rest is spread evenly over the whole vocabulary, so that even a perfect guess costs."
+        )
+    return Training(rows, losses.mean, losses.counts, note)
+
+
+def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
+    made = run.made
+    candidates = [
+        [(token_text(model, token.id), token.probability, token.drawn, token.id) for token in step]
+        for step in run.candidates
+    ]
+    own = [token.id for token in made.chosen]
+    hypotheses = [
+        [
+            (
+                model.spelled(hypothesis.ids)[0],
+                hypothesis.log_probability,
+                hypothesis.score(1.0),
+                hypothesis.ended,
+                list(hypothesis.ids) == own[: len(hypothesis.ids)],
+            )
+            for hypothesis in kept[:HYPOTHESES]
+        ]
+        for kept in made.hypotheses
+    ]
+    return Inference(
+        candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)), run.passed
+    )
+
+
+def _was_cut(model, view: DecodingState, chosen: list[int]) -> bool:
+    """Whether a limit that nobody asked for ended it; after a prompt the reader says how many tokens are written."""
+    return "tgt" in model.inputs and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
+
+
+def _way(view: DecodingState, chosen: list[int], was_cut: bool) -> list[tuple[str, str]]:
+    """How it was decoded, and whether the limit ended it: words, and the term that they stand for."""
+    parts = [(WAYS[view.way], WAYS[view.way])]
+    if view.way == "teacher" and view.choose == "beam":
+        parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
+    elif view.choose != "greedy":
+        parts.append((view.choose, CHOICES[view.choose]))
+    if was_cut:
+        parts.append((f"cut after {len(chosen)} tokens, no <eos>", "cut"))
+    return parts
+
+
+def link_to_heads(request, trace, view: DecodingState, run: Decoded) -> None:
+    """The Heads page on the sentence that was stepped through, the step's row pinned, on the head that is in view."""
+    made = run.made
+    step = _step(view, run)
+    model = decoding_run.stepping(request, view)
+    own = _is_targets(run, trace)
+    if not own and "tgt" not in model.inputs:
+        st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
+        return
+    tgt = "" if "tgt" not in model.inputs else share.target(trace) if own else model.spelled(made.ids)[0]
+    kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
+    row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
+    there = persistent.way("Heads", row | {"tgt": tgt})
+    st.page_link(
+        "pages/heads.py", label=f"Open step {step} in Heads", icon=":material/open_in_new:", query_params=there
+    )
+
+
+def _is_targets(run: Decoded, trace) -> bool:
+    """Whether the steps wrote the target that the training pass was given."""
+    made = run.made
+    return tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]

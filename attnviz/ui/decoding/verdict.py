@@ -1,0 +1,135 @@
+"""The lower half of the Decoding page: one number, the first place that breaks, and the map of all differences."""
+
+import html
+
+import streamlit as st
+
+from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.analysis.decoding.verdict import Place
+from attnviz.text.display import display_token
+from attnviz.text.glossary import definition
+from attnviz.ui import charts
+from attnviz.ui.decoding.reasons import Reason, Seen, reasons
+from attnviz.ui.decoding.state import DecodingState
+from attnviz.views.decoding.verdict_map import verdict_map
+
+_WHY_NOT_ZERO = (
+    "It is never exactly zero: a step multiplies one row, the pass multiplies all rows at once, and sums of "
+    "floating-point numbers taken in another order are rounded differently."
+)
+
+_WHY_ZERO = (
+    "Here nothing differs at all: step and pass have multiplied matrices of the same shape, so that every sum was "
+    "taken in the same order. With more rows it is never exactly zero."
+)
+
+
+_TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits")
+_WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
+
+
+def number(run: Decoded, view: DecodingState) -> None:
+    """How much of what rounding allows the two part by, where, and why."""
+    verdict = run.verdict
+    state = "holds" if verdict.holds else "broken"
+    why = reasons(view, _seen(run)) if view.broken else (Reason(_WHY_NOT_ZERO if _differs(run) else _WHY_ZERO),)
+    st.html(
+        f"<div class='verdict {state}' role='status'>"
+        f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
+        f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
+        + "".join(f"<p class='verdict-line'>{line}</p>" for line in _lines(run))
+        + "".join(_said(reason, is_open=len(why) == 1) for reason in why)
+        + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}, and other "
+        "words here</summary>"
+        f"<dl>{_WORDS}</dl></details></div>"
+    )
+
+
+def _head(run: Decoded, view: DecodingState) -> str:
+    if not run.verdict.holds:
+        return "times what rounding allows: not the same any more"
+    return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
+
+
+def _lines(run: Decoded) -> list[str]:
+    """Where the two part first, or most, in absolute numbers; and what that does to the choice of a token."""
+    verdict, lines = run.verdict, []
+    first, closest, largest = verdict.first_break, verdict.closest, verdict.largest
+    if first is not None:
+        lines.append(f"breaks first at <b>{_place(first, run)}</b>: {_of_allowed(first)}")
+    elif _differs(run):
+        lines.append(f"nearest to it: {_place(closest, run)}: {_of_allowed(closest)}")
+        if closest != largest:
+            lines.append(f"largest |Δ|: {_place(largest, run)}: {_of_allowed(largest)}")
+    steps = len(run.made.chosen)
+    if run.turned:
+        lines.append(f"another token is likeliest in {run.turned} of {steps} steps")
+    elif not verdict.holds:
+        lines.append(f"the likeliest token is the same in all {steps} steps")
+    return lines
+
+
+def _seen(run: Decoded) -> Seen:
+    coarse = None if run.coarse is None else run.coarse.closest.share
+    return Seen(run.losses.mean, run.intact_loss, coarse)
+
+
+def _differs(run: Decoded) -> bool:
+    return run.verdict.largest.delta > 0
+
+
+def _said(reason: Reason, *, is_open: bool) -> str:
+    """The sentence, and what follows from it: folded where several switches are on, so that all are seen."""
+    why, more = html.escape(reason.why), html.escape(reason.more)
+    if not more or is_open:
+        return f"<p class='verdict-why'>{why} {more}</p>"
+    return f"<details class='verdict-why'><summary>{why}</summary>{more}</details>"
+
+
+def _of_allowed(place: Place) -> str:
+    return f"<span class='formula'>|Δ| {_amount(place.delta)}, allowed {_amount(place.allowed)}</span>"
+
+
+def _amount(delta: float) -> str:
+    """Small numbers by their power of ten, others as they are."""
+    if delta == float("inf"):
+        return "∞"
+    return f"{delta:.1e}" if 0 < delta < 0.01 else f"{delta:,.0f}" if 100 <= delta < 1e6 else f"{delta:.2g}"
+
+
+def _share(share: float) -> str:
+    """Two digits of it, however large."""
+    if share == 0 or share == float("inf"):
+        return "∞" if share else "0"
+    if share < 0.01:
+        return "&lt; 0.01"
+    return f"{float(f'{share:.2g}'):,.0f}" if share >= 10 else f"{share:.2g}"
+
+
+def picture(run: Decoded) -> None:
+    """The map of all differences."""
+    made = run.made
+    labels = {
+        "encoder": [display_token(token) for token in made.src],
+        "decoder": [
+            f"{display_token(given)} → {display_token(taken)}"
+            for given, taken in zip(made.fed, made.chosen, strict=True)
+        ],
+    }
+    table = run.verdict.table()
+    is_same = run.verdict.largest_in("encoder") == 0
+    note = " · encoder: equal" if is_same and made.src else ""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="verdict-head"):
+        st.html(
+            "<p class='verdict-title'><b>Verdict: pass against steps</b> <span>share of what is allowed · "
+            f"× over 1 · blank: equal{note}</span></p>",
+        )
+        charts.take_along("verdict", run.verdict.table)
+    shown = table.query("stack == 'decoder'") if is_same else table
+    charts.chart(verdict_map(shown, labels, theme=charts.theme()), key="verdict")
+
+
+def _place(place: Place, run: Decoded) -> str:
+    tokens = run.made.src if place.line.stack == "encoder" else run.made.fed
+    token = html.escape(display_token(tokens[place.position]))
+    return f"{place.line.stack} {place.line.name}, position {place.position} ({token})"

@@ -1,0 +1,76 @@
+"""What the Heads page hands out besides its picture: the map in Plotly, the numbers as a table, the whole trace."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.analysis.tables import weights_table
+from attnviz.tracing.storage import save
+from attnviz.ui import captions, charts
+from attnviz.ui.address import persistent
+from attnviz.ui.heads.state import HeadsState
+from attnviz.ui.mount import brought_up
+from attnviz.views.labels import map_title
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+Whole = Callable[[], "Trace"]  # with what the picture does without: logits and hidden states
+
+_TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
+
+
+def below(whole: "Whole", maps, view: HeadsState) -> None:
+    """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for."""
+    _part("plotly", view, lambda: _figure(maps, view))
+    _part("table", view, lambda: _table(maps, view))
+    st.download_button(
+        "Whole trace (npz)", lambda: npz(whole()), file_name="trace.npz", key="npz", on_click="ignore", width="content"
+    )
+
+
+def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
+    """What a switch of the picture opens below it, brought into view, with a way to close it from there."""
+    key = f"below-{name}"
+    brought_up(key, is_open=getattr(view, name))
+    if not getattr(view, name):
+        return
+    with st.container(key=key, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{_TITLES[name]}**: {_site(view)}")
+            st.button("Close", key=f"{key}-close", icon=":material/close:", on_click=_close, args=(name,))
+        draw()
+
+
+def _site(view: HeadsState) -> str:
+    return map_title(view.kind, view.layer, view.head).partition(":")[0]
+
+
+def _close(name: str) -> None:
+    persistent.write({name: "0"})
+
+
+def _figure(maps, view: HeadsState) -> None:
+    from attnviz.views.heads.heatmap import heatmap_of  # Plotly takes a while to import
+
+    made = heatmap_of(maps, view.layer, view.head, theme=charts.theme(), mask=view.mask)
+    charts.show(made, key="map-figure", table=lambda: _numbers(maps, view), caption=captions.lines(_site(view)))
+
+
+def _table(maps, view: HeadsState) -> None:
+    st.dataframe(_numbers(maps, view), key="weights", height=320, hide_index=True)
+
+
+def _numbers(maps, view: HeadsState):
+    return weights_table(maps, view.layer, view.head)
+
+
+def npz(trace: "Trace") -> bytes:
+    """The trace as a file's content."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        save(trace, path)
+        return path.read_bytes()

@@ -1,0 +1,67 @@
+"""The maps of every kind as the Heads page wants them, and their metrics: of a long text, looked at once and kept."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.maps.lazy import LazyMaps, MapsOverview, maps_overview
+from attnviz.maps.selection import Maps, select
+from attnviz.ui.cache import payloads
+from attnviz.ui.heads.tabs import TabsState
+from attnviz.widgets.heads.payload import THUMBNAIL_SIDE
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
+
+LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
+
+
+def maps_and_metrics(trace: "Trace", tabs: TabsState) -> "tuple[dict[str, Maps | LazyMaps], pd.DataFrame]":
+    """Every kind's maps, and the metrics of all heads in one table."""
+    maps: dict[str, Maps | LazyMaps] = {}
+    tables: list[pd.DataFrame] = []
+    for kind in trace.kinds:
+        how = options(tabs, kind)
+        if is_long(trace, kind):
+            seen, table = _surveyed(trace, kind, how)
+            maps[kind] = LazyMaps(seen, trace, how)
+        else:
+            maps[kind] = made = select(trace, kind, **how)
+            table = head_metrics(made, trace)
+        tables.append(table)
+    return maps, _joined(tables)
+
+
+def options(tabs: TabsState, kind: "Kind") -> dict:
+    """The options of `shown`; a quadrant belongs to the kind that is looked at."""
+    parts = tabs.parts if kind == tabs.view.kind else None
+    return {"specials": tabs.view.specials, "words": tabs.view.words, "parts": parts}
+
+
+def is_long(trace: "Trace", kind: "Kind") -> bool:
+    """Whether all maps of a kind together are too many to be made again for each choice."""
+    layers, heads = trace.shape(kind)
+    return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
+
+
+def _surveyed(trace: "Trace", kind: "Kind", how: dict) -> tuple[MapsOverview, pd.DataFrame]:
+    def look() -> tuple[MapsOverview, pd.DataFrame]:
+        tables: list[pd.DataFrame] = []
+        seen = maps_overview(
+            trace,
+            kind,
+            side=THUMBNAIL_SIDE,
+            look=lambda layer, maps, one: tables.append(head_metrics(maps, one).assign(layer=layer)),
+            **how,
+        )
+        return seen, _joined(tables)
+
+    return payloads.cached(trace, ("survey", kind, *how.values()), make=look)
+
+
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    joined = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
+    joined.attrs = tables[0].attrs
+    return joined

@@ -1,0 +1,74 @@
+"""The Neuron tab: one pair of tokens of one head. It counts tokens, where other tabs count the rows that are shown."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.maps.grouping import Groups, groups, of_part
+from attnviz.tracing.external.weights import BareWeights
+from attnviz.ui import captions
+from attnviz.ui.heads import tabs as heads_tabs
+from attnviz.ui.heads.tabs import TabsState
+from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, TEXT, reported
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+NEEDS_QUERIES = (
+    "The neuron view takes a weight apart into the query and the key that made it. Your file holds bare weights, and "
+    "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
+)
+_ROWS = "neuron-rows"
+TOLD = {
+    "kind": TEXT, "layer": NUMBER, "head": NUMBER, "row": OPTIONAL_NUMBER, "key": OPTIONAL_NUMBER, "order": TEXT,
+}  # fmt: skip
+
+
+def draw(trace: "Trace", tabs: TabsState) -> None:
+    """The pair that the address asks for; without queries and keys, why there is none."""
+    from attnviz.ui.mount import neuron
+    from attnviz.widgets.neuron.payload import neuron_payload
+
+    if isinstance(trace, BareWeights):
+        st.info(NEEDS_QUERIES, icon=":material/info:")
+        return
+    kind = tabs.view.kind
+    # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.
+    chosen = zip((tabs.view.layer, tabs.view.head), trace.shape(kind), strict=True)
+    layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
+    rows = st.session_state[_ROWS] = _rows(trace, tabs)
+    query = query_of(rows, row=tabs.view.row, query=tabs.query)
+    view = {"kind": kind, "layer": layer, "head": head, "row": query, "key": tabs.key, "order": tabs.order}
+    payload = neuron_payload(trace, kind, layer=layer, head=head, view=view)
+    neuron(captions.on(payload), on_change=_take)
+
+
+def query_of(rows: Groups, *, row: int | None, query: int | None) -> int | None:
+    """The query token that is meant: the one chosen here, unless another row was pinned elsewhere since."""
+    if query is not None and row_of(rows, query) == row:
+        return query
+    return rows[row][0] if row is not None and row < len(rows) else None
+
+
+def row_of(rows: Groups, query: int) -> int | None:
+    """The shown row that a query token belongs to; None for one that is hidden."""
+    return next((place for place, tokens in enumerate(rows) if query in tokens), None)
+
+
+def _rows(trace: "Trace", tabs: TabsState) -> Groups:
+    """The query tokens of each row that the Heads tab shows: pieces of a word together, hidden ones gone."""
+    view, queries = tabs.view, trace.query_tokens(tabs.view.kind)
+    outputs = trace.output_tokens(view.kind)
+    rows = groups(queries if outputs is None else outputs, words=view.words, hide=view.specials != "show")
+    return rows if tabs.parts is None else of_part(rows, queries, tabs.parts[0])
+
+
+def _take() -> None:
+    view = reported("neuron", "view", TOLD)
+    if view is None:
+        return
+    texts = {name: view[name] for name in ("kind", "layer", "head", "key", "order")}
+    rows, query = st.session_state.get(_ROWS, ()), view["row"]
+    row = None if query is None else row_of(rows, query)
+    is_told = query_of(rows, row=row, query=None) == query  # by the row alone
+    heads_tabs.take(texts | {"row": row, "query": None if is_told else query})

@@ -1,0 +1,122 @@
+"""What each tab of the Heads page shows of a trace."""
+
+from typing import TYPE_CHECKING
+
+from attnviz.maps.lazy import layer_by_layer, one_layer
+from attnviz.maps.selection import Maps, select
+from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.ui import captions
+from attnviz.ui.cache import payloads
+from attnviz.ui.heads import downloads, neuron, sync
+from attnviz.ui.heads import maps as heads_maps
+from attnviz.ui.heads import tabs as heads_tabs
+from attnviz.ui.heads.tabs import TabsState
+from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
+from attnviz.widgets.heads.sentences import sentence_strip
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+
+def draw(trace: "Trace", tabs: TabsState, *, whole: downloads.Whole) -> None:
+    """The tab that is open, and nothing of the others; `whole` gives the trace with all that can be taken along."""
+    if tabs.tab == "heads":
+        _heads(trace, tabs, whole)
+    else:
+        {"links": _links, "model": _whole_model, "neuron": neuron.draw}[tabs.tab](trace, tabs)
+
+
+def _heads(trace: "Trace", tabs: TabsState, whole: downloads.Whole) -> None:
+    from attnviz.ui.mount import heads
+    from attnviz.widgets.heads.payload import heads_payload
+
+    view = tabs.view
+    maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
+    payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
+    heads(captions.on(payload), on_change=sync.adopt)
+    downloads.below(whole, maps[view.kind], view)
+
+
+def _maps(trace: "Trace", tabs: TabsState, kind) -> Maps:
+    """A kind's maps as the view wants them."""
+    return select(trace, kind, **heads_maps.options(tabs, kind))
+
+
+def _links(trace: "Trace", tabs: TabsState) -> None:
+    from attnviz.ui.mount import links
+    from attnviz.widgets.links import fine_lines
+    from attnviz.widgets.links.payload import links_payload
+
+    kind = tabs.view.kind
+    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
+    view = {
+        "kind": kind,
+        "heads": [list(head) for head in tabs.lines],
+        "token": tabs.held or None,
+        "scale": tabs.opacity,
+        "rows": tabs.fit,
+    }
+    made = payloads.cached_payload(
+        trace, ("links", *_how(tabs)), view, make=lambda: links_payload(layers, trace.kinds, view={})
+    )
+    if fine_lines.wanted(made, tabs.lines):
+        made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
+    links(captions.on(made), on_change=_take_links)
+
+
+def _map(trace: "Trace", tabs: TabsState, at: tuple[int, int]):
+    """One head's weights, `(rows, cols)`."""
+    layer, head = at
+    return _maps(one_layer(trace, tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
+
+
+def _how(tabs: TabsState) -> tuple:
+    """What decides which rows and columns a kind's maps have."""
+    return tabs.view.kind, tabs.view.specials, tabs.view.words, tabs.parts
+
+
+def _take_links() -> None:
+    fields = {"kind": TEXT, "heads": list, "token": OPTIONAL_TEXT, "scale": TEXT, "rows": TEXT}
+    view = reported("links", "view", fields)
+    if view and all(isinstance(head, list) and len(head) == 2 for head in view["heads"]):
+        lines = heads_tabs.heads_text(tuple((layer, head) for layer, head in view["heads"]))
+        texts = {"kind": view["kind"], "lines": lines, "held": view["token"]}
+        heads_tabs.take(texts | {"opacity": view["scale"], "fit": view["rows"]})
+
+
+def _whole_model(trace: "Trace", tabs: TabsState) -> None:
+    from attnviz.ui.mount import whole_model
+    from attnviz.widgets.whole_model.payload import whole_model_payload
+
+    kind = tabs.view.kind
+    view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
+
+    def make() -> bytes:
+        thumbs, size = _small(trace, tabs)
+        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
+
+    made = payloads.cached_payload(trace, ("model", *_how(tabs)), view, make=make)
+    whole_model(captions.on(made), on_change=_take_whole_model)
+
+
+def _small(trace: "Trace", tabs: TabsState):
+    """Every head's map in eight bits, and its rows and columns before it was made small."""
+    import torch
+
+    from attnviz.widgets.whole_model.payload import SIDE
+
+    kind = tabs.view.kind
+    if tabs.view.specials == "show" and not tabs.view.words and tabs.parts is None:
+        return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
+    layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
+    parts = [(thumbnail(within(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
+    return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
+
+
+def _take_whole_model() -> None:
+    if view := reported(
+        "whole_model", "view", {"kind": TEXT, "layer": SITE, "head": SITE, "mini": TEXT, "open": SWITCH}
+    ):
+        texts = {"kind": view["kind"], "mini": view["mini"]}
+        opened = {"layer": view["layer"], "head": view["head"], "tab": "heads"}
+        heads_tabs.take(texts | (opened if view["open"] else {}))

@@ -1,0 +1,119 @@
+"""What a link to the Heads page carries besides the sentences, and what is said of texts that cannot be followed."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from attnviz.ui.address.fields import (
+    MEAN,
+    Problem,
+    Say,
+    choice,
+    declared,
+    flag,
+    is_index,
+    or_mean,
+    read,
+    whole,
+    window,
+    write,
+)
+
+if TYPE_CHECKING:
+    from attnviz.maps.selection import Specials
+    from attnviz.transformer.probe import Kind
+
+MAX_PINS = 4
+_MOST_READ = 4 * MAX_PINS  # of a link that pins by the thousand; each wrong one takes a sentence
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What there is to choose from: kinds, numbers of layers and heads, metrics.
+
+    `shapes` holds layers and heads of kinds that have others than `n_layers` and `n_heads`.
+    """
+
+    kinds: tuple[str, ...]
+    n_layers: int
+    n_heads: int
+    metrics: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> tuple[int, int]:
+        """Layers and heads of a kind."""
+        return self.shapes.get(kind, (self.n_layers, self.n_heads))
+
+
+def _pins(text: str, bounds: Bounds, default: object, say: Say) -> tuple[tuple[str, int | str, int | str], ...]:
+    pins = []
+    for part in list(filter(None, text.split("~", _MOST_READ)))[:_MOST_READ]:
+        kind, layer, head = (*part.split("."), "", "")[:3]
+        sizes = bounds.of(kind)
+        if kind in bounds.kinds and all(
+            at == MEAN or is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
+        ):
+            pins.append((kind, *(at if at == MEAN else int(at) for at in (layer, head))))
+        else:
+            say("a pin is kind.layer.head, such as cross.2.5", "without that pin", part)
+    return tuple(pins[:MAX_PINS])
+
+
+@dataclass(frozen=True)
+class HeadsState:
+    """Which map of which head is looked at, and how; the Heads component speaks the same names.
+
+    `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
+    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
+    `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
+    `bars` is the order of a row's bars ("weight", "position");
+    `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
+    """
+
+    kind: "Kind" = choice("cross")
+    layer: int | str = or_mean(of="layer")
+    head: int | str = or_mean(of="head")
+    row: int | None = whole(used="no pinned row")
+    sort: str = choice("layout")
+    tint: str = choice("diagonality")
+    specials: "Specials" = choice("show", ("show", "hide", "renormalise"))
+    words: bool = flag()
+    mask: bool = flag()
+    sink: bool = flag()
+    scale: str = choice("fixed", ("fixed", "max"))
+    pins: tuple[tuple[str, int | str, int | str], ...] = declared(
+        (), _pins, lambda pins: "~".join(".".join(map(str, pin)) for pin in pins)
+    )
+    compare: str = choice("none", ("none", "side", "difference"))
+    zoom: tuple[int, int, int, int] | None = window()
+    bars: str = choice("weight", ("weight", "position"))
+    plotly: bool = flag()
+    table: bool = flag()
+
+    def to_params(self) -> dict[str, str]:
+        """Every field as the text that stands in a link."""
+        return write(self)
+
+    def to_payload(self) -> dict[str, Any]:
+        """As the component reads it."""
+        return asdict(self)
+
+
+FIELDS = tuple(HeadsState().to_params())
+
+
+def view_of(params: Mapping[str, str], bounds: Bounds, start: HeadsState) -> tuple[HeadsState, tuple[Problem, ...]]:
+    """The view that texts ask for, and a sentence for each one that asks for something that is not there.
+
+    Missing texts mean what `start` says; a bad one falls back to it, and the others still count.
+    """
+    there = {
+        "kind": bounds.kinds,
+        "layer": lambda found: bounds.of(found["kind"])[0],
+        "head": lambda found: bounds.of(found["kind"])[1],
+        "sort": ("layout", *bounds.metrics),
+        "tint": ("none", *bounds.metrics),
+        "pins": bounds,
+    }
+    start = start if start.kind in bounds.kinds else replace(start, kind=bounds.kinds[0])  # type: ignore[arg-type]
+    return read(HeadsState, params, there, start)

@@ -1,0 +1,137 @@
+"""The tabs of the Heads page: which one is open, and what each of them shows. Only the open one is computed."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import MEAN, Say, choice, declared, is_index, read, whole, write
+from attnviz.ui.address.widgets import segments
+from attnviz.ui.heads.state import HeadsState
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+
+TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
+WHOLE = "whole"
+_SHOWN = "tabs-shown"
+_TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")
+NO_HEADS = "none"  # in a link; an empty text means the head in focus
+
+
+def heads_text(heads: tuple[tuple[int, int], ...]) -> str:
+    """Heads as a link holds them: `1.3~2.0`."""
+    return "~".join(f"{layer}.{head}" for layer, head in heads) or NO_HEADS
+
+
+def _held(text: str, bound: object, default: str, say: Say) -> str:
+    """The token that is held, such as q3 or k0; whether the text is as long as that, the picture knows."""
+    if _TOKEN.fullmatch(text):
+        return text
+    say("it is a query or a key and its position, such as q3 or k0", "none")
+    return default
+
+
+def _lines(text: str, sizes: tuple[int, int], default: object, say: Say) -> tuple[tuple[int, int], ...]:
+    """The heads that a link names."""
+    heads, bad = [], ""
+    for part in text.split("~")[: sizes[0] * sizes[1]] if text != NO_HEADS else ():
+        layer, _, head = part.partition(".")
+        if is_index(layer, sizes[0]) and is_index(head, sizes[1]):
+            heads.append((int(layer), int(head)))
+        elif not bad:
+            say("a head is layer.head, such as 1.3", "without that head", bad := part)
+    return tuple(dict.fromkeys(heads))
+
+
+@dataclass(frozen=True)
+class TabsState:
+    """The view of the Heads tab, and what the other tabs add to it.
+
+    `tab` is the open one. Links: `lines`, the chosen heads as (layer, head), `held`, a token such as "q3" or "k0",
+    `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `query`
+    and `key`, positions of tokens (None: that of the view's row; the one of most weight), and `order` ("position" or
+    "contribution").
+    `part` is "whole", or a quadrant such as "0-1": queries of the first part, keys of the second.
+    """
+
+    view: HeadsState
+    tab: str = choice("heads", tuple(TABS))
+    lines: tuple[tuple[int, int], ...] = declared((), _lines, heads_text)
+    held: str = declared("", _held)
+    opacity: str = choice("fixed", ("fixed", "max"))
+    fit: str = choice("read", ("read", "fit"))
+    mini: str = choice("map", ("map", "lines"))
+    query: int | None = whole()
+    key: int | None = whole()
+    order: str = choice("position", ("position", "contribution"))
+    part: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
+
+    @property
+    def parts(self) -> tuple[int, int] | None:
+        """The quadrant as numbers of parts, None for the whole map."""
+        query, _, key = self.part.partition("-")
+        return (int(query), int(key)) if key else None
+
+    def to_params(self) -> dict[str, str]:
+        """Every option as the text that stands in a link."""
+        return self.view.to_params() | write(self)
+
+
+def bar() -> Mapping[str, str]:
+    """Draw the row of tabs; the texts that the address holds for them and for the Heads tab.
+
+    It is sent before the model runs: the browser sees to it meanwhile, and has its hands free when the picture comes.
+    """
+    texts = persistent.texts()
+    segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
+    st.caption("Views", help=definition("Views"), width="content")
+    st.session_state["parts-slot"] = st.container(key="parts", width="content")
+    return texts
+
+
+def current(texts: Mapping[str, str], trace: "Trace", view: HeadsState) -> TabsState:
+    """What the texts ask for; what they ask wrongly is said above the picture."""
+    quadrants = _quadrants(trace, view)
+    start = replace(TabsState(view), lines=_in_focus(view, trace.shape(view.kind)))
+    tabbed, problems = read(TabsState, texts, {"lines": trace.shape(view.kind), "part": quadrants}, start, view=view)
+    layout.note(*persistent.of_link(problems))
+    if quadrants and tabbed.tab != "neuron":  # which shows every token
+        _choose_part(quadrants, tabbed.part, is_pair=view.kind == "encoder_self")
+    st.session_state[_SHOWN] = tabbed.to_params()
+    return tabbed
+
+
+def _quadrants(trace: "Trace", view: HeadsState) -> dict[str, str]:
+    """Names of the quadrants where a map has more than one: a pair's sentences, or a prompt and what follows."""
+    from attnviz.maps.quadrants import quadrants
+
+    found = {f"{q.query_part}-{q.key_part}": q.name for q in quadrants(trace, view.kind)}
+    return found if len(found) > 1 else {}
+
+
+def _in_focus(view: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """The head in focus, and for a mean all that it is made of."""
+    layers, heads = (
+        range(size) if at == MEAN else [int(at)] for at, size in zip((view.layer, view.head), sizes, strict=True)
+    )
+    return tuple((layer, head) for layer in layers for head in heads)
+
+
+def _choose_part(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
+    with st.session_state["parts-slot"], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
+        said = "A, B: the two sentences" if is_pair else "A: the prompt, B: what was written"
+        st.caption(said, width="content", help=definition("Quadrants"))
+        segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
+
+
+def take(texts: Mapping[str, object]) -> None:
+    """Take over a choice made in a component: it becomes the address. What is as it was stays untouched."""
+    shown = st.session_state.get(_SHOWN, {})
+    chosen = {name: "" if value is None else str(value) for name, value in texts.items()}
+    persistent.write({name: text for name, text in chosen.items() if text != shown.get(name)})

@@ -1,0 +1,124 @@
+"""A visitor's own weights: a file in the place of the model, as long as the page is open.
+
+All visitors' weights share one room (`made_once.ROOM`, with what is made of them), and their files another (`guards`):
+who finds either full is told so, and keeps all that was typed. Files are read one at a time, so that what reading takes
+besides is taken once.
+"""
+
+import hashlib
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry
+from attnviz.text.display import display
+from attnviz.text.glossary import definition
+from attnviz.ui import guards, layout
+from attnviz.ui.address import persistent
+from attnviz.ui.cache import payloads
+from attnviz.ui.heads.tabs import TabsState
+from attnviz.ui.markdown import literal
+
+if TYPE_CHECKING:
+    from attnviz.tracing.external.weights import BareWeights
+
+MEGABYTES = 64
+FULL = "There is no room for {}: other visitors' own tensors take all there is. Try again later, or with fewer layers."
+_READING = Lock()
+_TAKEN_AWAY, _NAME = "own-files-taken-away", "own-file-name"
+_KEYS = """
+| key | what |
+| --- | --- |
+| `attn` | weights, (layers, heads, q_len, k_len) |
+| `tokens` | the query tokens, one a row |
+| `key_tokens` | the key tokens, where they are others |
+| `kind` | encoder_self, decoder_self or cross |
+| `mask` | bool, (q_len, k_len), True = may attend |
+
+In .npz, tokens are an array of strings; in .safetensors they and the kind stand in the metadata, tokens as a JSON list.
+Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, as `trace.save` writes them.
+"""
+
+
+def picker() -> "BareWeights | None":
+    """Draw the place where a file is handed in; its weights, or None where there is no file that can be read."""
+    taken_away = st.session_state.setdefault(_TAKEN_AWAY, 0)
+    with st.popover("Your own tensors", icon=":material/upload_file:", key="own-tensors"):
+        file = st.file_uploader(
+            "Attention weights from a file",
+            type=["npz", "safetensors"],
+            max_upload_size=MEGABYTES,
+            key=f"own-file-{taken_away}" if taken_away else "own-file",
+            help=f"{definition('Your own tensors')} The file is kept in memory, for this page alone, and forgotten "
+            "after the page is closed; no link carries it.",
+        )
+        st.markdown(_KEYS)
+    if file is None:
+        return None
+    content = file.getvalue()
+    try:
+        if file.type == guards.NO_ROOM:
+            raise ValueError(FULL.format(file.name))
+        weights = _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
+    except ValueError as error:
+        st.session_state["notes-slot"].error(literal(str(error)), icon=":material/error:")
+        return None
+    _say_whose(file.name)
+    return weights
+
+
+def _say_whose(name: str) -> None:
+    """Say above the picture that it is not the bar's sentence; the style sheet greys the bar as long as this stands."""
+    st.session_state[_NAME] = name
+    with (
+        st.session_state["notes-slot"],
+        st.container(key="own-shown", horizontal=True, vertical_alignment="center"),
+    ):
+        shown = f"The picture shows your own tensors from {display(name)}, not the sentence in the bar above."
+        st.info(literal(shown), icon=":material/upload_file:")
+        st.button("Back to the sentence", key="own-away", on_click=_take_away)
+
+
+def _take_away() -> None:
+    """A file uploader is emptied by drawing another one."""
+    st.session_state[_TAKEN_AWAY] += 1
+
+
+def said() -> str:
+    """What stands in captions where others have a model."""
+    return f"bare weights from {display(st.session_state[_NAME])}"
+
+
+def entry() -> Entry:
+    """Where a file's weights start: at the first head of its first kind."""
+    return Entry("own-tensors", Path(), "Your own tensors", ())
+
+
+@st.cache_resource(max_entries=1, scope="session", show_spinner="Reading the file …")
+def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
+    from attnviz.tracing.external.file import read
+
+    with _READING:
+        trace = read(_content, name)
+    try:
+        payloads.ROOM.put(trace, trace.nbytes())
+    except MemoryError:
+        raise ValueError(FULL.format(name)) from None
+    return trace
+
+
+def finish(trace: "BareWeights", tabs: TabsState) -> None:
+    """Notes and status bar; there is no model to speak of, and no link that could carry the file."""
+    kind = tabs.view.kind
+    queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
+    persistent.publish()
+    layout.note(*trace.info.notes)
+    parts = (
+        "<b>your own tensors</b>, bare weights",
+        f"<b>{trace.n_layers}</b> layers × <b>{trace.n_heads}</b> heads",
+        f"<b>{queries}</b> query tokens, <b>{keys}</b> key tokens",
+        "the link does not carry a file",
+    )
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")

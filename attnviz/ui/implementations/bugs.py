@@ -1,0 +1,140 @@
+"""The cabinet of bugs: what each one is, what it does to a site and the translation, and the line that catches it."""
+
+from functools import partial
+
+import streamlit as st
+
+from attnviz.analysis.implementations.bug_in_model import BugEffect, bug_in_model
+from attnviz.analysis.site.outcome import outcome
+from attnviz.implementations.bugs.bug import Bug, right
+from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
+from attnviz.implementations.case import Case, own_case
+from attnviz.text.display import display
+from attnviz.transformer.probe import Site
+from attnviz.ui import charts
+from attnviz.ui.address import widgets
+from attnviz.ui.implementations.state import SCOPES, ImplementationsState
+from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.outcome import damage
+from attnviz.views.site.code_tables import code_change
+from attnviz.views.site.panels import Panel, panels_figure, panels_table
+
+ROUNDS = 20  # times that two visitors come at once
+
+
+def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
+    """The list of all bugs, and one of them in full."""
+    bug = BUGS[view.bug]
+    drawers, opened = st.columns([28, 72], gap="small")
+    with drawers:
+        rows = [(bug.title, bug.declared) for bug in BUGS.values()]
+        line_list("bug", Lines("Bugs", ("bug", ""), rows, code=False), values=list(BUGS), value=view.bug)
+    with opened, st.container(gap="xsmall", key="one-bug"):
+        st.text(bug.what)
+        _damage(bench, bug, view)
+        left, right = st.columns(2, gap="small")
+        with left, st.container(gap="xsmall"):
+            st.html(code_change(*bug.sources))
+        with right, st.container(gap="xsmall"):
+            st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
+            st.text(bug.unnoticed)
+            _caught(bug)
+        if bug.declared == "silent" and bug.step:
+            with left:
+                _translation(bench, view)
+
+
+def _damage(bench: SiteExperiment, bug: Bug, view: ImplementationsState) -> None:
+    if not bug.step:
+        _visitors(bench, view.head)
+        return
+    case = bench.case if bug.own is None else bug.own()
+    if bug.own is not None:
+        st.caption(
+            f"On sizes of its own, since the model's would hide it: {case.weights.n_heads} heads, d_model "
+            f"{case.weights.d_model}, d_k {case.weights.d_k}, d_v {case.weights.d_v}."
+        )
+    head = view.head if bug.own is None else min(view.head, case.weights.n_heads - 1)
+    damage(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
+    if case.mask is None and bug.step == "weigh":
+        st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
+
+
+def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
+    widgets.segments("scope", "Put into the model at", SCOPES, view.scope)
+    with st.spinner("Translating with the bug …"):
+        found = _in_model(
+            (bench.trace.model_id, *bench.request.to_params().values(), view.bug, *_where(view)), bench, view
+        )
+    if found.error:
+        st.code(found.error, language=None, wrap_lines=True)
+        return
+    st.text(f"without: {display(found.before)}\nwith:    {display(found.after)}")
+    same = "the translation is the same" if found.before == found.after else "the translation is another one"
+    far = f", as far as the first {found.cut} tokens: a bug's translation is cut there" if found.cut else ""
+    st.caption(f"max |Δ| of the logits {found.logits_change:.3g}; {same}{far}.")
+
+
+def _where(view: ImplementationsState) -> tuple[str, ...]:
+    return view.scope, view.kind, str(view.layer)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect:
+    sites = [site for site in _bench.trace.calls if _within(site, _view)]
+    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, sites)
+
+
+def _within(site: Site, view: ImplementationsState) -> bool:
+    if view.scope == "model":
+        return True
+    return site.kind == view.kind and (view.scope == "kind" or site.layer == view.layer)
+
+
+def _visitors(bench: SiteExperiment, head: int) -> None:
+    both = (bench.alone, bench.second_alone)
+    visits = two_visitors(kept_map(bench.alone.weights), [case.input_ for case in both], rounds=ROUNDS)
+    st.markdown(
+        f"Two threads ran one module {visits.maps} times in all, one with the typed sentence and one with the second, "
+        f"and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other visitor's**."
+    )
+    st.caption("The output is each visitor's own: only the map that is drawn is somebody else's.")
+    if visits.example is not None:
+        _mixed_up(bench, visits, head)
+
+
+def _mixed_up(bench: SiteExperiment, visits: Visits, head: int) -> None:
+    assert visits.example is not None
+    titles = {"own": "its own map", "shown": "what it read"}
+    for place, key, attn in zip(st.columns(2, gap="small"), titles, visits.example, strict=True):
+        words = _words(bench, attn.shape[-1])
+        panels = [Panel(titles[key], attn[0, head].numpy())]
+        made = panels_figure(panels, words, words, title=f"One visitor, H{head}", theme=charts.theme())
+        with place:
+            charts.show(made, key=key, table=partial(panels_table, panels, words, words))
+
+
+def _words(bench: SiteExperiment, length: int) -> list[str]:
+    """The tokens of the sentence of this length; positions where both have it, since a map does not say whose it is."""
+    texts = [
+        bench.labels(item)[0][: case.input_.shape[1]] for item, case in enumerate((bench.alone, bench.second_alone))
+    ]
+    fitting = [words for words in texts if len(words) == length]
+    return fitting[0] if len(fitting) == 1 else [f"position {at}" for at in range(length)]
+
+
+def _caught(bug: Bug) -> None:
+    case = (bug.own or own_case)()
+    st.caption("The one-line test that would have caught it, run just now on sizes of its own")
+    st.code(bug.test, language="python", wrap_lines=True)
+    st.text(f"right attention: {_says(bug, case, fine=True)} · this bug: {_says(bug, case, fine=False)}")
+
+
+def _says(bug: Bug, case: Case, *, fine: bool) -> str:
+    try:
+        passed = bug.catch(right(case) if fine else bug.attention(case), case)
+    except (RuntimeError, TypeError, ValueError) as error:
+        return f"raises {type(error).__name__}"
+    return "passes" if passed else "fails"

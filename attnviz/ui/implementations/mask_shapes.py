@@ -1,0 +1,74 @@
+"""The Implementations page's part on `prepare_mask`: which shapes of a mask it takes, and what happens without it."""
+
+import streamlit as st
+
+from attnviz.analysis.implementations.mask_shapes import MaskTry, mask_shapes
+from attnviz.ui import charts
+from attnviz.ui.implementations.state import ImplementationsState
+from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.outcome import SENTENCES
+from attnviz.views.site.panels import Panel, panels_figure, panels_table
+
+HEADS = ("mask", "code", "shape", "prepare_mask", "without it, the scores")
+
+
+def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
+    """The site's own mask written in many shapes, each tried; one of them in full."""
+    tries = mask_shapes(bench.case)
+    rows = [(one.title, one.code, str(one.shape), _taken(one), _reached(one)) for one in tries.values()]
+    helps = {"prepare_mask": "prepare_mask", "without it, the scores": "broadcasting"}
+    line_list(
+        "axes", Lines("Shapes of the mask", HEADS, rows, code=False, helps=helps), values=list(tries), value=view.axes
+    )
+    q_len, k_len, batch, heads = next(iter(tries.values())).meant.shape
+    chosen = tries[view.axes]
+    left, right = st.columns([42, 58], gap="small")
+    with left:
+        _said(chosen)
+        st.caption(
+            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}); a mask has "
+            "three axes, and unsqueeze(-1) makes the fourth, for all heads. Each line has just been tried on this "
+            "site's own mask."
+        )
+    with right:
+        _cells(bench, chosen)
+
+
+def _taken(one: MaskTry) -> str:
+    return f"takes it: {one.taken}" if one.taken else "raises ValueError"
+
+
+def _reached(one: MaskTry) -> str:
+    if one.error:
+        return "raise " + one.error.split(":")[0] if ":" in one.error else one.error
+    return f"{one.wrong:,} of {one.meant.numel():,} cells wrong" if one.wrong else "as meant"
+
+
+def _said(one: MaskTry) -> None:
+    if one.refusal:
+        st.markdown("**prepare_mask says**")
+        st.code(f"ValueError: {one.refusal}", language=None, wrap_lines=True)
+        st.markdown("**Without it, torch would say**" if one.error else "**Without it, nothing would be said**")
+    if one.error:
+        st.code(one.error, language=None, wrap_lines=True)
+    elif one.wrong:
+        st.text(
+            f"{one.wrong:,} of {one.meant.numel():,} cells of the scores would be other than meant. "
+            + ("" if one.refusal else "The sizes are allowed: no check of sizes can know what was meant.")
+        )
+    else:
+        st.text("Every cell of the scores is as meant.")
+
+
+def _cells(bench: SiteExperiment, one: MaskTry) -> None:
+    """Which keys stay visible: as meant, and as the scores would get them, for the sentence that differs most."""
+    reached = one.meant if one.reached is None else one.reached
+    item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())
+    meant, got = (cells[:, :, item, 0].float().numpy() for cells in (one.meant, reached))
+    panels = [Panel("visible as meant", meant)]
+    if one.reached is not None:
+        panels += [Panel("unchecked", got), Panel("difference", got - meant, "signed")]
+    labels = bench.labels(item)
+    made = panels_figure(panels, *labels, title=f"{bench.name}, {SENTENCES[item]}: {one.title}", theme=charts.theme())
+    charts.show(made, key="mask-cells", table=lambda: panels_table(panels, *labels))

@@ -1,0 +1,139 @@
+"""The frame that every page stands in: page config, menu, top bar, status bar. A page calls `page` first."""
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import streamlit as st
+
+from attnviz.text.glossary import words_of
+from attnviz.ui import guards, top_bar
+from attnviz.ui.address import persistent, share
+from attnviz.ui.cache.traces import model
+from attnviz.ui.markdown import literal
+from attnviz.ui.mount import copy_link, definitions
+from attnviz.ui.request import Request
+from attnviz.views.terms import term
+
+T = TypeVar("T")
+guards.install()
+ROOT = Path(__file__).parents[2]
+STYLES = ROOT / "assets" / "styles"
+MENU = (
+    ("pages/heads.py", "Heads", ":material/grid_view:"),
+    ("pages/masks.py", "Masks", ":material/gradient:"),
+    ("pages/decoding.py", "Decoding", ":material/stairs:"),
+    ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
+    ("pages/implementations.py", "Implementations", ":material/notes:"),
+)
+
+
+def begin_page(title: str) -> Request:
+    """Draw the frame of a page and return what the top bar asks for."""
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+    st.html(STYLES / "frame.css")
+    definitions(words_of(title))
+    persistent.begin(title)
+    with st.sidebar:
+        with st.container(key="brand"):
+            page_link("dashboard.py", "attn:primary[**viz**]")
+        for path, label, icon in MENU:
+            page_link(path, label, icon=icon)
+    request = top_bar.top_bar()
+    persistent.said().setdefault("model", request.entry.name)
+    persistent.publish(early=True)
+    st.session_state["notes-slot"] = st.container(key="notes")
+    if refusal := st.session_state.pop("refusal", None):
+        refuse(refusal)
+    return request
+
+
+def page_link(path: str, label: str, *, icon: str | None = None) -> None:
+    """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
+    title = next((title for known, title, _ in MENU if known == path), "Welcome")
+    st.page_link(path, label=label, icon=icon, width="stretch", query_params=persistent.address(title))
+
+
+def note(*sentences: str) -> None:
+    """Notes above the picture: what was cut, what a link asked for and did not get."""
+    for sentence in sentences:
+        st.session_state["notes-slot"].info(literal(sentence), icon=":material/info:")
+
+
+def refuse(sentence: str) -> None:
+    """Say in one sentence why there is no picture, and end the page; what was typed stays."""
+    st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+    persistent.publish()
+    st.stop()
+
+
+def run_or_refuse(make: Callable[[], T]) -> T:
+    """What `make` returns; an input that it refuses ends the page with its sentence. A long run shows that it runs."""
+    try:
+        with st.session_state["running-slot"].spinner("Running"):  # over the link to the picture that is still seen
+            return make()
+    except ValueError as error:
+        refuse(str(error))
+        raise
+
+
+def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:
+    """Draw what depends on the run: notes, the link to copy, the status bar."""
+    persistent.publish()
+    loaded = model(request.entry.name)
+    note(
+        *share.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
+        *trace.info.notes,
+        *_lost(request, loaded, trace),
+        *st.session_state.pop("notes", ()),
+    )
+    sentence = request.to_params() | ({"tgt": share.target(trace)} if "tgt" in loaded.inputs else {})
+    with st.session_state["copy-link-slot"]:
+        copy_link(share.shared_query(sentence, view, trace.model_id))
+    _status(loaded, trace)
+
+
+def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
+    """What the run itself says against reading its source, of a shipped model that was measured."""
+    from attnviz.models.translator.reads import Reads, lost
+
+    reads = Reads.of(request.entry.reads)
+    said = lost(trace, reads, loaded.codec.unk_id) if reads is not None else ""
+    return (said,) if said else ()
+
+
+def _status(loaded, trace) -> None:
+    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    if trace.info.decoding_seconds > 1e-3:
+        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+    src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
+    tokens = term("tokens")
+    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
+    parts = (
+        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
+        f"{loaded.n_parameters / 1e6:.1f} M {term('parameters')}, {_size(trace)}",
+        tokens,
+        times,
+        f"{term('weights')} {html.escape(trace.model_id)}",
+    )
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _size(trace) -> str:
+    """Layers of each stack, heads and their size."""
+    own = [kind for kind in trace.kinds if kind != "cross"]
+    layers = "+".join(str(sum(site.kind == kind for site in trace.calls)) for kind in own)
+    query = next(iter(trace.calls.values())).query
+    size = f"<b>{layers}</b> {term('layers')} × <b>{query.shape[1]}</b> {term('heads')}"
+    return f"{size}, {term('d_k')} <b>{query.shape[3]}</b>"
+
+
+def _still_linked(request: Request) -> dict[str, str]:
+    """What the link said, less what does not concern the model and the language that are in force by now."""
+    linked = dict(persistent.said())
+    if linked["model"] != request.entry.name:
+        linked.pop("weights", None)
+    if linked.get("to") != persistent.text("to"):
+        linked.pop("to", None)
+    return linked

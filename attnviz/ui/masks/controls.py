@@ -1,0 +1,165 @@
+"""The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.masks.fills import DTYPES, FILLS
+from attnviz.analysis.masks.mask_spec import RULES
+from attnviz.models.catalogue import Entry
+from attnviz.text.glossary import MASKS
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.masks.state import (
+    LEAST_FILL,
+    MAX_SECOND,
+    MOST_FILL,
+    ROOMS,
+    SCOPES,
+    MaskBounds,
+    MasksState,
+    fitting,
+    rules_to_text,
+    view_of,
+)
+from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, SWITCH, TEXT, reported
+from attnviz.views.labels import KINDS
+
+COMPONENT = "mask-lab"
+SECOND = "I love you."
+FILL_NAMES = {
+    "-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "-1e9 by where": "−1e9 (torch.where)", "finfo.min": "finfo.min",
+    "number": "a finite number", "zero before": "0 before softmax", "zero after": "0 after softmax",
+    "zero after, renormalised": "0 after, renormalised", "fused": "PyTorch's fused kernel",
+}  # fmt: skip
+
+
+def current(trace, entry: Entry) -> MasksState:
+    """The view that the address asks for; what it asks wrongly is said above the picture."""
+    view, problems = view_of(persistent.texts(), _bounds(trace, entry))
+    layout.note(*persistent.of_link(problems))
+    return view
+
+
+def _bounds(trace, entry: Entry) -> MaskBounds:
+    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
+    return MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes)
+
+
+def adopt() -> None:
+    """Take over an edit that was made in the picture: it becomes the address."""
+    edit = reported(COMPONENT, "edit", {"paint": TEXT, "row": OPTIONAL_NUMBER, "zoom": TEXT})
+    if edit is None:
+        return
+    row = "" if edit["row"] is None else str(edit["row"])
+    is_baked = reported(COMPONENT, "edit", {"bake": SWITCH}) not in (None, {"bake": False})
+    baked = {"masks": "none"} if is_baked else {}
+    persistent.write({"paint": edit["paint"], "row": row, "zoom": edit["zoom"], **baked})
+
+
+def answered() -> int:
+    """The number of the newest edit that Python has heard of."""
+    return (reported(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
+
+
+def site(trace, view: MasksState) -> None:
+    """Kind, layer and head."""
+    named = {kind: KINDS[kind].name if kind in KINDS else kind for kind in trace.kinds}
+    _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
+    left, right = st.columns(2, gap="small")
+    with left:
+        _pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, lambda layer: f"L{layer}")
+    with right:
+        _pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
+
+
+def masks(view: MasksState) -> None:
+    """Rules that are combined with &, and their numbers."""
+    chosen = dict(view.rules)
+
+    def draw(**more) -> list[str]:
+        return st.pills(
+            "Masks, combined with &",
+            list(RULES),
+            selection_mode="multi",
+            help=MASKS["Masks, combined with &"],
+            **more,
+        )
+
+    widgets.show("pick-masks", list(chosen), {"default": list(chosen)}, draw, lambda: _take_rules(chosen, view.second))
+    for name, numbers in chosen.items():
+        if numbers:
+            _numbers(name, chosen)
+
+
+def batch(view: MasksState) -> None:
+    """The sentence that joins the batch, and which of both is looked at."""
+    widgets.text_field(
+        "second",
+        "Second sentence of the batch",
+        view.second,
+        limit=MAX_SECOND,
+        empty="empty: a batch of one",
+        help_text=MASKS["Second sentence of the batch"],
+    )
+    if view.second.strip():
+        _segments("item", "Shown", {"0": "first", "1": "second"}, str(view.item))
+
+
+def fill(view: MasksState) -> None:
+    """What stands in masked cells, in which dtype, and how far the mask reaches."""
+    _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
+    if view.fill == "number":
+
+        def draw(**more) -> float | None:
+            return st.slider("Number", LEAST_FILL, MOST_FILL, step=0.5, help=MASKS["Number"], **more)
+
+        widgets.show("pick-number", view.number, {"value": view.number}, draw, lambda: widgets.write("number"))
+    _segments("dtype", "Computed in", {dtype: dtype for dtype in DTYPES}, view.dtype)
+    reach = (f"L{view.layer} H{view.head}", f"all of L{view.layer}", "all layers")
+    _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
+
+
+def room(view: MasksState) -> None:
+    """Which part of the laboratory is open."""
+    widgets.segments("room", "Part of the laboratory", ROOMS, view.room, hide_label=True)
+
+
+def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    for column, number, value in zip(st.columns(len(rule.numbers)), rule.numbers, chosen[name], strict=True):
+        kind = float if number.is_share else int
+
+        def draw(number=number, kind=kind, column=column, **more) -> float | None:
+            low, high, step = kind(number.least), kind(number.most), 0.05 if number.is_share else 1
+            label = f"{name}: {number.label}"
+            return column.number_input(label, low, high, step=step, help=MASKS[label], **more)
+
+        key = f"pick-{name}-{number.label}"
+        widgets.show(key, kind(value), {"value": kind(value)}, draw, lambda: _take_number(name, chosen))
+
+
+def _pick(name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str]) -> None:
+    widgets.select(name, label, options, value, shown, means=MASKS[label])
+
+
+def _segments(name: str, label: str, options: Mapping[str, str], value: str) -> None:
+    widgets.segments(name, label, options, value, means=MASKS[label])
+
+
+def _take_rules(before: dict[str, tuple[int | float, ...]], second: str) -> None:
+    names = [name for name in st.session_state.get("pick-masks") or [] if name in RULES]
+    texts = {"masks": rules_to_text(tuple((name, before.get(name, RULES[name].defaults)) for name in names))}
+    if "padding" in names and "padding" not in before and not second.strip():
+        texts["second"] = SECOND  # padding needs somebody to be padded
+    persistent.write(texts)
+
+
+def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
+    rule = RULES[name]
+    numbers = tuple(
+        st.session_state.get(f"pick-{name}-{number.label}", value)
+        for number, value in zip(rule.numbers, chosen[name], strict=True)
+    )
+    persistent.write({"masks": rules_to_text(tuple((chosen | {name: fitting(rule, numbers)}).items()))})

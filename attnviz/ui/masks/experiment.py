@@ -1,0 +1,206 @@
+"""What stands on the Masks page's bench: the trace, one head's call, the mask in words and cells, and the re-run."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attnviz.analysis.masks import both_ways, effect
+from attnviz.analysis.masks.effect import Effect
+from attnviz.analysis.masks.fills import FilledScores, filled, one_head, weights_fn
+from attnviz.analysis.masks.findings import findings
+from attnviz.analysis.masks.mask_spec import MaskSpec
+from attnviz.analysis.rerun import Writing, batch_of_two, writing
+from attnviz.text.display import display_token
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Site
+from attnviz.ui.cache import traces
+from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.masks.state import MasksState
+from attnviz.ui.request import Request
+
+CROSS_CAUSAL = (
+    "A causal mask makes no sense between two sentences: the source is there as a whole before the first target token "
+    "is written, and position 3 of one says nothing of position 3 of the other. Shown is what tril would hide. What "
+    "makes sense here: padding, or wait-k, which a translator obeys that starts before the speaker has finished."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskExperiment:
+    """One site of one run under one view. `trace` holds one sentence, or two as a padded batch."""
+
+    request: Request
+    view: MasksState
+    trace: Trace
+
+    @property
+    def model(self):
+        """The model that ran."""
+        return traces.model(self.request.entry.name)
+
+    @cached_property
+    def call(self) -> AttentionCall:
+        """The chosen head's call for the sentence that is shown."""
+        return one_head(self.trace.call(self.view.kind, self.view.layer), self.view.head, self.view.item)
+
+    @cached_property
+    def recipe(self) -> MaskSpec:
+        """The mask as it is put together."""
+        return self.view.recipe
+
+    @cached_property
+    def real(self) -> Tensor:
+        """Which keys are no padding, `(batch, k_len)`."""
+        rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
+        is_pad = self.model.is_pad  # asked for once: to find a model costs more than to ask it
+        return torch.tensor([[not is_pad(token) for token in row] for row in rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(q_len, k_len)` of the site."""
+        return self.call.query.shape[2], self.call.key.shape[2]
+
+    @cached_property
+    def rules(self) -> Tensor:
+        """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.by_rules(*self.shape, real=self.real))
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
+        return self._of_item(self.recipe.build(*self.shape, real=self.real))
+
+    @cached_property
+    def filled(self) -> FilledScores:
+        """The pipeline, without batch and head axes."""
+        result = filled(self.call, self.mask, self.view.choice)
+        parts = ("mask", "scores", "masked_scores", "attn", "context")
+        cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
+        return replace(result, **cut)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What happened, in sentences."""
+        no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *findings(self.filled))
+
+    @property
+    def rows(self) -> list[tuple[str, str | None]]:
+        """What goes in at each row, and what comes out, safe to show."""
+        ins = self.trace.query_tokens(self.view.kind, self.view.item)
+        outs = self.trace.output_tokens(self.view.kind, self.view.item)
+        return [
+            (display_token(token), None if outs is None else display_token(outs[row])) for row, token in enumerate(ins)
+        ]
+
+    @property
+    def cols(self) -> list[str]:
+        """Each key, safe to show."""
+        return texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def sites(self) -> list[Site]:
+        """Where the mask is in force in a re-run."""
+        layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
+        return [Site(self.view.kind, layer) for layer in layers]
+
+    @property
+    def where(self) -> str:
+        """The scope in words."""
+        view = self.view
+        return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
+            view.scope, "every head of every layer of this kind"
+        )
+
+    def probe(self, *, writing: bool) -> MaskOverride:
+        """The mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
+        own = self.view.kind == "decoder_self" and writing
+        real = None if own else self.real
+        choice = self.view.choice
+        plain = choice.fill == "fused" and choice.dtype == "float32"
+        return MaskOverride(
+            self.sites,
+            lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
+            head=self.view.head if self.view.scope == "head" else None,
+            weigh=None if plain else weights_fn(choice),
+        )
+
+    def effect(self) -> Effect:
+        """The model run again with the mask in force; kept for whoever asks again."""
+        after = _again.get(self._key(self._in_force), read=lambda *_: self._run())
+        # Kept without the run before, which has its own place and room.
+        if isinstance(after, str):
+            return Effect(self.trace, error=after)
+        return Effect(self.trace, after, probe=self.probe(writing=False))
+
+    def _run(self) -> Trace | str:
+        found = effect.effect(self.model, self.trace, self.probe(writing=False))
+        return found.error if found.after is None else found.after
+
+    def written_up_to(self, step: int) -> Trace:
+        """The pass that writing makes at a decoder row with the mask in force: no later token is there yet."""
+        asked = self._key((*self._in_force, "up to", step))
+        made = _again.get(
+            asked, read=lambda *_: both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
+        )
+        assert not isinstance(made, str)  # a refusal is raised here, and met by `effect` before
+        return made
+
+    def writing(self) -> Writing:
+        """What the model would now write, as far as it has come."""
+        return _writing(self._key(self._in_force), self)
+
+    def unchanged(self) -> Writing:
+        """What it writes without the mask: the same whatever the mask is."""
+        return _unchanged(self._key(()), self)
+
+    @property
+    def _in_force(self) -> tuple:
+        view = self.view
+        return (view.kind, view.layer, view.head, view.rules, view.paint, view.choice, view.scope)
+
+    def _key(self, what: tuple) -> str:
+        request = (self.request.entry.name, self.trace.model_id, *self.request.to_params().values())
+        return repr((request, self.view.second, what))
+
+    def _of_item(self, mask: Tensor) -> Tensor:
+        return mask[min(self.view.item, len(mask) - 1)]
+
+
+def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExperiment:
+    """Put a view on the bench. Raises ValueError for a second sentence that cannot be read."""
+    second = view.second.strip()
+    if second:
+        asked = repr((trace.model_id, request.to_params(), second))
+        alone, model = trace, traces.model(request.entry.name)
+        trace = _batches.get(asked, read=lambda *_: batch_of_two(model, alone, traces.run(model, second, to=alone.to)))
+    return MaskExperiment(request, view, trace)
+
+
+def texts(tokens: tuple[Token, ...]) -> list[str]:
+    """Tokens as they can be shown."""
+    return [display_token(token) for token in tokens]
+
+
+# By size, as `session` keeps traces, and beside its room. A run that torch refused is its sentence.
+_BATCHES, _AGAIN = 0.25e9, 0.5e9  # bytes
+_batches: BoundedCache[str, Trace] = BoundedCache(most=_BATCHES, size=lambda batch: batch.nbytes())
+_again: BoundedCache[str, Trace | str] = BoundedCache(
+    most=_AGAIN, size=lambda after: len(after) if isinstance(after, str) else after.nbytes()
+)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _writing(key: str, _bench: MaskExperiment) -> Writing:
+    ahead = _bench.view.kind == "decoder_self" and _bench.recipe.sees_ahead(_bench.shape[0])
+    return writing(_bench.model, _bench.trace, _bench.probe(writing=True), cached=not ahead)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _unchanged(key: str, _bench: MaskExperiment) -> Writing:
+    return writing(_bench.model, _bench.trace, None)

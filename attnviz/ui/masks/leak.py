@@ -1,0 +1,132 @@
+"""The rooms that show why a decoder is masked: the leak test, and its derivation row by row."""
+
+import html
+
+import streamlit as st
+
+from attnviz.analysis.masks.fills import one_head
+from attnviz.analysis.masks.leakage import Leak, first_item, leak_test
+from attnviz.analysis.masks.row_by_row import Stage, first_row_moved, stage
+from attnviz.text.display import display_token
+from attnviz.text.glossary import MASKS
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import AttentionCall
+from attnviz.ui import charts, layout
+from attnviz.ui.address.widgets import select, text_field
+from attnviz.ui.masks.experiment import MaskExperiment, texts
+from attnviz.ui.masks.state import MAX_SECOND
+from attnviz.views.masks.figures import leak_figure, leak_table
+from attnviz.views.masks.matrices import equation, matrix, vector
+
+SHOWN_DIMENSIONS = 3
+MOST_ROWS = 6
+
+
+def leak(bench: MaskExperiment) -> None:
+    """Replace one target token; see which positions notice, with the causal mask and without."""
+    trace = first_item(bench.trace)
+    if "decoder_self" not in trace.kinds:
+        st.html("<div class='verdict'>This model has no decoder: nothing is written from left to right.</div>")
+        return
+    ins = trace.query_tokens("decoder_self")
+    names = texts(ins)
+    asked = bench.view.at
+    at = asked if asked is not None and asked < len(ins) else max(1, len(ins) // 2) if len(ins) > 1 else 0
+    left, right = st.columns(2, gap="small")
+    with left:
+        label = "Replace target token"
+        select("at", label, range(len(ins)), at, lambda index: f"{index}: {names[index]}", means=MASKS[label])
+    with right:
+        replacement = _replacement(bench, at)
+    masked, unmasked = layout.run_or_refuse(lambda: leak_test(bench.model, trace, at, replacement))
+    cases = [("with the causal mask", masked), ("without any mask", unmasked)]
+    changes = [(name, one.change.numpy()) for name, one in cases]
+    st.html(f"<div class='verdict' role='status'>{_leak_said(masked, unmasked, at)}</div>")
+    made = leak_figure(changes, names, at, theme=charts.theme())
+    charts.show(made, key="leak", table=lambda: leak_table(changes, names))
+    st.html(f"<div class='vectors'>{_encodings(cases, ins, replacement)}</div>")
+
+
+def _replacement(bench: MaskExperiment, at: int) -> Token:
+    empty = "empty: the target's other tokens"
+    label = "by the first token of"
+    text_field("other", label, bench.view.other, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
+    trace, other = bench.trace, bench.view.other
+    pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
+    ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
+    others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]
+    return next(iter([*pieces, *others, trace.tokens("tgt")[-1]]))
+
+
+def _leak_said(masked: Leak, unmasked: Leak, at: int) -> str:
+    if at == 0:
+        return "Nothing stands before the first token; replace a later one to see whether its past notices."
+    before = f"the {at} position{'s' if at > 1 else ''} before it"
+    kept = "are the same to the last bit" if masked.earlier_unchanged else "moved, which a causal mask should prevent"
+    most = float(unmasked.change[-1, :at].max())
+    return (
+        f"<b>With the causal mask</b> {before} {kept}, in every layer. <b>Without it</b> they move by up to {most:.3g} "
+        "in the last layer: a token's encoding would depend on what is written after it."
+    )
+
+
+def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
+    """The last layer's vector of the first real token, before and after the replacement, both ways."""
+    first = next((index for index, token in enumerate(ins) if not token.is_special), 0)
+    name, new = display_token(ins[first]), display_token(replacement)
+    lines = []
+    for title, one in cases:
+        old, then = one.original[-1, first], one.replaced[-1, first]
+        rest = len(old) - 6
+        lines.append(f"<h5>Encoding of {html.escape(name)} (position {first}), last layer, {title}</h5>")
+        lines.append(vector("as it was", old[:6].tolist(), rest=rest))
+        lines.append(vector(f"after “{new}” came in", then[:6].tolist(), rest=rest, changed=bool((old != then).any())))
+    return "".join(lines)
+
+
+def rows(bench: MaskExperiment) -> None:
+    """The derivation: the target grows, and the first context stays, or does not."""
+    kind = bench.view.kind
+    if kind == "cross":
+        st.html(
+            "<div class='verdict'>Cross-attention has no such derivation: all values come from the source and are "
+            "there from the start. Shown is decoder self-attention, same layer and head.</div>"
+        )
+        kind = "decoder_self"
+    call = one_head(bench.trace.call(kind, bench.view.layer), bench.view.head, bench.view.item)
+    names = texts(bench.trace.query_tokens(kind, bench.view.item))
+    most = min(MOST_ROWS, len(names))
+    count = min(max(bench.view.arrived, 1), most)
+    label, arrived = "Tokens that have arrived", [f"{n}: {' '.join(names[:n])}" for n in range(most + 1)]
+    select("arrived", label, range(1, most + 1), count, arrived.__getitem__, means=MASKS[label])
+    for title, causal in (("With the causal mask", True), ("Without a mask", False)):
+        now = stage(call, count, causal=causal)
+        moved = _moved_by(call, now, causal=causal)
+        st.html(f"<h4 class='room'>{title}</h4>" + _equation(now, names, causal=causal) + moved)
+    st.caption(
+        f"A′ holds the weights of L{bench.view.layer} H{bench.view.head}, V and O the first {SHOWN_DIMENSIONS} of "
+        f"{call.value.shape[-1]} dimensions; a row of O is that row of A′ times V. Masked cells are 0."
+    )
+
+
+def _equation(now: Stage, names: list[str], *, causal: bool) -> str:
+    n = len(now.attn)
+    hidden = [(row, col) for row in range(n) for col in range(row + 1, n)] if causal else []
+    part = slice(0, SHOWN_DIMENSIONS)
+    return equation(
+        matrix("O", now.context[:, part].tolist(), rows=[f"o{i + 1}  {names[i]}" for i in range(n)]),
+        "=",
+        matrix("A′", now.attn.tolist(), quiet=hidden),
+        "·",
+        matrix("V", now.value[:, part].tolist(), rows=[f"v{i + 1}  {names[i]}" for i in range(n)]),
+    )
+
+
+def _moved_by(call: AttentionCall, now: Stage, *, causal: bool) -> str:
+    count = len(now.attn)
+    if count == 1:
+        return "<div class='verdict'>One value only: o₁ = 1 · v₁. Let the next one arrive.</div>"
+    moved = first_row_moved(stage(call, count - 1, causal=causal), now)
+    kept = "stays" if moved < 1e-6 else "changes"
+    told = f"When v{count} arrives, what stood in O before <b>{kept}</b>: max |Δ| = {moved:.3g}."
+    return f"<div class='verdict'>{told}</div>"

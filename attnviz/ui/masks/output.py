@@ -1,0 +1,149 @@
+"""The room where the model has run again with the mask in force: its words, its next tokens, every later map.
+
+The words are written step by step and the next tokens come from one pass over the whole target; each says so, for a
+mask between target positions means something else in each.
+"""
+
+import html
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.masks import effect as masks_effect
+from attnviz.analysis.masks.both_ways import BothWays, both_ways
+from attnviz.analysis.rerun import Writing
+from attnviz.text.display import display, display_token
+from attnviz.text.glossary import MASKS
+from attnviz.ui import charts
+from attnviz.ui.address.widgets import select
+from attnviz.ui.masks.experiment import MaskExperiment, texts
+from attnviz.ui.masks.streaming import drawn_while_written
+from attnviz.views.masks.figures import moved_figure
+from attnviz.views.masks.next_tokens_table import Way, next_tokens_table
+from attnviz.views.terms import term
+
+NO_FUTURE = "at each step there is no future yet"
+AHEAD = "as in training: position {step} can read what comes after it"
+NOT_AHEAD = "as in training: with this mask, position {step} reads nothing that comes after it"
+
+
+def says(bench: MaskExperiment) -> None:
+    """Translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
+    effect, item = bench.effect(), bench.view.item
+    st.html(f"<h4 class='room'>The model, run again with this mask at {html.escape(bench.where)}</h4>")
+    if effect.error:
+        st.html(f"<div class='verdict'>torch refuses: “{html.escape(effect.error)}”. Nothing ran.</div>")
+        return
+    left, right = st.columns([6, 6], gap="medium")
+    with left:
+        words = st.container()
+        if bench.model.writes:
+            _next_tokens(bench, effect)
+        else:
+            st.caption("This model writes nothing: what the mask changes is seen in its maps.")
+    with right:
+        _maps(bench, effect)
+        _nan(effect, item)
+    if bench.model.writes:
+        with words:
+            drawn_while_written(bench, lambda: _words(bench))
+
+
+def _words(bench: MaskExperiment) -> None:
+    """What the model writes, before and after, as far as it has come. All of it is shown: texts that part late look
+    the same where they begin.
+    """
+    what = "translation" if bench.model.languages else "what it writes"
+    rows = _row("before", bench.unchanged(), bench.view.item) + _row("after", bench.writing(), bench.view.item)
+    head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"
+    st.html(f"<table class='words'>{head}{rows}</table>")
+
+
+def _row(name: str, writing: Writing, item: int) -> str:
+    one = writing.written(item)
+    so_far = "" if writing.done else f"tokens so far: {writing.count}"
+    note = writing.error or one.note or so_far
+    said = html.escape(display(one.text)) + (f" <small>({html.escape(note)})</small>" if note else "")
+    return f"<tr><th>{name}</th><td>{said}</td></tr>"
+
+
+def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
+    """The same position three times: as the model is, with the mask and no future, with the mask and the future."""
+    ins = texts(bench.trace.query_tokens("decoder_self", bench.view.item))
+    asked = bench.view.step if bench.view.step is not None else bench.view.row
+    step = masks_effect.step_that_changed_most(effect, bench.view.item) if not _fits(bench, asked, len(ins)) else asked
+    assert step is not None  # one of both is a number
+    label = "Next tokens after"
+    select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=MASKS[label])
+    found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
+    st.html(next_tokens_table(_ways(found, step)))
+    st.html(f"<div class='verdict' role='note'>{_lesson(found, step)}</div>")
+    charts.numbers("says-next", lambda: _table(found, step))
+
+
+def _ways(found: BothWays, step: int) -> list[Way]:
+    shown = [
+        [(display_token(token), chance) for token, chance in candidates]
+        for candidates in (found.before, found.step_by_step, found.one_pass)
+    ]
+    ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step) if found.one_pass else "as in training"
+    return [
+        Way("without this mask", "the model's own: both ways give the same", shown[0]),
+        Way("written step by step", NO_FUTURE, shown[1]),
+        Way("one pass over the whole target", ahead, shown[2]),
+    ]
+
+
+def _lesson(found: BothWays, step: int) -> str:
+    """What the columns teach: which of them holds a future, and what that means for training."""
+    if not found.step_by_step or not found.one_pass:
+        return (
+            "NaN has reached this position: there is no next token. In one pass a NaN row reaches earlier positions "
+            "too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only what is "
+            "written already counts."
+        )
+    if not found.reads_ahead:
+        return (
+            f"<b>Both ways agree</b>, to {found.apart:.1e} of a probability: with this mask nothing that comes after a "
+            "position reaches it. That is why training can take the whole target in one pass."
+        )
+    return (
+        f"<b>Same mask, same tokens up to here: what differs is the future.</b> Step by step, position {step} is the "
+        "last, so that there is nothing to see ahead, masked or not; only earlier positions may now read up to here. "
+        "In one pass the rest of the target stands there to be read. Training is such a pass: without the causal mask "
+        "a model would learn to copy its answer from there, and could not write where nothing stands yet. This model "
+        "was trained with the mask, and never learned to read ahead."
+    )
+
+
+def _table(found: BothWays, step: int) -> pd.DataFrame:
+    lines = [
+        {"run": way.name, "rank": rank, "token": text, "probability": chance}
+        for way in _ways(found, step)
+        for rank, (text, chance) in enumerate(way.candidates, start=1)
+    ]
+    return pd.DataFrame(lines, columns=["run", "rank", "token", "probability"])
+
+
+def _fits(bench: MaskExperiment, step: int | None, count: int) -> bool:
+    """Whether a step is asked for: by the list, or by a pinned row where rows are decoder steps."""
+    own = bench.view.step is not None or bench.view.kind != "encoder_self"
+    return step is not None and own and step < count
+
+
+def _maps(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
+    table = masks_effect.moved(effect, bench.view.item)
+    charts.show(moved_figure(table, theme=charts.theme()), key="moved", table=lambda: table)
+    st.caption("Measured in one pass over the same tokens, with the mask and without.")
+
+
+def _nan(effect: masks_effect.Effect, item: int) -> None:
+    assert effect.after is not None  # an error was handled before
+    spread = masks_effect.nan_positions(effect.after, item)
+    if not spread["NaN positions"].to_numpy().any():
+        return
+    st.caption(
+        "NaN spreads: a NaN row of one layer is a NaN key and value of the next, and 0 × NaN is NaN: not even a mask "
+        "keeps it out."
+    )
+    st.dataframe(spread, hide_index=True, key="says-nan")

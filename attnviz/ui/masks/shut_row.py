@@ -1,0 +1,56 @@
+"""A row that is painted shut, so that it sees no key: one click makes one, and finds it again."""
+
+import streamlit as st
+import torch
+
+from attnviz.analysis.masks.mask_spec import fitted
+from attnviz.ui.address import persistent
+from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.ui.masks.experiment import MaskExperiment
+
+
+def preset(bench: MaskExperiment) -> None:
+    """A button that paints a row shut and opens the room that says what becomes of it."""
+    row = _pinned(bench)
+    row = min(2, bench.shape[0] - 1) if row is None else row
+    st.button(
+        "A row without keys",
+        key="row-without-keys",
+        width="stretch",
+        on_click=_show,
+        args=(_painted(bench, row, sees=False), row),
+    )
+
+
+def reopen(bench: MaskExperiment, row: int) -> None:
+    """A button that takes the row's paint away, where paint is what shuts it."""
+    if bool(bench.rules[row].any()):
+        paint = _painted(bench, row, sees=True)
+        st.button("Give the row its keys back", key="row-with-keys", on_click=_show, args=(paint, row))
+
+
+def telling_row(bench: MaskExperiment) -> int:
+    """The row to look at: the pinned one, else one without keys, one with paint, or one that misses some keys."""
+    pinned = _pinned(bench)
+    if pinned is not None:
+        return pinned
+    shut, painted = ~bench.mask.any(dim=-1), (bench.mask != bench.rules).any(dim=-1)
+    misses_some = bench.mask.any(dim=-1) & ~bench.mask.all(dim=-1)
+    return next((int(rows.int().argmax()) for rows in (shut, painted, misses_some) if bool(rows.any())), 0)
+
+
+def _pinned(bench: MaskExperiment) -> int | None:
+    row = bench.view.row
+    return row if row is not None and row < bench.shape[0] else None
+
+
+def _painted(bench: MaskExperiment, row: int, *, sees: bool) -> str:
+    """The paint with a whole row of it changed, as text."""
+    before = bench.recipe.painted
+    paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fitted(before, *bench.shape)
+    paint[row] = sees
+    return painting_to_text(paint.numpy())
+
+
+def _show(paint: str, row: int) -> None:
+    persistent.write({"paint": paint, "row": str(row), "room": "fills"})

@@ -1,0 +1,34 @@
+"""What the model would say with the mask in force, drawn piece by piece while it is being written.
+
+A long text takes a second and more: its beginning is there at once, and an edit never waits for its end.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.ui.masks.experiment import MaskExperiment
+
+FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, and of each later one
+
+
+def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:
+    """Draw what is written so far, again and again until all is there; each drawing lets an edit break in."""
+    slot = st.empty()
+    is_whole = _write(bench, FIRST)
+    while True:
+        with slot.container():
+            draw()
+        if is_whole:
+            return
+        is_whole = _write(bench, PIECE)
+
+
+def _write(bench: MaskExperiment, seconds: float) -> bool:
+    """Let the model write for so long; whether nothing is left to write, with the mask and without."""
+    if not bench.model.writes:
+        return True
+    ways = [bench.writing(), bench.unchanged()]
+    if going := [way for way in ways if not way.done]:
+        going[0].go_on(seconds)
+    return all(way.done for way in ways)

@@ -1,0 +1,127 @@
+"""Which model is asked for: a shipped one, one that this instance offers, or any folder or hub id that is typed.
+
+Whether others than the listed ones may be opened, `offered` says; each step on the way to one asks it again, since any
+message can be made by hand.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attnviz.models.catalogue import DEFAULT, Entry, entries, other
+from attnviz.ui import offered
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.cache import traces
+from attnviz.ui.markdown import literal
+from attnviz.ui.offered import is_free
+
+_ANOTHER = "another"
+_MOST_TYPED = 500  # characters of a folder or an id
+_OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
+
+
+def picker() -> Entry:
+    """Draw the list of models; the one that is chosen."""
+    known = {entry.name: entry for entry in (*entries(), *map(other, _offered()))}
+    if not known:
+        st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
+        st.stop()
+    linked = _linked()
+    if linked and linked not in known:
+        if is_free() and len(linked) <= _MOST_TYPED:
+            known[linked] = other(linked)
+        else:
+            why = "which this instance does not offer" if not is_free() else "a name too long for any"
+            st.session_state.setdefault("notes", []).append(
+                f"The link asks for the model “{linked[:80]}”, {why}; shown is another."
+            )
+    value = linked if linked in known else next(iter(known))
+    titles = told_apart({name: entry.title for name, entry in known.items()})
+    titles |= {_ANOTHER: "Another model …"} if is_free() else {}
+
+    def draw(**more) -> str:
+        return st.selectbox("Model", list(titles), format_func=titles.__getitem__, **more)
+
+    chosen = widgets.show("model-shown", value, {"index": list(titles).index(value)}, draw, _adopt)
+    if st.session_state.pop(_ASKED, False) and is_free():
+        _ask()
+    return known.get(chosen) or known.get(linked) or next(iter(known.values()))
+
+
+def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
+    """Titles by name, no two of them the same: those that are give way to as much of their names as tells them apart.
+
+    A list knows what was chosen by its text alone, so that of two same ones only the last could be chosen.
+    """
+    counts = Counter(titles.values())
+    same = [name for name, title in titles.items() if counts[title] > 1]
+    for parts in range(2, max((name.count("/") for name in same), default=0) + 3):
+        apart = {**titles, **{name: "/".join(name.split("/")[-parts:]) for name in same}}
+        if len(set(apart.values())) == len(apart):
+            return apart
+    return {name: name for name in titles}
+
+
+def _offered() -> list[str]:
+    """Models besides the shipped ones: pinned by the instance, or opened by this visitor."""
+    return st.session_state.get(_OPENED, []) if is_free() else offered.listed()
+
+
+def _linked() -> str:
+    """The model in the address, or the one that was just opened."""
+    if (name := st.session_state.pop(_NEXT, None)) and offered.is_offered(name):
+        _choose(name)
+    return persistent.text("model")
+
+
+def _adopt() -> None:
+    chosen = st.session_state["model-shown"]
+    if chosen == _ANOTHER and is_free():
+        st.session_state[_ASKED] = True
+    elif offered.is_offered(chosen):
+        _choose(chosen)
+
+
+def _choose(name: str) -> None:
+    """A target belongs to the model that wrote it, and may be no second sentence for the next one."""
+    persistent.write_model(name)
+    persistent.write({"tgt": None})
+
+
+@st.dialog("Open a model", icon=":material/folder_open:")
+def _ask() -> None:
+    st.markdown(
+        "Give the folder of a checkpoint, or its id on the Hugging Face hub: an encoder (BERT, RoBERTa, ALBERT …), a "
+        "decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
+    )
+    with st.form("open-model", border=False):
+        typed = st.text_input("Folder or hub id", key="model-typed", max_chars=_MOST_TYPED, placeholder="gpt2")
+        pressed = st.form_submit_button("Open", type="primary")
+    st.caption(
+        "Weights are read from safetensors only, and no code that comes with a checkpoint is run. A model is shown "
+        "only if attnviz computes the same attention as transformers itself; if not, you read why."
+    )
+    name = (typed or "").strip()
+    if pressed and not name:
+        st.error("Nothing was typed: give a folder, or a hub id such as gpt2.")
+    elif pressed:
+        _open(name)
+
+
+def _open(name: str) -> None:
+    bar = st.progress(0.0, "Looking for the model")
+
+    def tell(share: float, what: str) -> None:
+        bar.progress(share, literal(what))
+
+    try:
+        offered.require(name)
+        traces.model(name, tell)
+    except ValueError as refusal:
+        bar.empty()
+        st.error(literal(str(refusal)), icon=":material/error:")
+        return
+    st.session_state[_OPENED] = [*(n for n in st.session_state.get(_OPENED, []) if n != name), name]
+    st.session_state[_NEXT] = name
+    st.rerun()

@@ -1,0 +1,150 @@
+"""Widgets on a Streamlit page: each function draws one, and says which session key its choice is found under.
+
+What a widget draws from is a payload of bytes (`attnviz.widgets.*.payload`); the visitor's choice is in
+``st.session_state[key]["view"]`` (the mask laboratory's in ``["edit"]``), read through `attnviz.ui.reported`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from attnviz.ui.address import persistent
+from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.resend import unless_unchanged
+from attnviz.widgets.bundle import source
+
+OnChange = Callable[[], None]
+
+
+@cache
+def _mounted(name: str) -> Callable[..., Any]:
+    widget = source(name)
+    return component(f"attnviz_{name}", html=widget.html, css=widget.style or None, js=widget.script)
+
+
+def _nothing() -> None:
+    """A component's state is kept only where somebody listens to it."""
+
+
+def _view(name: str, payload: bytes, key: str, on_change: OnChange) -> dict[str, Any]:
+    result = _mounted(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
+    persistent.catch_up(key, on_change)
+    return result
+
+
+def heads(payload: bytes, *, key: str = "heads", on_change: OnChange = _nothing) -> dict[str, Any] | None:
+    """Everything on the Heads tab, from data that the browser has; what is in view, or None before the first choice."""
+    return _view("heads", payload, key, on_change).get("view")
+
+
+def links(payload: bytes, *, key: str = "links", on_change: OnChange) -> None:
+    """Two sentences as columns, and lines between their tokens for the heads that are chosen."""
+    _view("links", payload, key, on_change)
+
+
+def whole_model(payload: bytes, *, key: str = "whole_model", on_change: OnChange) -> None:
+    """Every head of every layer at once, small, as a map or as lines; a click opens it."""
+    _view("whole_model", payload, key, on_change)
+
+
+def neuron(payload: bytes, *, key: str = "neuron", on_change: OnChange) -> None:
+    """One query and one key of a head, number by number, down to their weight."""
+    _view("neuron", payload, key, on_change)
+
+
+def stepper(payload: bytes, *, key: str = "stepper", on_change: OnChange) -> None:
+    """The training table on the left, one decoding step after another on the right.
+
+    The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
+    each choice.
+    """
+    _view("stepper", payload, key, on_change)
+
+
+def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: OnChange) -> None:
+    """Scores, masked scores, weights and context of one head, linked, and a mask to paint.
+
+    After an edit `on_change` runs; `st.session_state[key]["edit"]` then holds what was edited: `paint` is the painted
+    mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits, and `bake` asks for the
+    rules to be given up, because the paint now says all that they said.
+    """
+    _mounted("mask_lab")(key=key, data=payload, on_edit_change=on_change)
+    persistent.catch_up(key, on_change)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A table to choose from: what it is called, its column titles, and a row of texts for each line.
+
+    `code` draws them monospaced and numbered from 0. `helps` names the term that a column's title is
+    explained by; the page says what it means.
+    """
+
+    label: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    code: bool = True
+    helps: Mapping[str, str] = field(default_factory=dict)
+
+
+def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
+    """Draw `lines`, that of `value` marked; the one that is chosen goes from `values` into the text `name`."""
+    key = f"lines-{name}"
+
+    def take() -> None:
+        chosen = reported(key, "chosen", {"at": NUMBER})
+        if chosen is not None and 0 <= chosen["at"] < len(values):
+            persistent.write({name: str(values[chosen["at"]])})
+
+    data = {
+        "label": lines.label,
+        "heads": list(lines.heads),
+        "helps": dict(lines.helps),
+        "rows": [list(row) for row in lines.rows],
+        "current": list(values).index(value),
+        "code": lines.code,
+    }
+    _mounted("line_list")(key=key, data=data, on_chosen_change=take)
+    persistent.catch_up(key, take)
+
+
+def copy_link(query: str) -> None:
+    """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
+    _mounted("copy_link")(key="copy-link", data={"query": query})
+
+
+def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
+    """Buttons that save the Plotly figure whose key is `chart`, without a server and without Plotly's own tool bar.
+
+    That bar shows on hover only, knows one format at a time and is not reached by the keyboard. Files are called
+    `name`, and have `caption` below the picture.
+    """
+    _mounted("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
+
+
+def brought_up(key: str, *, is_open: bool) -> None:
+    """Scroll to the container whose key is `key` when it has just been opened below the picture.
+
+    Else the click would seem to have done nothing. A link that opens it scrolls nowhere. Called in every run, before
+    the container is drawn.
+    """
+    memory = f"_attnviz_opened_{key}"
+    was_open, times = st.session_state.get(memory, (is_open, 0))
+    times += is_open and not was_open
+    st.session_state[memory] = is_open, times
+    _mounted("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})
+
+
+def definitions(words: Mapping[str, str]) -> None:
+    """Explain `words`, each by its definition, wherever they stand on the page, while something points at them.
+
+    It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
+    our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
+    explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
+    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them.
+    """
+    _mounted("definitions")(key="definitions", data={"words": dict(words)})

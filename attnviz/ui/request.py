@@ -1,0 +1,27 @@
+"""What the top bar asks for."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnviz.models.catalogue import Entry
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the top bar asks for. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
+    second sentence of a pair, if any. `new` is how many tokens are written after a prompt.
+    """
+
+    entry: Entry
+    src: str
+    to: str = ""
+    tgt: str = ""
+    new: int = 0
+
+    def to_params(self) -> dict[str, str]:
+        """As the texts that stand in a link."""
+        texts = {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
+        return texts | ({"new": str(self.new)} if self.new else {})

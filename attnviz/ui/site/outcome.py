@@ -1,0 +1,95 @@
+"""What a changed line or a bug does: torch's own words, or numbers and the map beside the right one."""
+
+import math
+
+import streamlit as st
+from torch import Tensor
+
+from attnviz.analysis.site.outcome import Outcome, largest_change
+from attnviz.ui import charts
+from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.views.site.panels import Panel, panels_figure, panels_table
+from attnviz.views.terms import term
+
+SENTENCES = ("first sentence", "second sentence")
+
+
+def verdict(outcome: Outcome) -> str:
+    """An outcome in a few words."""
+    if outcome.error:
+        return "raises " + outcome.error.split(":")[0]
+    if math.isnan(outcome.output_change):
+        return "silent: NaN"
+    if outcome.output_change < 1e-5 and outcome.attn_change < 1e-5:
+        return "right here, by luck"
+    return f"silent: output off by {outcome.output_change:.2g}"
+
+
+def damage(bench: SiteExperiment, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+    """The exception as torch words it, or numbers and the map beside the right one."""
+    numbers(outcome)
+    maps(bench, outcome, head, own_sizes=own_sizes)
+
+
+def numbers(outcome: Outcome) -> None:
+    """The exception as torch words it, or how far output, weights and row sums are from right."""
+    if outcome.error:
+        st.code(outcome.error, language=None, wrap_lines=True)
+        return
+    low, high = outcome.row_sums
+    shape = "has the right shape" if outcome.same_shape else "has another shape"
+    fact_line(
+        f"output <b>{shape}</b> and is <b>{_moved(outcome.output, outcome.right_output)}</b>",
+        f"weights of all heads <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
+        f"{term('row sums')} <b>{_sums(low, high)}</b>",
+    )
+    if not has_maps(outcome):
+        st.caption("The weights have another shape, so that there is no map to lay beside the right one.")
+
+
+def has_maps(outcome: Outcome) -> bool:
+    """Whether there is a map to lay beside the right one."""
+    return outcome.attn is not None and outcome.attn.shape == outcome.right_attn.shape
+
+
+def maps(bench: SiteExperiment, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+    """The map beside the right one, and their difference; nothing where there is no map."""
+    if outcome.attn is None or not has_maps(outcome):
+        return
+    item = outcome.shows_at(head)
+    wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
+    panels = [Panel("right", fine), Panel("as written", wrong), Panel("difference", wrong - fine, "signed")]
+    labels = _positions(outcome) if own_sizes else bench.labels(item)
+    place = f"{'sizes of its own' if own_sizes else bench.name}, H{head}, {SENTENCES[item]}"
+    charts.show(
+        panels_figure(panels, *labels, title=place, theme=charts.theme()),
+        key="damage",
+        table=lambda: panels_table(panels, *labels),
+    )
+
+
+def fact_line(*parts: str) -> None:
+    """A few facts on one line; their HTML is made by the caller, who escapes what people typed."""
+    st.html(f"<div class='facts'>{''.join(f'<span>{part}</span>' for part in parts)}</div>")
+
+
+def _moved(found: Tensor | None, right: Tensor) -> str:
+    if found is None or found.shape != right.shape:
+        return "of another shape"
+    nans = int(found.isnan().sum())
+    if nans:
+        return f"{term('NaN')} in {nans:,} of {found.numel():,}"
+    change = largest_change(found, right)
+    return f"{term('off by up to')} {change:.3g}" if change > 1e-6 else "right"
+
+
+def _sums(low: float, high: float) -> str:
+    if math.isnan(low):
+        return "NaN"
+    ends = f"{low:.3g}", f"{high:.3g}"
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _positions(outcome: Outcome) -> tuple[list[str], list[str]]:
+    rows, cols = ([f"position {at}" for at in range(size)] for size in outcome.right_attn.shape[2:])
+    return rows, cols

@@ -1,0 +1,192 @@
+"""The top bar's controls. Each draws itself and returns what was chosen; all are kept in the link and across pages."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.models.catalogue import Entry
+from attnviz.text.display import language_name
+from attnviz.text.limits import MAX_CHARACTERS, about, capped
+from attnviz.ui import model_picker
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.address.fields import read, whole
+from attnviz.ui.cache import traces
+from attnviz.ui.markdown import literal
+from attnviz.ui.request import Request
+
+NEW, MAX_NEW = 8, 64  # tokens after a prompt
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
+_MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A sentence in the bar: the label above it, what a note calls it, and how many characters it takes."""
+
+    key: str
+    label: str
+    name: str
+    most: int = _MOST_TYPED
+
+
+_TRANSLATED = (
+    _Field("src", "Source sentence", "Source", MAX_CHARACTERS),
+    _Field("tgt", "Target (empty: the model translates)", "Target", MAX_CHARACTERS),
+)
+_WRITTEN = (
+    _Field("src", "Source text", "Source"),
+    _Field("tgt", "Target (empty: the model writes it)", "Target"),
+)
+_PAIR = (
+    _Field("src", "Sentence", "Sentence"),
+    _Field("tgt", "Second sentence (may stay empty)", "Second sentence"),
+)
+_PROMPT = _Field("src", "Prompt", "Prompt")
+
+
+@st.cache_data
+def examples() -> list[str]:
+    """Sentences to try."""
+    return json.loads(EXAMPLES.read_text(encoding="utf-8"))
+
+
+def top_bar() -> Request:
+    """Model, then what it asks for; Enter runs."""
+    bar = st.container(key="top-bar")
+    picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
+    with picker:
+        entry = model_picker.picker()
+    with middle:
+        request = _inputs(entry)
+    run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
+    with menu:
+        st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
+        persistent.catch_up("example", _use_example)
+    with link:
+        st.session_state["running-slot"] = st.container(key="running").empty()
+        st.session_state["copy-link-slot"] = st.container()
+    return request
+
+
+def _inputs(entry: Entry) -> Request:
+    """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
+    place = st.empty()
+    try:
+        asked = traces.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
+    except ValueError as refusal:
+        st.session_state["refusal"] = str(refusal)
+        asked = ("text",)
+    place.empty()
+    return _ASKED[asked](entry)
+
+
+def _source_and_target(entry: Entry) -> Request:
+    columns = st.columns([37, 11, 37], vertical_alignment="bottom", gap="small")
+    with columns[0]:
+        src = _sentence(_TRANSLATED[0])
+    with columns[1]:
+        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
+    with columns[2]:
+        tgt = _sentence(_TRANSLATED[1])
+    return Request(entry, src, to, tgt)
+
+
+def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
+    def draw(entry: Entry) -> Request:
+        left, right = st.columns(2, vertical_alignment="bottom", gap="small")
+        with left:
+            src = _sentence(fields[0])
+        with right:
+            tgt = _sentence(fields[1])
+        return Request(entry, src, tgt=tgt)
+
+    return draw
+
+
+@dataclass(frozen=True)
+class _Prompt:
+    """What the bar asks besides a prompt."""
+
+    new: int = whole(NEW, MAX_NEW + 1)
+
+
+def _prompt(entry: Entry) -> Request:
+    left, right = st.columns([70, 15], vertical_alignment="bottom", gap="small")
+    with left:
+        src = _sentence(_PROMPT)
+    asked, problems = read(_Prompt, persistent.texts(), {})
+    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
+    with right:
+        return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
+
+
+def _count(key: str, label: str, value: int, **options: str) -> int:
+    def draw(**more) -> int:
+        return st.number_input(label, 0, MAX_NEW, **options, **more)
+
+    def take() -> None:
+        persistent.write({key: str(st.session_state[shown])})
+
+    shown = f"{key}-shown"
+    return widgets.show(shown, value, {"value": value}, draw, take)
+
+
+_ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
+    ("src", "to", "tgt"): _source_and_target,
+    ("src", "tgt"): _two_texts(_WRITTEN),
+    ("text", "pair"): _two_texts(_PAIR),
+    ("text",): _prompt,
+}
+
+
+def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable[[], None] = lambda: None) -> str:
+    """One of `titles`; the address holds its key."""
+    options, linked, shown = list(titles), persistent.text(key), f"{key}-shown"
+    value = linked if linked in titles else options[0]
+
+    def draw(**more) -> str:
+        return st.selectbox(label, options, format_func=titles.__getitem__, **more)
+
+    def take() -> None:
+        persistent.write({key: st.session_state[shown]})
+        on_change()
+
+    return widgets.show(shown, value, {"index": options.index(value)}, draw, take)
+
+
+def _sentence(field: _Field) -> str:
+    """A sentence to type."""
+    default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
+    value, shown = persistent.text(field.key, default), f"{field.key}-shown"
+
+    def draw(**more) -> str | None:
+        return st.text_input(field.label, **more)
+
+    def take() -> None:
+        typed, note = capped(st.session_state[shown] or "", field.most)
+        if note:
+            st.session_state[f"{field.key}-note"] = about(field.name, (note,))
+        persistent.write({field.key: None if typed == default else typed})
+        changed()
+
+    widgets.show(shown, value, {"value": value}, draw, take)
+    for note in st.session_state.pop(f"{field.key}-note", ()):
+        st.session_state.setdefault("notes", []).append(note)
+    return value
+
+
+def _source_changed() -> None:
+    """A target that the model wrote for another sentence goes; one that a person typed stays."""
+    if persistent.text("tgt") != st.session_state.get("tgt-typed"):
+        persistent.write({"tgt": None})
+
+
+def _target_typed() -> None:
+    st.session_state["tgt-typed"] = persistent.text("tgt").strip() and persistent.text("tgt")
+
+
+def _use_example() -> None:
+    persistent.write({"src": st.session_state["example"], "tgt": None})

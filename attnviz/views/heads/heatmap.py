@@ -1,0 +1,175 @@
+"""One head's map as a Plotly figure: for notebooks, and for pages where a map is studied, not flipped through."""
+
+import html
+import math
+import unicodedata
+from collections.abc import Iterator
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.maps.selection import Maps, Specials, select
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
+from attnviz.views import colour
+from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
+
+CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
+SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
+SQUARE_UP_TO = 4  # times as long as wide, or the other way round
+# As high as the map: its title would stand on the last key's label else.
+COLOUR_BAR = {
+    "title": {"text": "weight"},
+    "thickness": 10,
+    "len": 0.6,
+    "y": 1,
+    "yanchor": "top",
+    "outlinewidth": 0,
+}
+_HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{customdata[2]}<extra></extra>"
+
+
+def heatmap(
+    trace: Trace,
+    kind: Kind,
+    *,
+    layer: int | str = "mean",
+    head: int | str = "mean",
+    specials: Specials = "show",
+    words: bool = False,
+    **options,
+) -> go.Figure:
+    """One map of a trace as a Plotly figure; "mean" for layer or head averages over them.
+
+    `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.maps.selection.select`; `options`
+    (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option that there is not.
+    """
+    return heatmap_of(select(trace, kind, specials=specials, words=words), layer, head, **options)
+
+
+def heatmap_of(
+    shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0
+) -> go.Figure:
+    """One map as a Plotly figure. Colours run from 0 to `zmax`, and stay so from head to head.
+
+    theme is "light" or "dark"; with `mask`, cells that may not be seen are hatched. Hovering names row, key and
+    weight. Raises ValueError for a layer, head or theme that there is not.
+    """
+    look = colour.theme(theme)
+    weights = shown.weights(layer, head).numpy()
+    hidden = ~shown.visible(layer, head).numpy()
+    figure = go.Figure(_cells(shown, weights, hidden, look, zmax))
+    hatched = mask and hidden.any()
+    if hatched:
+        figure.add_trace(_hatching(hidden, look))
+    legend = [shown.left_out, "hatched: may not be seen (mask)" if hatched else ""]
+    figure.update_layout(_layout(shown, map_title(shown.kind, layer, head), " · ".join(filter(None, legend)), look))
+    return figure
+
+
+def _cells(shown: Maps, weights: np.ndarray, hidden: np.ndarray, look: colour.Theme, zmax: float) -> go.Heatmap:
+    return go.Heatmap(
+        z=weights.astype(np.float32),
+        x=np.arange(len(shown.cols)),
+        y=np.arange(len(shown.rows)),
+        zmin=0,
+        zmax=zmax,
+        colorscale=colour.plotly_scale(look.sequential),
+        colorbar={**COLOUR_BAR, "nticks": 5},
+        customdata=_hover_texts(shown, hidden),
+        hovertemplate=_HOVER,
+        xgap=1 if weights.size <= 64 * 64 else 0,
+        ygap=1 if weights.size <= 64 * 64 else 0,
+        name="attn",
+    )
+
+
+def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
+    """`(rows, cols, 3)`: the row's label, the key, and what is special about the cell."""
+    texts = np.empty((*hidden.shape, 3), dtype=object)
+    texts[..., 0] = np.array([escaped(row.text) for row in shown.rows], dtype=object)[:, None]
+    texts[..., 1] = np.array([escaped(col.text) for col in shown.cols], dtype=object)[None]
+    texts[..., 2] = np.where(hidden, " (masked)", "")
+    blind, keys_hidden = hidden.all(axis=1), shown.rows_with_keys_hidden.numpy()
+    texts[blind, :, 2] = " (no keys: this row may see none of these)"
+    texts[blind & keys_hidden, :, 2] = " (this row sees special tokens only, and these are hidden)"
+    return texts
+
+
+def _hatching(hidden: np.ndarray, look: colour.Theme) -> go.Scatter:
+    """Hatched boxes over the masked cells: a pattern, so that it is told from a small weight without colour."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for top, bottom, left, right in _boxes(hidden):
+        x += [left - 0.5, right + 0.5, right + 0.5, left - 0.5, left - 0.5, None]
+        y += [top - 0.5, top - 0.5, bottom + 0.5, bottom + 0.5, top - 0.5, None]
+    pattern = {"shape": "/", "size": 6, "solidity": 0.15, "fgcolor": look.muted, "bgcolor": "rgba(0,0,0,0)"}
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillpattern=pattern,
+        hoverinfo="skip",
+        showlegend=False,
+        name="masked",
+    )
+
+
+def _boxes(hidden: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
+    """Masked cells as few boxes (first and last row, first and last column): runs in a row, joined down equal rows."""
+    top, last = 0, len(hidden) - 1
+    for row in range(len(hidden)):
+        if row < last and (hidden[row + 1] == hidden[row]).all():
+            continue
+        edges = np.flatnonzero(np.diff(np.pad(hidden[row].astype(np.int8), 1)))
+        yield from ((top, row, int(left), int(right) - 1) for left, right in edges.reshape(-1, 2))
+        top = row + 1
+
+
+def _layout(shown: Maps, title: str, legend: str, look: colour.Theme) -> dict:
+    top = _top(shown)
+    place = {"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 14}}
+    subtitle = {"text": legend, "font": {"color": look.muted, "size": 12}}
+    return {
+        "title": {"text": title, "font": {"size": 15}, "subtitle": subtitle, **place},
+        "font": {"family": FONT, "color": look.text, "size": 12},
+        "paper_bgcolor": look.panel,
+        "plot_bgcolor": look.panel,
+        "height": min(max(len(shown.rows) * CELL, SHORTEST) + top + 20, TALLEST),
+        "margin": {"l": 20, "r": 20, "t": top, "b": 20},
+        **_axes(shown, look),
+    }
+
+
+def _axes(shown: Maps, look: colour.Theme) -> dict[str, dict]:
+    rows, cols, words = len(shown.rows), len(shown.cols), KINDS[shown.kind]
+    square = 1 / SQUARE_UP_TO <= rows / max(cols, 1) <= SQUARE_UP_TO
+    both = {"showgrid": False, "zeroline": False, "constrain": "domain", "linecolor": look.line}
+    keys = {"title": {"text": f"key → ({words.key})"}, "range": [-0.5, cols - 0.5], "side": "top", "tickangle": -SLANT}
+    queries = {"title": {"text": f"query ↓ ({words.query})"}, "range": [rows - 0.5, -0.5], "automargin": True}
+    return {
+        "xaxis": {**both, **keys, **_key_ticks(shown)},
+        "yaxis": {
+            **both,
+            **queries,
+            **ticks([row.text for row in shown.rows]),
+            **({"scaleanchor": "x", "constraintoward": "top"} if square else {}),
+        },
+    }
+
+
+def _key_ticks(shown: Maps) -> dict[str, list]:
+    return ticks([col.text for col in shown.cols], most=MOST_KEYS)
+
+
+def _top(shown: Maps) -> int:
+    """Pixels above the map. Plotly lets a title and labels on top overlap: title, axis title and labels add up here."""
+    labels = _key_ticks(shown)["ticktext"]
+    return round(118 + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
+
+
+def _width(text: str) -> float:
+    """About how many pixels a label takes at 12 px."""
+    return sum(12 if unicodedata.east_asian_width(character) in "WF" else 7.2 for character in html.unescape(text))

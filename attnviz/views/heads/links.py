@@ -1,0 +1,130 @@
+"""Token links, and every head at once, as Plotly figures for notebooks; the page draws both on canvas."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.maps.lines import strongest
+from attnviz.maps.selection import Maps, Specials, select
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
+from attnviz.views import colour
+from attnviz.views.labels import FONT, KINDS, escaped, head_name, ticks
+
+MOST_LINES = 6000  # Plotly draws each as an element of its own
+SHADES = 12
+# As on the page: neighbours differ for every kind of colour blindness.
+HUES = {
+    "light": ("#4b45d1", "#c2410c", "#0f766e", "#be185d", "#8a6508", "#0369a1", "#4d7c0f", "#6b7280"),
+    "dark": ("#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"),
+}
+
+
+def links(
+    trace: Trace,
+    kind: Kind,
+    heads: Sequence[tuple[int, int]],
+    *,
+    specials: Specials = "show",
+    words: bool = False,
+    theme: str = "light",
+) -> go.Figure:
+    """Query tokens on the left, key tokens on the right, and between them a line for each weight of the chosen heads.
+
+    `heads` are (layer, head) pairs, each drawn in a colour of its own; a line is as opaque as its weight is large.
+    Raises ValueError for a kind, head or theme that there is not.
+    """
+    look = colour.theme(theme)
+    maps = select(trace, kind, specials=specials, words=words)
+    attn = np.stack([maps.weights(layer, head).numpy() for layer, head in heads])[None] if heads else None
+    # An axis without a trace is not drawn: an empty one carries the keys.
+    figure = go.Figure(go.Scatter(x=[None], y=[None], yaxis="y2", showlegend=False, hoverinfo="skip", name="keys"))
+    if attn is not None:
+        lines = strongest(attn, MOST_LINES)
+        rows = np.repeat(np.arange(len(lines.starts) - 1), np.diff(lines.starts.astype(np.int64)))
+        for at, (layer, head) in enumerate(heads):
+            own = rows // attn.shape[2] == at
+            hue = HUES[theme][at % len(HUES[theme])]
+            ends = rows[own] % attn.shape[2], lines.cols[own], lines.weights[own]
+            figure.add_traces(_strokes(ends, head_name(layer, head), hue))
+    figure.update_layout(_layout(maps, heads, look))
+    return figure
+
+
+def _strokes(ends: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, hue: str) -> list[go.Scatter]:
+    """One trace for each shade: lines in it run (0, row) to (1, key), with gaps between them."""
+    rows, cols, weights = ends
+    shades = np.ceil(np.clip(weights, 0, 1) * SHADES).astype(int)
+    traces = []
+    for shade in np.unique(shades):
+        chosen = shades == shade
+        gap = np.full(chosen.sum(), np.nan)
+        traces.append(
+            go.Scatter(
+                x=np.tile([0.0, 1.0, np.nan], chosen.sum()),
+                y=np.stack([rows[chosen].astype(float), cols[chosen].astype(float), gap], axis=1).reshape(-1),
+                mode="lines",
+                line={"color": hue, "width": 1.5},
+                opacity=float(shade) / SHADES,
+                hoverinfo="skip",
+                name=name,
+                legendgroup=name,
+                showlegend=bool(shade == shades.max()),
+            )
+        )
+    return traces
+
+
+def _layout(maps: Maps, heads: Sequence[tuple[int, int]], look: colour.Theme) -> dict:
+    longest = max(len(maps.rows), len(maps.cols))
+    words = KINDS[maps.kind]
+    names = ", ".join(head_name(layer, head) for layer, head in heads) or "no head"
+    side = {"showgrid": False, "zeroline": False, "range": [longest - 0.5, -0.5], "automargin": True}
+    keys = {**side, **ticks([col.text for col in maps.cols]), "overlaying": "y", "side": "right"}
+    return {
+        "title": {"text": f"{words.name}, {names}: {words.question}", "font": {"size": 15}},
+        "font": {"family": FONT, "color": look.text, "size": 12},
+        "paper_bgcolor": look.panel,
+        "plot_bgcolor": look.panel,
+        "height": min(1200, max(260, 24 * longest + 110)),
+        "xaxis": {"visible": False, "range": [0, 1]},
+        "yaxis": {**side, **ticks([row.text for row in maps.rows]), "title": {"text": f"query ↓ ({words.query})"}},
+        "yaxis2": {**keys, "title": {"text": f"key ({words.key})"}},
+        "legend": {"orientation": "h"},
+    }
+
+
+def whole_model(trace: Trace, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
+    """Every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
+
+    Cells of long texts are the largest weight under them, in eight bits. Raises ValueError for a kind or theme that
+    there is not.
+    """
+    look = colour.theme(theme)
+    maps = trace.thumbnails(kind, side=side).numpy().astype(np.float32) / 255
+    layers, heads, rows, cols = maps.shape
+    gap = max(1, round(max(rows, cols) / 16))
+    padded = np.pad(maps, ((0, 0), (0, 0), (0, gap), (0, gap)), constant_values=np.nan)
+    mosaic = padded.transpose(0, 2, 1, 3).reshape(layers * (rows + gap), heads * (cols + gap))
+    figure = go.Figure(
+        go.Heatmap(z=mosaic, zmin=0, zmax=1, colorscale=colour.plotly_scale(look.sequential), hoverongaps=False)
+    )
+    axis = {"showgrid": False, "zeroline": False}
+    figure.update_layout(
+        title={"text": f"{escaped(KINDS[kind].name)}: every head", "font": {"size": 15}},
+        font={"family": FONT, "color": look.text, "size": 12},
+        paper_bgcolor=look.panel,
+        plot_bgcolor=look.panel,
+        height=min(1200, max(260, 90 * layers + 110)),
+        xaxis={**axis, "side": "top", **_places("H", heads, cols, gap)},
+        yaxis={**axis, "autorange": "reversed", **_places("L", layers, rows, gap)},
+    )
+    return figure
+
+
+def _places(letter: str, count: int, length: int, gap: int) -> dict[str, list]:
+    return {
+        "tickvals": [at * (length + gap) + (length - 1) / 2 for at in range(count)],
+        "ticktext": [f"{letter}{at}" for at in range(count)],
+    }

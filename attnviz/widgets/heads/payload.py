@@ -1,0 +1,178 @@
+"""What the Heads component is handed: a header of labels, and maps and metrics as blobs (`attnviz.widgets.wire`).
+
+What is the same for every sentence is in `attnviz.widgets.heads.constants` and goes with the script. The overview of
+all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`).
+"""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from attnviz.widgets.heads.metric_columns import metric_columns
+from attnviz.widgets.heads.sentences import labels, packed_strip
+from attnviz.widgets.wire import Blobs, pack
+
+if TYPE_CHECKING:
+    pass
+
+
+def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
+    """`view` with a kind, layer, head, row, zoom and pins that `shown` has; what does not fit becomes the first, or
+    none.
+    """
+    kind: str = view["kind"] if view.get("kind") in shown else next(iter(shown))
+    layers, heads, rows, cols = shown[kind].shape
+    row = view.get("row")
+    pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shown)]
+    return {
+        **view,
+        "kind": kind,
+        "layer": _index(view.get("layer"), layers),
+        "head": _index(view.get("head"), heads),
+        "row": row if _is_index(row, rows) else None,
+        "zoom": _window(view.get("zoom"), (rows, cols)),
+        "pins": pins[:4],
+    }
+
+
+def _index(value: Any, length: int) -> int | str:
+    return value if value == "mean" or _is_index(value, length) else 0
+
+
+def _is_index(value: Any, length: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < length
+
+
+def _window(zoom: Any, lengths: tuple[int, int]) -> list[int] | None:
+    """First row, row after the last, first key, key after the last; None where they do not lie on the map."""
+    if not zoom:
+        return None
+    fits = all(0 <= zoom[2 * i] < zoom[2 * i + 1] <= length for i, length in enumerate(lengths))
+    return list(zoom) if fits else None
+
+
+def _fits(pin: Any, shown: "ShownMaps") -> bool:
+    kind, layer, head = pin
+    if kind not in shown:
+        return False
+    layers, heads, *_ = shown[kind].shape
+    return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))
+
+
+if TYPE_CHECKING:
+    from attnviz.maps.lazy import LazyMaps
+    from attnviz.maps.selection import Maps
+
+    ShownMaps: TypeAlias = Mapping[str, Maps | LazyMaps]
+
+THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
+
+
+def heads_payload(
+    shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000
+) -> bytes:
+    """The bytes that the Heads component draws from.
+
+    Args:
+        shown: kind -> its maps, labels and mask, in the order of the tabs.
+        metrics: one row a head: ``kind, layer, head`` and one column a metric (NaN where a metric does not apply).
+        view: what is in focus, as the component reports it, made to fit `shown` by `fitted_view`.
+        strip: the sentences above the maps, from `attnviz.widgets.heads.sentences.sentence_strip`.
+        budget: bytes of float32 maps. All heads of all kinds are sent while they fit in it, else all heads of the kind
+            in focus while these fit, else only the head in focus and the pinned ones.
+
+    Raises:
+        ValueError: `shown` holds no kind.
+    """
+    if not shown:
+        raise ValueError("there are no maps to draw: expected at least one kind, got none")
+    blobs = Blobs()
+    view, strip = fitted_view(view, shown), packed_strip(strip)
+    header: dict[str, Any] = {
+        "kinds": [_kind(kind, maps, blobs) | labels(maps, strip) for kind, maps in shown.items()],
+        "metrics": metric_columns(metrics, shown, blobs),
+        "strip": strip,
+    }
+    header["base"] = blobs.digest(header)
+    header["exact"] = _exact(shown, view, blobs, budget)
+    header["id"] = blobs.digest(header)
+    return pack({**header, "view": view}, blobs.joined())
+
+
+def _kind(kind: str, maps: "Maps | LazyMaps", blobs: Blobs) -> dict[str, Any]:
+    overview = _overview(maps)
+    told = {
+        "mask": _mask(maps.mask.numpy(), blobs),
+        "row_tokens": _tokens(maps.rows),
+        "col_tokens": _tokens(maps.cols),
+        "sinks": _sinks(maps),
+        "keys_hidden": _keys_hidden(maps),
+        "left_out": maps.left_out,
+    }
+    return {
+        "kind": kind,
+        "shape": list(maps.shape),
+        "overview": {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]},
+        **{name: value for name, value in told.items() if value},
+    }
+
+
+def _overview(maps: "Maps | LazyMaps") -> np.ndarray:
+    """Every head in eight bits; of a long text's maps they were made when each layer was looked at."""
+    from attnviz.maps.lazy import LazyMaps  # torch is imported with it
+
+    return maps.thumbnails.numpy() if isinstance(maps, LazyMaps) else eight_bit(maps.attn.numpy())
+
+
+def eight_bit(attn: np.ndarray) -> np.ndarray:
+    """Weights in 0..1, (layers, heads, rows, cols), as bytes 0..255, pooled by maximum to at most 64 cells a side."""
+    for axis in (2, 3):
+        length = attn.shape[axis]
+        if length > THUMBNAIL_SIDE:
+            edges = [i * length // THUMBNAIL_SIDE for i in range(THUMBNAIL_SIDE + 1)]
+            blocks = [attn.take(range(*edge), axis).max(axis) for edge in pairwise(edges)]
+            attn = np.stack(blocks, axis)
+    return np.rint(np.clip(np.nan_to_num(attn), 0, 1) * 255).astype(np.uint8)
+
+
+def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
+    if mask.all():
+        return None
+    bits = np.packbits(mask.reshape(-1), bitorder="little")
+    return {"offset": blobs.add(bits), "layers": mask.shape[0], "heads": mask.shape[1]}
+
+
+def _exact(shown: "ShownMaps", view: dict[str, Any], blobs: Blobs, budget: int) -> list[dict[str, Any]]:
+    sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
+    whole = list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
+    entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].attn))} for kind in whole]
+    wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
+    for kind, layer, head in {tuple(site): None for site in wanted if site[0] not in whole}:
+        offset = blobs.add(_float32(shown[kind].weights(layer, head)))
+        entries.append({"kind": kind, "layer": layer, "head": head, "offset": offset})
+    return entries
+
+
+def _float32(attn: Any) -> np.ndarray:
+    return np.ascontiguousarray(attn.numpy(), dtype="<f4")
+
+
+def _tokens(labels: Any) -> list[list[int]] | None:
+    """Which tokens each label stands for; None where label i is token i, as it is until words or specials go."""
+    tokens = [list(label.tokens) for label in labels]
+    return None if tokens == [[i] for i in range(len(tokens))] else tokens
+
+
+def _sinks(maps: "Maps | LazyMaps") -> list[int]:
+    """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
+    ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
+    return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
+
+
+def _keys_hidden(maps: "Maps | LazyMaps") -> list[int]:
+    """Rows to say "keys hidden" of where others say "no keys"."""
+    return maps.rows_with_keys_hidden.nonzero().flatten().tolist()

@@ -1,0 +1,79 @@
+"""The sentences above the maps: their tokens, and which of them a row or a column of a kind's map stands for."""
+
+from typing import TYPE_CHECKING, Any
+
+from attnviz.text.display import display_token
+
+if TYPE_CHECKING:
+    from attnviz.maps.lazy import LazyMaps
+    from attnviz.maps.selection import Maps
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
+
+_NAMES: "dict[Kind, str]" = {"encoder_self": "source", "decoder_self": "target"}
+
+
+def sentence_strip(trace: "Trace") -> dict[str, Any]:
+    """One line a sentence, for the Heads component.
+
+    `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its
+    key axis lie on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token
+    that it puts out, one to the right of the token that goes in.
+    """
+    lines: list[dict[str, Any]] = []
+    axes: dict[str, dict[str, list[int]]] = {}
+    for kind in _NAMES:
+        if kind not in trace.kinds:
+            continue
+        tokens = list(trace.query_tokens(kind))
+        outputs = trace.output_tokens(kind)
+        line = tokens + list(outputs[-1:]) if outputs is not None else tokens
+        name = _NAMES[kind] if len(trace.kinds) > 1 else "text"
+        lines.append({"name": name, "tokens": [[display_token(token), token.is_special] for token in line]})
+        axes[kind] = {"query": [len(lines) - 1, int(outputs is not None)], "key": [len(lines) - 1, 0]}
+    if "cross" in trace.kinds:
+        axes["cross"] = {"query": axes["decoder_self"]["query"], "key": axes["encoder_self"]["key"]}
+    return {"lines": lines, "axes": axes}
+
+
+Strip = dict[str, Any]
+Row = list[str | None]
+
+
+def packed_strip(strip: Strip) -> Strip:
+    """A `sentence_strip` whose lines hold their texts in one list, and in another the places of special tokens."""
+    lines = [
+        {
+            "name": line["name"],
+            "tokens": [text for text, _ in line["tokens"]],
+            "special": [at for at, (_, special) in enumerate(line["tokens"]) if special],
+        }
+        for line in strip["lines"]
+    ]
+    return {**strip, "lines": lines}
+
+
+def labels(maps: "Maps | LazyMaps", strip: Strip) -> dict[str, Any]:
+    """`rows`, each `[input, output]`, and `cols`, each a text; left out where `strip_labels` gives the same.
+
+    `strip` is packed, here and below.
+    """
+    told = {"rows": [[row.input, row.output] for row in maps.rows], "cols": [col.text for col in maps.cols]}
+    from_strip = strip_labels(maps.kind, strip, (len(maps.rows), len(maps.cols)))
+    return {name: texts for name, texts in told.items() if texts != from_strip[name]}
+
+
+def strip_labels(kind: str, strip: Strip, lengths: tuple[int, int]) -> dict[str, Any]:
+    """The labels of a map whose row i and column i are token i of their axes; None where the strip has no such axes.
+
+    The script of the component reads them in the same way.
+    """
+    axes = strip["axes"].get(kind)
+    if axes is None:
+        return {"rows": None, "cols": None}
+    (query_line, output), (key_line, _) = axes["query"], axes["key"]
+    queries, keys = (strip["lines"][line]["tokens"] for line in (query_line, key_line))
+    if lengths[0] + output > len(queries) or lengths[1] > len(keys):
+        return {"rows": None, "cols": None}
+    rows: list[Row] = [[queries[at], queries[at + output] if output else None] for at in range(lengths[0])]
+    return {"rows": rows, "cols": keys[: lengths[1]]}

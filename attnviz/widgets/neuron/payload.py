@@ -1,0 +1,65 @@
+"""What the Neuron component is handed: one head's queries and keys as they ran. Any pair is taken apart from them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.text.display import display_token
+from attnviz.widgets.base.payload import closing, opening
+from attnviz.widgets.wire import Blobs
+
+if TYPE_CHECKING:
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
+
+
+def neuron_payload(
+    trace: "Trace", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
+) -> bytes:
+    """The bytes that the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
+
+    Positions are those of the tokens themselves, special ones included, not merged. Raises ValueError for a head that
+    there is not, and for a trace of bare weights.
+    """
+    call = trace.call(kind, layer)
+    if not 0 <= head < call.query.shape[1]:
+        raise ValueError(f"There is no head {head}: this model has heads 0 to {call.query.shape[1] - 1}.")
+    queries, keys = trace.query_tokens(kind), trace.key_tokens(kind)
+    outputs = trace.output_tokens(kind) or (None,) * len(queries)
+    q_len, k_len, d_k = len(queries), len(keys), call.query.shape[3]
+    blobs = Blobs()
+    header = opening(kind, kinds or trace.kinds, blobs) | {
+        "layer": layer,
+        "head": head,
+        "sizes": [q_len, k_len, d_k],
+        "layers_heads": [_layers(trace, kind), call.query.shape[1]],
+        "rows": [
+            [display_token(one), other and display_token(other)] for one, other in zip(queries, outputs, strict=True)
+        ],
+        "cols": [display_token(token) for token in keys],
+        "scale": float(call.scale),
+        "query": blobs.add(_float32(call.query[0, head, :q_len])),
+        "key": blobs.add(_float32(call.key[0, head, :k_len])),
+        "bias": None if call.bias is None else blobs.add(_float32(_full(call.bias, call, head)[:q_len, :k_len])),
+        "mask": None if call.mask is None else blobs.add(_bytes(_full(call.mask, call, head)[:q_len, :k_len])),
+    }
+    return closing(header, view, blobs)
+
+
+def _layers(trace: "Trace", kind: str) -> int:
+    return sum(site.kind == kind for site in trace.calls)
+
+
+def _full(part: Tensor, call: Any, head: int) -> Tensor:
+    """A bias or mask of one head, `(q_len, k_len)`, whatever axes it was stored with."""
+    return part.expand(*call.query.shape[:3], call.key.shape[2])[0, head]
+
+
+def _float32(tensor: Tensor) -> np.ndarray:
+    return np.ascontiguousarray(tensor.detach().float().cpu().numpy(), dtype="<f4")
+
+
+def _bytes(mask: Tensor) -> np.ndarray:
+    return np.ascontiguousarray(mask.cpu().numpy(), dtype=np.uint8)

@@ -1,0 +1,67 @@
+// What a term on a control means, from attnviz/text/glossary.py by way of DEFINITIONS: under the pointer, at the
+// keyboard's focus, and for a finger that rests on it or taps a term that is no control. Takes bubble.js. A component
+// that does not call `watchDefinitions` is explained by the page (widgets/definitions).
+
+const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
+
+// `key` is the key that does the same, `more` what holds of it here. Whoever hears the page hears it after the name.
+function explained(node, term, key = "", more = "") {
+  node.dataset.term = term;
+  if (key) node.dataset.key = key;
+  if (more) node.dataset.more = more;
+  const control = node.querySelector("select") ?? node;
+  control.setAttribute("aria-description", [definitionOf(term), more, key && `Key: ${key}.`].filter(Boolean).join(" "));
+  return node;
+}
+
+// A word that is no control, and can be asked all the same.
+const termNode = (text, term = text, more = "") => explained(element("span", { class: "term", tabindex: "0", text }), term, "", more);
+
+// The term, and what is chosen in its list: [name, definition, key].
+function meaningsAt(node) {
+  const chosen = node.querySelector("select")?.selectedOptions[0]?.textContent;
+  return [node.dataset.term, chosen]
+    .filter((term) => term && definitionOf(term))
+    .map((term, at) => [
+      term,
+      [definitionOf(term), !at && node.dataset.more].filter(Boolean).join(" "),
+      at ? "" : (node.dataset.key ?? ""),
+    ]);
+}
+
+function watchDefinitions(app) {
+  const { root } = app;
+  const tip = element("div", { class: "definition", role: "tooltip", popover: "manual" });
+  root.append(tip);
+  app.parts.definition = tip;
+  const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
+  const ask = (node, wait) => {
+    clearTimeout(app.definitionTimer);
+    if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
+    else closeBubble(tip);
+  };
+  root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
+  root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
+  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && ask(termAt(event), 0));
+  root.addEventListener("focusout", () => ask(null));
+  root.addEventListener("pointerdown", (event) => {
+    ask(null);
+    if (event.pointerType !== "touch") return;
+    if (event.target.matches(".term")) showDefinition(app, event.target);
+    else ask(termAt(event), HOLDING);
+  });
+  root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
+  root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
+  root.addEventListener("keydown", () => ask(null));
+  hearPage(tip, { scroll: () => closeBubble(tip) });
+}
+
+function showDefinition(app, node) {
+  const tip = app.parts.definition;
+  const meanings = node.isConnected ? meaningsAt(node) : [];
+  if (!meanings.length) return closeBubble(tip);
+  const line = ([term, text, key]) =>
+    element("p", {}, element("b", { text: term }), ` ${text}`, key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "");
+  tip.replaceChildren(...meanings.map(line));
+  openBubble(tip, node);
+}

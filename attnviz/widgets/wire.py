@@ -1,0 +1,67 @@
+"""A JSON header and typed arrays as one run of bytes, which a browser can read without copying.
+
+Layout: `u32` little-endian length of the header, the header as UTF-8 JSON, zero padding to a multiple of four, then the
+blob area. Offsets in the header are relative to the blob area and are multiples of four.
+"""
+
+import hashlib
+import json
+import struct
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnviz.views.captions import Caption
+
+if TYPE_CHECKING:
+    pass
+
+
+def unpack(payload: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header of a payload and its blob area."""
+    (length,) = struct.unpack_from("<I", payload)
+    start = 4 + length + (-(4 + length)) % 4
+    return json.loads(payload[4 : 4 + length]), memoryview(payload)[start:]
+
+
+def pack(header: dict[str, Any], blobs: bytes) -> bytes:
+    """Header and blob area as one payload; the inverse of `unpacked`."""
+    # A lone surrogate cannot be encoded as UTF-8, so that everything outside ASCII that is one stays escaped.
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    encoded = text.encode("utf-8", "backslashreplace")
+    return struct.pack("<I", len(encoded)) + encoded + bytes(-(4 + len(encoded)) % 4) + blobs
+
+
+class Blobs:
+    """The blob area while it grows; every piece starts at a multiple of four, as typed views in the browser ask for."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._length = 0
+
+    def add(self, array: np.ndarray) -> int:
+        """Take an array in, in C order, and return its offset."""
+        offset, piece = self._length, array.tobytes()
+        self._pieces += [piece, bytes(-len(piece) % 4)]
+        self._length += len(piece) + -len(piece) % 4
+        return offset
+
+    def digest(self, header: dict[str, Any]) -> str:
+        """A short name of `header` and all blobs so far: equal content has an equal name."""
+        content = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=8)
+        for piece in self._pieces:
+            content.update(piece)
+        return content.hexdigest()
+
+    def joined(self) -> bytes:
+        """The blob area."""
+        return b"".join(self._pieces)
+
+
+def captioned(payload: bytes, caption: Caption) -> bytes:
+    """A component's payload with the caption in its header; the same picture under another caption has another id."""
+    header, blobs = unpack(payload)
+    told = asdict(caption)
+    name = hashlib.blake2b(f"{header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return pack({**header, "id": name, "caption": told}, bytes(blobs))

@@ -1,0 +1,50 @@
+"""A bug in the running model: right steps change nothing, wrong ones move the logits, and torch's errors are told."""
+
+import pytest
+
+from attnviz.analysis.implementations.bug_in_model import MOST, bug_in_model
+from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.implementations.steps import RIGHT
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.transformer.probe import Site
+
+EVERYWHERE = [Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_translator()
+
+
+@pytest.fixture(scope="module")
+def trace(model):
+    return model.trace("a big red dog", to="fr")
+
+
+def test_right_steps_change_nothing(model, trace) -> None:
+    result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
+    assert result.logits_change < 1e-4
+    assert result.before == result.after == trace.tgt_text
+    assert result.cut == (2 * len(trace.tokens("src")) + 20 if trace.sentences[0].cut else 0)
+
+
+def test_a_translation_that_is_longer_than_what_is_written_here_is_said_to_be_cut(model) -> None:
+    trace = model.trace("a big red dog and " * 9, to="fr")
+    assert len(trace.tokens("tgt")) > MOST, "an untrained model does not find an end"
+    result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
+    assert result.cut == MOST
+    assert trace.tgt_text.startswith(result.before)
+    assert result.before != trace.tgt_text
+
+
+@pytest.mark.parametrize("name", ["softmax_over_heads", "merge_by_reshape", "split_by_view", "no_scale"])
+def test_a_wrong_step_moves_the_logits(model, trace, name: str) -> None:
+    result = bug_in_model(model, trace, BUGS[name].steps, EVERYWHERE)
+    assert result.logits_change > 1e-3
+    assert not result.error
+
+
+def test_what_torch_raises_is_told(model, trace) -> None:
+    result = bug_in_model(model, trace, BUGS["float_head_size"].steps, EVERYWHERE)
+    assert result.error.startswith("TypeError")
+    assert result.before == trace.tgt_text

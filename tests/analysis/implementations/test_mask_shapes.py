@@ -1,0 +1,67 @@
+"""Masks of many shapes for one site: which are taken, which are refused in a sentence, what goes wrong unnoticed."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attnviz.analysis.implementations.mask_shapes import NAMES, mask_shapes
+from attnviz.implementations.case import Case, own_case
+from attnviz.implementations.sequence_first import SequenceFirstAttention
+from attnviz.implementations.weights import SiteWeights
+
+
+def padded() -> Case:
+    """Seven keys, of which the second sentence has four; batch 2, heads 3."""
+    weights = SiteWeights.random(3, 33, d_k=11, seed=6)
+    mask = torch.ones(2, 1, 7, dtype=torch.bool)
+    mask[1, :, 4:] = False
+    x = torch.randn(2, 7, 33)
+    return Case(weights, x, x, mask)
+
+
+def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
+    tries = mask_shapes(padded())
+    assert set(tries) == set(NAMES)
+    assert {name for name, one in tries.items() if one.taken} == {"full", "row", "sentence", "turned"}
+    assert tries["row"].taken == (1, 7, 2, 1)
+    assert tries["full"].taken == (7, 7, 2, 1)
+
+
+@pytest.mark.parametrize("name", ["key", "two", "batch", "heads"])
+def test_a_refusal_names_the_axes_and_both_shapes(name: str) -> None:
+    one = mask_shapes(padded())[name]
+    assert one.taken is None
+    assert "(q_len or 1, k_len, batch or 1)" in one.refusal
+    assert "(7 or 1, 7, 2 or 1)" in one.refusal
+    assert str(one.shape) in one.refusal
+
+
+def test_a_mask_of_numbers_is_refused_with_what_to_write() -> None:
+    one = mask_shapes(padded())["float"]
+    assert "not float32" in one.refusal
+    assert "mask != 0" in one.refusal
+    module = SequenceFirstAttention(padded().weights)
+    with pytest.raises(ValueError, match="not int64"):
+        module.prepare_mask(torch.ones(7, 7, 2, dtype=torch.long), 7, 7, 2)
+
+
+def test_cells_are_counted_that_become_other_than_meant() -> None:
+    tries = mask_shapes(padded())
+    assert tries["full"].wrong == tries["row"].wrong == 0
+    assert tries["sentence"].wrong == 3 * 7 * 3, "the second sentence's three padded keys, for 7 queries and 3 heads"
+    assert tries["key"].wrong == 3 * 7 * 3, "one key for all hides nothing: its own padding is forgotten"
+    assert tries["turned"].wrong > 0, "queries are hidden in place of keys, and no size tells"
+
+
+def test_where_lengths_differ_a_turned_mask_is_refused() -> None:
+    case = padded()
+    one = mask_shapes(replace(case, input_=torch.randn(2, 5, 33)))["turned"]
+    assert one.refusal
+    assert one.error
+
+
+def test_torchs_own_words_are_kept_where_it_raises() -> None:
+    tries = mask_shapes(own_case())
+    assert tries["batch"].error.startswith("RuntimeError: The size of tensor a")
+    assert tries["float"].error.startswith("TypeError")

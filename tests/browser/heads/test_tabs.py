@@ -1,0 +1,79 @@
+"""Whole model, Neuron and somebody's own tensors as a visitor has them, and that no tab's panes overlap."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import attnviz
+from tests.browser.heads.tabs import LINK, in_view, opened
+
+STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return attnviz.load().trace("I love you.", to="fr", tgt_text="Je t'aime.")
+
+
+def test_a_click_in_the_whole_model_opens_that_head(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=model")
+    expect(picture.get_by_role("gridcell")).to_have_count(24)
+    picture.get_by_role("button", name="Lines").click()
+    assert in_view(picture)["mini"] == "lines"
+    picture.get_by_role("gridcell", name="L2 H4").click()
+    expect(page.locator("[data-attnviz-painted]")).to_contain_text("Cross-attention, L2 H4")
+    expect(page).to_have_url(re.compile("tab=heads|^(?!.*tab=)"))
+    assert "layer=2" in page.url
+
+
+def test_the_neuron_numbers_are_those_of_the_trace(page: Page, settled, trace) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1&order=contribution")
+    call = trace.call("cross", 1)
+    query, key = call.query[0, 3, 2].double().numpy(), call.key[0, 3, 1].double().numpy()
+    steps = picture.locator("[data-step]").evaluate_all(STEPS)
+    assert steps["dot"] == pytest.approx(float(query @ key), abs=1e-5)
+    assert steps["scaled"] == pytest.approx(float(trace.scores("cross", layer=1, head=3)[2, 1]), abs=1e-5)
+    assert steps["weight"] == pytest.approx(float(trace.attn("cross", layer=1, head=3)[2, 1]), abs=1e-6)
+    order = picture.evaluate("(root) => [...root.attnviz.pair.order]")
+    assert order == np.argsort(-(query * key), kind="stable").tolist()
+    texts = picture.locator(".option-weight").all_inner_texts()
+    row = [0.0 if text == "<0.0001" else float(text) for text in texts]
+    assert row == pytest.approx(trace.attn("cross", layer=1, head=3)[2].tolist(), abs=6e-5)
+    picture.get_by_role("option").filter(has_text="love").click()
+    picture.get_by_label("Head").select_option("5")
+    expect(picture.locator("h2").nth(1)).to_contain_text("L1 H5")
+    expect(page).to_have_url(re.compile("head=5"))
+
+
+def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled, tmp_path: Path) -> None:
+    opened(page, settled, f"{LINK}&tab=links")
+    attn = np.full((2, 3, 4, 4), 0.25, np.float32)
+    attn[1, 2, 3] = 0.5
+    tokens = ["<img src=x onerror='window.hacked=1'>", "$x$", "مرحبا", "爱"]
+    np.savez(tmp_path / "own.npz", attn=attn, tokens=np.array(tokens))
+    page.get_by_role("button", name="Your own tensors").click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "own.npz")
+    picture = page.locator("[data-attnviz-painted]")
+    expect(picture.locator(".keys .link-token")).to_have_text(tokens)
+    expect(page.get_by_text("1 of 24 rows of encoder_self do not sum to 1")).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
+
+
+@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_nothing_overlaps(visitor, settled, tab: str, width: int, height: int) -> None:
+    page = visitor(viewport={"width": width, "height": height}, color_scheme="dark").new_page()
+    picture = opened(page, settled, f"{LINK}&tab={tab}")
+    expect(picture).to_have_attribute("data-theme", "dark")
+    boxes = [box for pane in picture.locator(".pane").all() if (box := pane.bounding_box())]
+    for index, one in enumerate(boxes):
+        assert one["x"] >= 0
+        assert one["x"] + one["width"] <= width
+        for other in boxes[index + 1 :]:
+            across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+            down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+            assert min(across, down) <= 1, (one, other)

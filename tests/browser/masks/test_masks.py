@@ -1,0 +1,86 @@
+"""The Masks page as a visitor has it: a painted mask in force, links, tables, both themes, narrow screens."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.masks.mask_lab import LINK, drag, hidden, lab, middle, opened, sums
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_painted_mask_is_applied_and_the_row_sums_follow(visitor, settled, theme: str) -> None:
+    page = visitor(color_scheme=theme).new_page()
+    opened(page, settled, LINK + "&fill=zero+after&row=3")
+    before = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
+    drag(page, (3, 0), (3, 2))
+    expect(page).to_have_url(re.compile("paint="))
+    assert hidden(page) == [(3, 0), (3, 1), (3, 2)]
+    expect(sums(page).nth(3)).not_to_have_text(re.compile(rf": {before[3]:.4f}$"))
+    after = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
+    assert after[3] < before[3]
+    assert after[:3] + after[4:] == before[:3] + before[4:]
+    expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("no longer sum")
+
+
+def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settled) -> None:
+    opened(page, settled)
+    drag(page, (4, 1), (5, 2))
+    expect(page).to_have_url(re.compile("paint="))
+    settled(page)
+    other = opened(visitor().new_page(), settled, page.url)
+    assert sums(other).all_text_contents() == sums(page).all_text_contents()
+    assert lab(other).evaluate("(root) => [...root.attnviz.cells]") == lab(page).evaluate(
+        "(root) => [...root.attnviz.cells]"
+    )
+
+
+def test_the_whole_map_is_there_as_a_table(page: Page, settled) -> None:
+    opened(page, settled)
+    page.get_by_role("button", name="Table").click()
+    grid = page.get_by_test_id("stDataFrame")
+    columns = ["row", "row_in", "row_out", "key_position", "key", "may_attend", "score", "masked_score", "weight"]
+    expect(grid.locator("th")).to_have_text(columns)
+    size = lab(page).evaluate("({ attnviz: { payload } }) => payload.q * payload.k")
+    assert grid.locator("table").get_attribute("aria-rowcount") == str(size + 1)
+
+
+def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settled) -> None:
+    opened(page, settled)
+    page.keyboard.down("Shift")
+    page.mouse.click(*middle(page, 2, 1))
+    page.keyboard.up("Shift")
+    expect(sums(page).nth(2)).to_have_text(re.compile("NaN$"))
+    expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
+
+
+def test_a_pinned_row_is_there_in_numbers(page: Page, settled) -> None:
+    opened(page, settled, LINK + "&row=2")
+    table = lab(page).get_by_role("table", name="Pinned row in numbers")
+    for name in ("score", "masked score", "exp(s − max)", "weight"):
+        expect(table.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
+    expect(table).to_contain_text("−∞")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
+def test_it_fits_the_screen_across(visitor, settled, theme: str, width: int, height: int) -> None:
+    page = visitor(color_scheme=theme, viewport={"width": width, "height": height}).new_page()
+    opened(page, settled)
+    assert lab(page).get_attribute("data-theme") == theme
+    edge = lab(page).evaluate("(root) => root.getBoundingClientRect().right")
+    assert edge <= width
+    inner = lab(page).locator("canvas").evaluate("(map) => map.getBoundingClientRect().right")
+    assert inner <= edge
+
+
+def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settled) -> None:
+    opened(page, settled, LINK + "&masks=window")
+    field = page.get_by_role("spinbutton", name="window: reach")
+    field.fill("5")
+    expect(field).to_have_value("5")
+    expect(
+        page.locator(".st-key-mask-controls").get_by_test_id("InputInstructions").filter(visible=True)
+    ).to_have_count(0)
+    page.locator(".st-key-mask-controls").get_by_test_id("stNumberInputStepUp").click(timeout=5000)
+    expect(page).to_have_url(re.compile(r"masks=window_6"))

@@ -1,0 +1,112 @@
+"""Painting a mask: with the mouse and the keyboard, cell by cell in a long sentence, and what is shown at once."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.masks.mask_lab import LINK, corner, drag, hidden, lab, middle, opened
+
+
+@pytest.mark.parametrize("fill", ["-inf", "-1e9", "finfo.min", "number", "zero before", "zero after", "fused"])
+def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settled, fill: str) -> None:
+    opened(page, settled, f"{LINK}&fill={fill.replace(' ', '+')}")
+    numbers = "(root) => [...root.attnviz.payload.attn].map((weight) => (Number.isNaN(weight) ? -1 : weight))"
+    id_ = lab(page).get_attribute("data-attnviz-painted")
+    page.mouse.move(*middle(page, 4, 1))
+    page.mouse.down()  # while the button is down, the first answer is still on its way
+    at_once = lab(page).evaluate(numbers)
+    page.mouse.up()
+    expect(lab(page)).not_to_have_attribute("data-attnviz-painted", id_ or "")
+    assert lab(page).evaluate(numbers) == pytest.approx(at_once, abs=1e-6)
+    assert float(lab(page).get_attribute("data-attnviz-edit-ms") or "inf") < 150
+
+
+def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settled) -> None:
+    opened(page, settled)
+    keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
+    lab(page).locator("canvas").focus()
+
+    def after(*pressed: str, becomes: list[tuple[int, int]]) -> bool:
+        for key in pressed:
+            page.keyboard.press(key)
+        for _ in range(20):  # a busy browser hands a key on a moment after it has taken it
+            if hidden(page) == becomes:
+                return True
+            page.wait_for_timeout(50)
+        return False
+
+    cells = [(row, col) for row in range(keys) for col in range(keys)]
+    assert after("ArrowDown", "Space", becomes=[(1, 0)])
+    expect(page).to_have_url(re.compile("paint="))
+    assert after("Shift+ArrowRight", "Shift+ArrowDown", becomes=[(1, 0), (1, 1), (2, 1)])
+    assert after("x", becomes=[])
+    assert after("r", becomes=[(2, col) for col in range(keys)])
+    assert after("r", "c", becomes=[(row, 1) for row in range(keys)])
+    assert after("i", becomes=[(row, col) for row, col in cells if col != 1])
+    assert after("x", "Enter", becomes=[])
+    expect(lab(page).get_by_role("heading", name=re.compile("^Row 2:"))).to_be_visible()
+    assert after("b", becomes=[(row, col) for row, col in cells if col > row]), "causal, as paint"
+    expect(page).to_have_url(re.compile("masks=none"))
+
+
+def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Page, settled) -> None:
+    opened(page, settled)
+    said = lab(page).get_by_role("status")
+    lab(page).locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text(re.compile("hidden by a rule$"))
+    page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    expect(said).to_have_text(re.compile("hidden by a rule. Paint only hides more"))
+    page.keyboard.press("ArrowLeft")
+    expect(said).to_have_text(re.compile("may attend$"))
+    page.keyboard.press("Space")
+    expect(said).to_have_text(re.compile("hidden by paint$"))
+
+
+def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settled) -> None:
+    opened(page, settled)
+    keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
+    column = [(row, 4) for row in range(keys)]
+    for modifiers, place, taken in (
+        (["Shift"], middle(page, 2, 1), [(2, col) for col in range(keys)]),
+        (["Shift", "Alt"], middle(page, 2, 4), column),
+        ([], (middle(page, 0, 4)[0], corner(page)["top"] - 5), column),
+    ):
+        for expected in (taken, []):
+            for key in modifiers:
+                page.keyboard.down(key)
+            page.mouse.click(*place)
+            for key in modifiers:
+                page.keyboard.up(key)
+            assert hidden(page) == expected
+
+
+def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, visitor, settled) -> None:
+    words = ["the", "old", "man", "who", "lives", "in", "this", "small", "house", "has", "a", "big", "red", "dog"] * 18
+    opened(page, settled, f"/masks?src={'+'.join(words[:250])}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
+    assert lab(page).evaluate("(root) => root.attnviz.payload.k") > 240
+    drag(page, (100, 100), (200, 200))
+    assert len(hidden(page)) >= 100
+    times = []
+    for _ in range(6):  # every cell at once is the dearest edit; the best of some, for the machine may be busy
+        page.keyboard.press("i")
+        times.append(float(lab(page).get_attribute("data-attnviz-edit-ms") or "inf"))
+    assert min(times) < 150
+    page.keyboard.press("x")
+    drag(page, (40, 40), (63, 59), "scores")
+    expect(page).to_have_url(re.compile(r"zoom=\d+\.\d+\.\d+\.\d+"))
+    box = corner(page)
+    assert min(box["w"], box["h"]) > 5
+    page.mouse.click(*middle(page, 50, 45))
+    assert hidden(page) == [(50, 45)]
+    expect(page).to_have_url(re.compile("paint="))
+    settled(page)
+    other = opened(visitor().new_page(), settled, page.url)
+    assert hidden(other) == [(50, 45)]
+    assert lab(other).evaluate("(root) => root.attnviz.zoom") == lab(page).evaluate("(root) => root.attnviz.zoom")
+    lab(page).locator("canvas").focus()
+    page.keyboard.press("0")
+    expect(page).not_to_have_url(re.compile("zoom="))
+    assert corner(page)["w"] < 1

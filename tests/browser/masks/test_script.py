@@ -1,0 +1,39 @@
+"""The script that writes paint into a link, and reads it, does both as Python does."""
+
+import numpy as np
+import torch
+from playwright.sync_api import Page
+
+from attnviz.analysis.masks.mask_spec import fitted
+from attnviz.ui.address.painted_mask import painting_to_text
+from attnviz.widgets.bundle import WIDGETS
+
+PAINT = WIDGETS / "mask_lab" / "js" / "paint.js"
+
+
+def paintings() -> list[np.ndarray]:
+    """Masks of many shapes, and single hidden cells after runs whose numbers take one byte, two, and every sign."""
+    draws = np.random.default_rng(7)
+    shapes = ((1, 1), (2, 3), (3, 2), (5, 7), (13, 11), (40, 300))
+    drawn = [draws.random(shape) < keep for shape in shapes for keep in (0.0, 0.03, 0.5, 0.97, 1.0)]
+    return drawn + [np.arange(62 * 63).reshape(62, 63) != cell for cell in (0, 127, 128, 129, 192, 250, 62 * 63 - 1)]
+
+
+def test_the_script_writes_and_reads_paint_as_python_does(page: Page) -> None:
+    page.goto("about:blank")
+    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    texts = [painting_to_text(painted) for painted in paintings()]
+    assert {"-", "_"} <= set("".join(texts)), "the signs in which the two alphabets differ"
+    for painted, text in zip(paintings(), texts, strict=True):
+        (rows, cols), cells = painted.shape, painted.astype(int).ravel().tolist()
+        assert page.evaluate("([cells, q, k]) => textOf(cells, q, k)", [cells, rows, cols]) == text
+        assert page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [text, rows, cols]) == cells
+
+
+def test_the_script_fits_paint_of_another_length_as_python_does(page: Page) -> None:
+    page.goto("about:blank")
+    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    painted = np.random.default_rng(3).random((4, 6)) < 0.5
+    for q, k in ((4, 6), (2, 9), (7, 3)):
+        cells = page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])
+        assert cells == fitted(torch.from_numpy(painted), q, k).int().flatten().tolist()

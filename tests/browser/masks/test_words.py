@@ -1,0 +1,155 @@
+"""The Masks page's words under the pointer, a finger and the keyboard; its tooltip, its files, and a phone's order."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from attnviz.text.glossary import definition
+from tests.browser.masks.mask_lab import LINK, lab, middle, opened
+
+
+def bubble(page: Page) -> Locator:
+    return page.locator(".definitions:popover-open")
+
+
+def says(page: Page, word: str) -> None:
+    expect(bubble(page)).to_have_text(definition(word))
+
+
+def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, settled) -> None:
+    opened(page, settled)
+    for word in ("wait-k", "padding"):
+        page.get_by_test_id("stButtonGroup").get_by_text(word, exact=True).hover()
+        says(page, word)
+    page.get_by_test_id("stButtonGroup").get_by_text("Leak test", exact=True).hover()
+    says(page, "Leak test")
+    lab(page).get_by_role("button", name="To paint").hover()
+    says(page, "To paint")
+    lab(page).locator("[data-term='Masked scores']").hover()
+    says(page, "Masked scores")
+    page.mouse.move(5, 500)
+    expect(bubble(page)).to_have_count(0)
+    page.get_by_role("button", name="A row without keys").hover()
+    says(page, "A row without keys")
+    page.locator(".st-key-pick-fill input").click()
+    page.get_by_role("option", name="finfo.min").hover()
+    says(page, "finfo.min")
+
+
+def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settled) -> None:
+    opened(page, settled)
+    page.locator(".st-key-pick-masks button", has_text="causal").focus()
+    page.keyboard.press("ArrowRight")
+    says(page, "padding")
+    page.keyboard.press("Escape")
+    expect(bubble(page)).to_have_count(0)
+    lab(page).get_by_role("button", name="Clear paint").focus()
+    page.keyboard.press("Tab")
+    says(page, "Invert")
+    page.keyboard.press("Tab")
+    says(page, "To paint")
+
+
+def test_a_finger_is_told_the_same(visitor, settled) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+    opened(page, settled)
+    lab(page).locator("[data-term='Weights']").tap()
+    says(page, "Weights")
+    box = bubble(page).bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
+def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled) -> None:
+    page.goto(f"{LINK}&room=fills")
+    settled(page)
+    head = page.locator("table.fills [data-term='masked']")
+    head.scroll_into_view_if_needed()
+    head.focus()
+    page.keyboard.press("Shift+Tab")
+    says(page, "sum")
+    page.keyboard.press("Tab")
+    says(page, "masked")
+
+
+def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settled) -> None:
+    """A cell is painted by keyboard while the pointer rests on it; then another sentence of the same length comes."""
+    opened(page, settled, LINK + "&masks=none")
+    tip = lab(page).locator(".tip")
+    lab(page).locator("canvas").focus()
+    page.mouse.move(*middle(page, 1, 0, "attn"))
+    expect(tip).to_contain_text("may attend")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(tip).to_contain_text("weight 0")
+    expect(tip).to_contain_text("hidden by paint")
+    page.keyboard.press("x")
+    expect(tip).to_contain_text("may attend")
+    settled(page)
+    lab(page).evaluate("({ attnviz: app }) => { app.payload.attn.fill(0.125); }")
+    page.keyboard.press("ArrowRight")  # draws again, the pointer where it was
+    expect(tip).to_contain_text("weight 0.12500")
+
+
+def test_another_sentence_takes_the_tooltip_along(page: Page, settled) -> None:
+    opened(page, settled)
+    page.mouse.move(*middle(page, 4, 0, "attn"))
+    tip = lab(page).locator(".tip")
+    expect(tip).to_contain_text("weight")
+    id_ = lab(page).get_attribute("data-attnviz-painted") or ""
+    field = page.get_by_label("Target (empty: the model translates)")
+    field.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Oui.")
+    page.keyboard.press("Enter")
+    expect(lab(page)).not_to_have_attribute("data-attnviz-painted", id_)
+    settled(page)
+    if tip.is_visible():
+        row = lab(page).evaluate("({ attnviz: app }) => app.rowNames[app.hover.row]")
+        expect(tip).to_contain_text(row)
+        expect(tip).not_to_contain_text("tous")
+
+
+def test_a_file_bears_no_words_of_controls(page: Page, settled) -> None:
+    words = "+".join(["the", "old", "man", "has", "a", "big", "red", "dog"] * 12)
+    opened(page, settled, f"/masks?src={words}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
+    expect(lab(page)).to_contain_text("drag a box on scores or weights to zoom")
+    lab(page).get_by_text("Export").click()
+    with page.expect_download() as download:
+        lab(page).get_by_text("SVG picture").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "Masked scores" in text
+    assert "hatched: hidden" in text
+    assert not re.search(r"\b(drag|click|zoom|paint)\b", text)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_the_picture_stands_before_its_controls(visitor, settled, theme: str) -> None:
+    page = visitor(color_scheme=theme, viewport={"width": 390, "height": 844}).new_page()
+    opened(page, settled)
+    site = page.locator(".st-key-pick-kind").bounding_box()
+    picture = lab(page).bounding_box()
+    assert site is not None
+    assert picture is not None
+    assert picture["y"] + picture["height"] < site["y"]
+    layer, head = (page.locator(f".st-key-pick-{name}").bounding_box() for name in ("layer", "head"))
+    assert layer is not None
+    assert head is not None
+    assert layer["y"] == pytest.approx(head["y"], abs=2), "layer and head beside each other"
+
+
+def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, settled) -> None:
+    opened(page, settled)
+    page.get_by_role("button", name="A row without keys").click()
+    cards = page.locator(".answers article")
+    expect(cards).to_have_count(3)
+    expect(cards.nth(0)).to_contain_text("NaN")
+    expect(cards.nth(1)).to_contain_text("uniform")
+    expect(cards.nth(2)).to_contain_text("zeros")
+    tops = [box["y"] for card in cards.all() if (box := card.bounding_box())]
+    assert max(tops) - min(tops) < 2, "beside each other"
+    expect(page).to_have_url(re.compile("room=fills"))
+    expect(page).to_have_url(re.compile("paint="))

@@ -1,0 +1,65 @@
+"""A long text's maps, made a layer at a time: the same numbers and labels as all of them at once."""
+
+import pytest
+import torch
+
+import attnviz
+from attnviz.maps.lazy import LazyMaps, maps_overview, one_layer
+from attnviz.maps.selection import select
+from attnviz.tracing.external.from_tensors import from_tensors
+
+LAYERS, HEADS, LENGTH = 3, 2, 11
+HOWS = [
+    {"specials": "show", "words": False, "parts": None},
+    {"specials": "hide", "words": True, "parts": None},
+    {"specials": "renormalise", "words": False, "parts": None},
+]
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return attnviz.load().trace("I love you, and the red dog.", to="fr", tgt_text="Je t'aime, et le chien rouge.")
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, how) -> None:
+    whole = select(trace, kind, **how)
+    long = LazyMaps(maps_overview(trace, kind, side=64, **how), trace, how)
+    assert (long.kind, long.shape, long.left_out) == (whole.kind, whole.shape, whole.left_out)
+    assert (long.rows, long.cols) == (whole.rows, whole.cols)
+    assert torch.equal(long.mask, whole.mask)
+    assert torch.equal(long.rows_with_keys_hidden, whole.rows_with_keys_hidden)
+    assert torch.equal(long.attn, whole.attn)
+    for layer in (0, whole.shape[0] - 1, "mean"):
+        for head in (0, whole.shape[1] - 1, "mean"):
+            torch.testing.assert_close(long.weights(layer, head), whole.weights(layer, head), atol=1e-6, rtol=0)
+            assert torch.equal(long.visible(layer, head), whole.visible(layer, head))
+
+
+def test_thumbnails_are_the_largest_weight_of_each_block() -> None:
+    torch.manual_seed(0)
+    attn = torch.rand(LAYERS, HEADS, LENGTH, LENGTH)
+    trace = from_tensors(attn, [f"w{at}" for at in range(LENGTH)])
+    small = maps_overview(trace, "encoder_self", side=3).thumbnails
+    wanted = torch.nn.functional.adaptive_max_pool2d(attn, 3)
+    assert torch.equal(small, (255 * wanted).round().to(torch.uint8))
+
+
+def test_every_layer_is_looked_at_once_in_order() -> None:
+    trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
+    seen = []
+    maps_overview(trace, "encoder_self", side=3, look=lambda layer, maps, one: seen.append((layer, maps.attn, one)))
+    assert [layer for layer, *_ in seen] == [0, 1, 2]
+    for layer, attn, one in seen:
+        assert torch.equal(attn[0], trace.attn("encoder_self", layer=layer))
+        assert one.shape("encoder_self") == (1, HEADS)
+
+
+@pytest.mark.parametrize("layer", [-1, LAYERS, True])
+def test_a_layer_that_there_is_not_is_one_sentence(layer) -> None:
+    trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
+    with pytest.raises(ValueError, match="layer is 0 to 2"):
+        one_layer(trace, "encoder_self", layer)
+    with pytest.raises(ValueError, match="layer is 0 to 2"):
+        LazyMaps(maps_overview(trace, "encoder_self", side=3), trace, {}).weights(layer, 0)

@@ -1,0 +1,95 @@
+"""Links: what goes in comes out, what cannot be followed is said, and the rest of the link still counts."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.ui.address.share import link_problems, shared_query
+from attnviz.ui.heads.state import FIELDS, Bounds, HeadsState, view_of
+
+BOUNDS = Bounds(("encoder_self", "decoder_self", "cross"), n_layers=3, n_heads=5, metrics=("entropy", "diagonality"))
+START = HeadsState(layer=1, head=2)
+layers, heads = (st.one_of(st.integers(0, n - 1), st.just("mean")) for n in (3, 5))
+kinds = st.sampled_from(BOUNDS.kinds)
+views = st.builds(
+    HeadsState,
+    kind=kinds,
+    layer=layers,
+    head=heads,
+    row=st.one_of(st.none(), st.integers(0, 511)),
+    sort=st.sampled_from(("layout", "entropy")),
+    tint=st.sampled_from(("none", "diagonality")),
+    specials=st.sampled_from(("show", "hide", "renormalise")),
+    words=st.booleans(),
+    mask=st.booleans(),
+    sink=st.booleans(),
+    scale=st.sampled_from(("fixed", "max")),
+    pins=st.lists(st.tuples(kinds, layers, heads), max_size=4).map(tuple),
+    compare=st.sampled_from(("none", "side", "difference")),
+    zoom=st.one_of(st.none(), st.sampled_from([(0, 3, 0, 5), (7, 19, 11, 512)])),
+    bars=st.sampled_from(("weight", "position")),
+    plotly=st.booleans(),
+    table=st.booleans(),
+)
+
+
+@given(views)
+def test_a_view_comes_back_from_its_texts(view):
+    assert view_of(view.to_params(), BOUNDS, START) == (view, ())
+
+
+@given(views, st.text(max_size=30), st.text(max_size=30))
+def test_a_shared_link_carries_version_weights_sentences_and_every_option(view, src, tgt):
+    query = shared_query({"model": "m", "src": src.replace("\ud800", ""), "to": "zh", "tgt": tgt}, view, "0123abcd")
+    params = dict(parse_qsl(query, keep_blank_values=True))
+    assert (params["v"], params["weights"], params["src"], params["tgt"]) == ("1", "0123abcd", src, tgt)
+    assert set(FIELDS) <= set(params)
+    assert view_of(params, BOUNDS, START) == (view, ())
+
+
+def test_nothing_said_means_where_the_model_starts():
+    assert view_of({}, BOUNDS, START) == (START, ())
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"layer": "7"}, "layer “7”, but this model has layers 0 to 2; shown is 1"),
+        ({"layer": "-1"}, "layers 0 to 2"),
+        ({"zoom": "0.3.5"}, "zoom “0.3.5”"),
+        ({"zoom": "3.3.0.5"}, "shown is the whole map"),
+        ({"layer": "²"}, "layers 0 to 2"),
+        ({"head": "five"}, "head “five”, but this model has heads 0 to 4; shown is 2"),
+        ({"kind": "self"}, "kind “self”"),
+        ({"row": "x"}, "row “x”"),
+        ({"pins": "cross.9.9"}, "pins “cross.9.9”"),
+        ({"sort": "beauty"}, "sort “beauty”"),
+        ({"specials": "maybe"}, "specials “maybe”"),
+        ({"words": "yes"}, "words “yes”"),
+    ],
+)
+def test_what_is_not_there_is_said_in_one_sentence_and_the_rest_counts(params, says):
+    view, problems = view_of(params | {"mask": "1"}, BOUNDS, START)
+    assert view.mask
+    assert len(problems) == 1
+    assert says in problems[0]
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), st.text(max_size=60)))
+def test_any_texts_give_a_view_within_bounds(params):
+    view, _ = view_of(params, BOUNDS, START)
+    assert view.kind in BOUNDS.kinds
+    assert view.layer == "mean" or 0 <= view.layer < 3
+    assert view.head == "mean" or 0 <= view.head < 5
+    assert len(view.pins) <= 4
+
+
+def test_a_link_for_other_weights_version_or_language_is_said_so():
+    said = link_problems({"v": "2", "weights": "aaaa", "to": "tlh"}, ("fr", "zh"), "bbbb")
+    assert len(said) == 3
+    assert "version 2" in said[0]
+    assert "then aaaa, now bbbb" in said[1]
+    assert "“tlh”, but this model writes fr, zh" in said[2]
+    assert link_problems({"v": "1", "weights": "bbbb", "to": "zh"}, ("fr", "zh"), "bbbb") == ()

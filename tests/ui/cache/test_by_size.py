@@ -1,0 +1,95 @@
+"""Runs are kept by the memory that they take, and not by their number."""
+
+import gc
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from weakref import ref
+
+import pytest
+
+from attnviz.models.catalogue import Entry
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.ui.cache import traces
+from attnviz.ui.decoding import run
+from attnviz.ui.decoding.state import DecodingState
+from attnviz.ui.masks import experiment
+from attnviz.ui.masks.state import MasksState
+from attnviz.ui.request import Request
+
+REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr", "je t'aime")
+NUMBERS = range(1, 7)
+
+
+@pytest.fixture
+def trace(monkeypatch):
+    model = tiny_translator()
+    monkeypatch.setattr(traces, "model", lambda name, progress=None: model)
+    return model.trace(REQUEST.src, to=REQUEST.to, tgt_text=REQUEST.tgt)
+
+
+def masked(trace, reach: int):
+    view = MasksState(kind="decoder_self", rules=(("window", (reach,)),))
+    return experiment.mask_experiment(REQUEST, trace, view).effect()
+
+
+def of_two(trace, number: int):
+    return experiment.mask_experiment(REQUEST, trace, MasksState(second="you " * number)).trace
+
+
+def stepped(trace, seed: int):
+    return run.decoded(REQUEST, trace, DecodingState(choose="sampled", seed=seed)).made
+
+
+def kept(make: Callable[[int], object], numbers: Iterable[int] = NUMBERS) -> list[int]:
+    """Which of the things that were made one after the other are still there."""
+    made = {number: ref(make(number)) for number in numbers}
+    gc.collect()
+    return [number for number, thing in made.items() if thing() is not None]
+
+
+@pytest.mark.parametrize(
+    ("shelf", "make"),
+    [
+        (experiment._again, lambda trace, number: masked(trace, number).after),
+        (experiment._batches, of_two),
+        (run._runs, stepped),
+    ],
+    ids=["masked runs", "batches", "decodings"],
+)
+def test_as_many_runs_are_kept_as_there_is_room_for(trace, monkeypatch, shelf, make) -> None:
+    monkeypatch.setattr(shelf, "_most", 2.5 * make(trace, 5).nbytes())
+    assert kept(lambda number: make(trace, number)) in ([5, 6], [6])
+    assert make(trace, 6) is make(trace, 6)
+    monkeypatch.setattr(shelf, "_most", 1e9)
+    assert kept(lambda number: make(trace, number)) == list(NUMBERS)
+
+
+def test_a_masked_run_does_not_keep_the_run_before_it(trace) -> None:
+    first = replace(trace)  # the fixture's own stays
+    again = masked(first, 17)
+    assert again.before is first
+    before, after = ref(first), again.after
+    del first, again
+    gc.collect()
+    assert before() is None
+    assert masked(trace, 17).after is after
+
+
+def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) -> None:
+    runs = []
+    monkeypatch.setattr(
+        experiment.effect,
+        "run_again",
+        lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy")),
+    )
+    effects = [masked(trace, 61) for _ in range(2)]
+    assert [(effect.after, effect.error) for effect in effects] == [(None, "No.")] * 2
+    assert len(runs) == 1
+
+
+def test_a_decoding_counts_maps_hidden_states_and_logits(trace) -> None:
+    made = stepped(trace, 1)
+    parts = [*made.attn.values(), *made.hidden.values(), made.logits]
+    assert made.nbytes() == sum(part.untyped_storage().nbytes() for part in parts)
+    assert made.nbytes() >= sum(part.numel() * 4 for part in parts)

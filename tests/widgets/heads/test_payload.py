@@ -1,0 +1,204 @@
+"""The bytes of the Heads component, read back as the browser reads them."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.selection import Maps
+from attnviz.maps.selection import select as shown_of
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.widgets.heads.payload import eight_bit, fitted_view, heads_payload
+from attnviz.widgets.heads.sentences import sentence_strip
+from attnviz.widgets.wire import Blobs, pack, unpack
+
+LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be taken for each other
+VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": 4, "pins": []}
+STRIP = {"lines": [], "axes": {}}
+
+
+def shown(*, shape=(LAYERS, HEADS, ROWS, COLS), mask=None, kind="cross"):
+    _, _, rows, cols = shape
+    mask = torch.ones(1, 1, rows, cols, dtype=torch.bool) if mask is None else mask
+    attn = torch.randn(shape).masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num()
+    row_labels = tuple(RowLabel(f"in{i}", f"out{i}", (i,)) for i in range(rows))
+    return Maps(kind, attn, mask, row_labels, tuple(ColLabel(f"key{i}", (i,)) for i in range(cols)))
+
+
+def metrics(maps):
+    sites = [(k, i, j) for k, m in maps.items() for i in range(m.attn.shape[0]) for j in range(m.attn.shape[1])]
+    table = pd.DataFrame(sites, columns=["kind", "layer", "head"])
+    return table.assign(entropy=range(len(table)), eos_mass=math.nan)
+
+
+def payload(maps, *, view=VIEW, budget=2_000_000):
+    return heads_payload(maps, metrics(maps), view=view, strip=STRIP, budget=budget)
+
+
+def read(blobs, offset, shape, dtype="<f4"):
+    return np.frombuffer(blobs, dtype, count=math.prod(shape), offset=offset).reshape(shape)
+
+
+def test_exact_maps_come_back_bit_for_bit():
+    maps = {"cross": shown()}
+    header, blobs = unpack(payload(maps))
+    (entry,) = header["exact"]
+    assert entry["kind"] == "cross"
+    assert "layer" not in entry
+    exact = read(blobs, entry["offset"], (LAYERS, HEADS, ROWS, COLS))
+    np.testing.assert_array_equal(exact, maps["cross"].attn.numpy())
+
+
+def test_a_zoom_that_does_not_lie_on_the_map_is_dropped():
+    maps = {"cross": shown()}
+    zooms = [(0, ROWS, 2, COLS), (1, 3, 0, 2), (0, ROWS + 1, 0, 2), (0, 1, 3, 3), None]
+    kept = [fitted_view(VIEW | {"zoom": zoom}, maps)["zoom"] for zoom in zooms]
+    assert kept == [[0, ROWS, 2, COLS], [1, 3, 0, 2], None, None, None]
+
+
+def test_rows_whose_keys_are_hidden_are_named():
+    mask = torch.tensor([[False, False], [True, False], [False, False]])[None, None]
+    maps = dataclasses.replace(shown(shape=(1, 1, 3, 2), mask=mask), keyless=torch.tensor([[[True, False, False]]]))
+    assert unpack(payload({"cross": maps}))[0]["kinds"][0]["keys_hidden"] == [2]
+
+
+def test_the_overview_is_within_half_a_step_of_256():
+    maps = {"cross": shown()}
+    header, blobs = unpack(payload(maps, budget=0))
+    kind = header["kinds"][0]
+    assert (kind["overview"]["height"], kind["overview"]["width"]) == (ROWS, COLS)
+    overview = read(blobs, kind["overview"]["offset"], (LAYERS, HEADS, ROWS, COLS), np.uint8)
+    assert np.abs(overview / 255 - maps["cross"].attn.numpy()).max() <= 0.5 / 255 + 1e-7
+
+
+def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
+    data = payload({"cross": shown(), "encoder_self": shown(kind="encoder_self")})
+    header, blobs = unpack(data)
+    offsets = [kind["overview"]["offset"] for kind in header["kinds"]] + [entry["offset"] for entry in header["exact"]]
+    offsets += header["metrics"]["offsets"].values()
+    assert (len(data) - len(blobs)) % 4 == 0
+    assert all(offset % 4 == 0 for offset in offsets)
+
+
+@pytest.mark.parametrize("text", ["机器", "👩‍👩‍👧", "\ud800", "\x00", "</script>"])
+def test_any_text_survives_the_header(text):
+    header, blobs = unpack(pack({"text": text}, b"abcd"))
+    assert header == {"text": text}
+    assert bytes(blobs) == b"abcd"
+
+
+def test_masks_are_packed_a_bit_a_cell_and_left_out_where_every_key_is_seen():
+    mask = torch.ones(ROWS, COLS, dtype=torch.bool).tril()[None, None]
+    header, blobs = unpack(payload({"cross": shown(mask=mask), "encoder_self": shown(kind="encoder_self")}))
+    packed_mask = header["kinds"][0]["mask"]
+    bits = np.unpackbits(read(blobs, packed_mask["offset"], (math.ceil(ROWS * COLS / 8),), np.uint8), bitorder="little")
+    np.testing.assert_array_equal(bits[: ROWS * COLS].reshape(ROWS, COLS), mask[0, 0].numpy())
+    assert (packed_mask["layers"], packed_mask["heads"]) == (1, 1)
+    assert "mask" not in header["kinds"][1]
+
+
+def sites(budget, *, pins=()):
+    maps = {"encoder_self": shown(kind="encoder_self"), "cross": shown()}
+    header, _ = unpack(payload(maps, budget=budget, view=VIEW | {"pins": list(pins)}))
+    return [(entry["kind"], entry.get("layer"), entry.get("head")) for entry in header["exact"]]
+
+
+def test_the_budget_decides_which_maps_are_exact():
+    kind = 4 * LAYERS * HEADS * ROWS * COLS
+    assert sites(2 * kind) == [("encoder_self", None, None), ("cross", None, None)]
+    assert sites(2 * kind - 1) == [("cross", None, None)]
+    assert sites(kind - 1) == [("cross", 1, 2)]
+
+
+def test_pinned_heads_are_exact_whatever_the_budget():
+    pins = [["cross", 0, 0], ["encoder_self", 1, "mean"], ["cross", 1, 2]]
+    assert sites(0, pins=pins) == [("cross", 1, 2), ("cross", 0, 0), ("encoder_self", 1, "mean")]
+
+
+def test_a_mean_is_sent_where_its_heads_are_not():
+    maps = {"cross": shown()}
+    header, blobs = unpack(payload(maps, view=VIEW | {"layer": "mean", "head": 1}, budget=0))
+    (entry,) = header["exact"]
+    sent = read(blobs, entry["offset"], (ROWS, COLS))
+    np.testing.assert_allclose(sent, maps["cross"].attn[:, 1].mean(0).numpy(), atol=1e-7)
+
+
+def test_a_large_overview_costs_at_most_1_15_bytes_a_cell():
+    maps = {"cross": shown(shape=(12, 12, 64, 64), mask=torch.ones(64, 64, dtype=torch.bool).tril()[None, None])}
+    assert len(payload(maps, budget=0)) <= 1.15 * 12 * 12 * 64 * 64
+
+
+def test_a_short_sentence_s_overview_costs_at_most_1_15_bytes_a_cell():
+    trace = tiny_translator(seed=0, n_layers=3, n_heads=8).trace("ab " * 7 + "a", to="fr", tgt_text="ab " * 7 + "a")
+    maps = {kind: shown_of(trace, kind) for kind in trace.kinds}
+    cells = sum(one.attn.numel() for one in maps.values())
+    made = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
+    assert cells >= 16 * 16 * 72
+    assert len(made) - 4 * cells <= 1.15 * cells
+
+
+@pytest.mark.parametrize("length", [65, 100, 127, 256])
+def test_pooling_keeps_the_largest_weight_of_each_block(length):
+    attn = np.random.default_rng(0).random((1, 1, length, 3), dtype=np.float32)
+    pooled = eight_bit(attn)
+    edges = [i * length // 64 for i in range(65)]
+    blocks = [attn[0, 0, start:end].max(0) for start, end in itertools.pairwise(edges)]
+    assert pooled.shape == (1, 1, 64, 3)
+    np.testing.assert_array_equal(pooled[0, 0], np.rint(np.array(blocks) * 255))
+
+
+def test_labels_keep_their_order():
+    header, _ = unpack(payload({"cross": shown()}))
+    kind = header["kinds"][0]
+    assert kind["rows"] == [[f"in{i}", f"out{i}"] for i in range(ROWS)]
+    assert kind["cols"] == [f"key{i}" for i in range(COLS)]
+    assert "row_tokens" not in kind
+    assert "col_tokens" not in kind
+
+
+def test_merged_labels_say_which_tokens_they_stand_for():
+    maps = shown(shape=(1, 1, 2, 1))
+    rows = (RowLabel("a", "b", (0,)), RowLabel("b c", "d", (1, 2)))
+    merged = Maps("cross", maps.attn, maps.mask, rows, (ColLabel("ab", (0, 1)),))
+    kind = unpack(payload({"cross": merged}))[0]["kinds"][0]
+    assert kind["row_tokens"] == [[0], [1, 2]]
+    assert kind["col_tokens"] == [[0, 1]]
+
+
+def test_the_id_is_of_the_content_and_not_of_the_view():
+    maps = {"cross": shown()}
+    ids = [unpack(payload(maps, view=VIEW | change))[0]["id"] for change in ({}, {"row": 1}, {"layer": 0})]
+    assert len(set(ids)) == 1
+    assert unpack(payload({"cross": shown()}))[0]["id"] != ids[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kind": "none"}, {"layer": 2}, {"layer": -1}, {"head": "x"}, {"head": True}, {"row": ROWS}, {"row": "1"}]
+)
+def test_a_view_that_does_not_fit_is_made_to_fit(wrong):
+    (name,) = wrong
+    expected = {"kind": "cross", "layer": 0, "head": 0, "row": None}[name]
+    assert fitted_view(VIEW | wrong, {"cross": shown()})[name] == expected
+
+
+def test_a_pin_that_does_not_fit_is_dropped():
+    pins = [["cross", 0, 0], ["cross", 9, 0], ["none", 0, 0], ["cross", "mean", 2], ["cross", 0]]
+    assert fitted_view(VIEW | {"pins": pins}, {"cross": shown()})["pins"] == [["cross", 0, 0], ["cross", "mean", 2]]
+
+
+def test_no_kind_at_all_is_an_error():
+    with pytest.raises(ValueError, match="at least one kind"):
+        heads_payload({}, pd.DataFrame(), view=VIEW, strip=STRIP)
+
+
+def test_blobs_are_taken_in_c_order():
+    array = np.arange(6, dtype=np.uint8).reshape(2, 3).T
+    blobs = Blobs()
+    blobs.add(array)
+    assert blobs.joined()[:6] == bytes([0, 3, 1, 4, 2, 5])
