@@ -30,14 +30,20 @@ walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, th
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
+SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json'
+
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/oxfmt --check $(SCRIPTS)
+	$(BIN)/oxlint --quiet attnviz/widgets benchmarks tests
 
 format: $(TEST_READY) ## format, and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/oxfmt $(SCRIPTS)
+	$(BIN)/oxlint --fix attnviz/widgets benchmarks tests
 
 bench: $(TEST_READY) $(BROWSER_READY) ## measure; a table, and out/bench.json (DATA=folder for the dev set, ARGS="recording browser" for some)
 	@DATA="$(DATA)" exec $(BIN)/python -m benchmarks $(ARGS)

@@ -29,12 +29,12 @@ window.attnvizWatch = {
   // which another picture stands, and to the end of its run; on the Masks page also to the first words that the model
   // now says, and to the last.
   fromKey(key) {
-    const before = this.painted(),
-      edit = this.said()[0];
-    let atOnce = null,
-      picture = null,
-      words = null,
-      text = null;
+    const before = this.painted();
+    const edit = this.said()[0];
+    let atOnce = null;
+    let picture = null;
+    let words = null;
+    let text = null;
     this.result = new Promise((resolve) => {
       const start = (event) => {
         if (event.key !== key) return;

@@ -20,10 +20,15 @@ _TENSORS = (
     "from_torch",
     "layers",
     "masks",
-    "one_row",
+    "one_token",
     "transformer",
 )
-_CHECKED = [*(f"attnviz.transformer.{name}" for name in _TENSORS), "attnviz.tracing", "attnviz.analysis"]
+_CHECKED = [
+    *(f"attnviz.transformer.{name}" for name in _TENSORS),
+    "attnviz.tracing",
+    "attnviz.maps",
+    "attnviz.analysis",
+]
 install_import_hook(_CHECKED, "beartype.beartype")
 
 import torch  # noqa: E402 - after the environment variable that it reads

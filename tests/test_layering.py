@@ -1,6 +1,7 @@
 """Imports run downward only, and each library is imported in one place (docs/architecture.md)."""
 
 import ast
+import re
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -41,6 +42,8 @@ ONLY_IN = {
     "transformers": ("attnviz/models/huggingface/",),
 }
 
+MOST_FILES = 20  # of a folder's own, `__init__.py` included
+SCRIPTS = sorted((ROOT / "attnviz" / "widgets").rglob("*.js"))
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in ("attnviz", "pages", ".")
@@ -105,6 +108,24 @@ def circle(uses: Mapping[str, set[str]]) -> list[str]:
 
 def test_no_two_files_import_each_other() -> None:
     assert circle({file: used_files(file) for file in FILES}) == []
+
+
+def test_no_two_scripts_import_each_other() -> None:
+    uses = {}
+    for script in SCRIPTS:
+        paths = re.findall(r'^import [^"]*"(\.[^"]*)";', script.read_text(encoding="utf-8"), re.MULTILINE)
+        uses[script] = {(script.parent / path).resolve() for path in paths}
+    assert set().union(*uses.values()) <= set(SCRIPTS)
+    assert circle({str(script): set(map(str, used)) for script, used in uses.items()}) == []
+
+
+def test_no_folder_has_more_files_than_one_takes_in_at_a_glance() -> None:
+    folders = {path.parent for top in ("attnviz", "pages", "tests") for path in (ROOT / top).rglob("*.*")}
+    counts = {
+        folder.relative_to(ROOT).as_posix(): sum(file.suffix in {".py", ".js", ".css"} for file in folder.iterdir())
+        for folder in folders
+    }
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_a_circle_is_found() -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.ui.markdown import JOINER
-from attnviz.widgets.bundle import WIDGETS
+from tests.browser import scripts
 
 NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
 CUT = """() => [...document.querySelectorAll(
@@ -95,10 +95,6 @@ def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, sett
 
 
 def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
-    script = (
-        (WIDGETS / "copy_link" / "copy_link.js").read_text(encoding="utf-8").replace("export default", "const drawn =")
-    )
-    said = page.evaluate(
-        "([script, names]) => names.map(new Function(`${script}; return reachOf;`)())", [script, NAMES]
-    )
+    script = scripts.load(page, "copy_link/copy_link.js")
+    said = script("(names) => names.map(script.reachOf)", NAMES)
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]

@@ -13,7 +13,6 @@ from attnviz.widgets.bundle import WIDGETS
 from attnviz.widgets.wire import unpack
 from tests.models.huggingface import checkpoints
 
-STEPPER = WIDGETS / "stepper"
 PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 
 
@@ -159,7 +158,7 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
             assert glossary.definition(term) in switches
         for term in ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits"):
             assert glossary.definition(term) in html.unescape(verdict(app))
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (STEPPER / "js").glob("*.js"))
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "stepper" / "js").glob("*.js"))
     asked = {
         last or first for first, last in re.findall(r'termNode\((?:"([^"]*)"|[^,()]+|`[^`]*`)(?:, "([^"]+)")?', scripts)
     }

@@ -29,9 +29,9 @@ def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path,
     from attnviz.ui import top_bar
 
     told: list[str] = []
-    real = top_bar.session.inputs
+    real = top_bar.traces.inputs
     monkeypatch.setattr(
-        top_bar.session,
+        top_bar.traces,
         "inputs",
         lambda entry, tell: real(entry, lambda share, what: told.append(what) or tell(share, what)),
     )

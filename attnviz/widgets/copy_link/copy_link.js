@@ -6,10 +6,8 @@ const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each com
 const SEEN = 1500; // milliseconds
 const READ = 6000;
 
-const reachOf = (name) =>
-  OWN_NAMES.test(name)
-    ? `This link opens on this computer only: ${name} is every computer's name for itself.`
-    : "";
+export const reachOf = (name) =>
+  OWN_NAMES.test(name) ? `This link opens on this computer only: ${name} is every computer's name for itself.` : "";
 
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button");

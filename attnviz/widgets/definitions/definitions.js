@@ -1,5 +1,7 @@
 // One bubble for the whole page. The page's own elements come and go, so that the document is watched and not they.
 
+import { HOLDING, RESTING, closeBubble, hearPage, openBubble } from "../shared/js/bubble.js";
+
 const LABEL = "[data-testid=stWidgetLabel]";
 const CONTROL = "button, summary, [role=option]";
 const NAMED = `${CONTROL}, [data-term], ${LABEL}`;

@@ -1,20 +1,12 @@
 """What every payload of the Heads component would say alike: it goes with the script, once, not with each sentence."""
 
 import base64
-import json
 from typing import Any
 
 import numpy as np
 
 from attnviz.views import colour
 from attnviz.views.labels import KINDS
-
-
-def constants_script() -> str:
-    """`const FIXED = …;`: the words of each kind, and the four colour scales as base64 of 256 RGB bytes."""
-    fixed = {"kinds": {kind: _words(kind) for kind in KINDS}, "scales": {name: _scales(name) for name in _SCALES}}
-    return f"const FIXED = {json.dumps(fixed, ensure_ascii=True)};\n"
-
 
 _SCALES = {
     "light": (colour.SEQUENTIAL_LIGHT, colour.DIVERGING_LIGHT),
@@ -36,3 +28,7 @@ def _words(kind: str) -> dict[str, str]:
 def _scales(theme: str) -> dict[str, Any]:
     sequential, diverging = (base64.b64encode(np.asarray(scale, np.uint8).tobytes()) for scale in _SCALES[theme])
     return {"sequential": sequential.decode(), "diverging": diverging.decode()}
+
+
+CONSTANTS = {"kinds": {kind: _words(kind) for kind in KINDS}, "scales": {name: _scales(name) for name in _SCALES}}
+"""The words of each kind, and the four colour scales as base64 of 256 RGB bytes."""

@@ -1,7 +1,8 @@
 // Saves a figure that Plotly has drawn: its layers are SVG in this page, so that one file of them needs no library.
 
+import { CAPTIONS, captionHeight, captionRows } from "../shared/js/caption.js";
+
 const SVG = "http://www.w3.org/2000/svg";
-const LINE = 22; // pixels that a caption takes below the picture
 const SHARPNESS = 2; // pixels of a PNG for each one on the screen
 
 export default function ({ parentElement, data }) {
@@ -54,7 +55,13 @@ function documentOf(plot, width, height) {
 function captionNode(plot, row, y, font) {
   const node = document.createElementNS(SVG, "text");
   node.textContent = row;
-  const look = { x: CAPTIONS.margin, y, "font-size": CAPTIONS.size, "font-family": font, "dominant-baseline": "central" };
+  const look = {
+    x: CAPTIONS.margin,
+    y,
+    "font-size": CAPTIONS.size,
+    "font-family": font,
+    "dominant-baseline": "central",
+  };
   for (const [name, value] of Object.entries(look)) node.setAttribute(name, value);
   node.setAttribute("fill", getComputedStyle(plot).color);
   return node;

@@ -9,6 +9,7 @@ from attnviz.analysis.anatomy import claims
 from attnviz.analysis.anatomy.additive import additive, dot_product, score_costs
 from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.skipped_lines import SKIPS, given
+from attnviz.analysis.site.case import heads_of
 from attnviz.implementations.case import own_case
 
 
@@ -48,7 +49,7 @@ def test_additive_scores_take_d_k_times_the_memory() -> None:
 def test_without_softmax_a_row_would_not_sum_to_one() -> None:
     case = own_case()
     found = modulation(case.weights, case.input_[0], 2)
-    query, key, _ = case.heads_of(case)
+    query, key, _ = heads_of(case)
     torch.testing.assert_close(found.linear_sums, (query @ key.mT / math.sqrt(11))[0, 2].sum(dim=-1))
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import attnviz
-from attnviz.widgets.bundle import WIDGETS
+from tests.browser import scripts
 from tests.browser.heads.tabs import LINK, in_view, opened
 
 DRAWN = "(root) => root.attnviz.shown.lines.map((line) => [line.row, line.col, line.place, line.weight])"
@@ -102,13 +102,11 @@ def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, se
 
 
 def test_the_script_lets_go_of_what_is_no_token(page: Page) -> None:
-    page.goto("about:blank")
-    for script in (WIDGETS / "base" / "js" / "choice.js", WIDGETS / "links" / "js" / "lines.js"):
-        page.add_script_tag(content=script.read_text(encoding="utf-8"))
+    script = scripts.load(page, "links/js/lines.js")
     settle = """(token) => {
       const app = { payload: { header: { shape: [2, 5, 6, 4] } }, view: { heads: [], token } };
-      settle(app);
+      script.settle(app);
       return app.view.token;
     }"""
     tokens = ("q5", "k3", "k4", "q6", "x1", "Q0", " 1", "constructor", None)
-    assert [page.evaluate(settle, token) for token in tokens] == ["q5", "k3", *[None] * 7]
+    assert [script(settle, token) for token in tokens] == ["q5", "k3", *[None] * 7]

@@ -6,9 +6,7 @@ from playwright.sync_api import Page
 
 from attnviz.analysis.masks.mask_spec import fitted
 from attnviz.ui.address.painted_mask import painting_to_text
-from attnviz.widgets.bundle import WIDGETS
-
-PAINT = WIDGETS / "mask_lab" / "js" / "paint.js"
+from tests.browser import scripts
 
 
 def paintings() -> list[np.ndarray]:
@@ -20,20 +18,18 @@ def paintings() -> list[np.ndarray]:
 
 
 def test_the_script_writes_and_reads_paint_as_python_does(page: Page) -> None:
-    page.goto("about:blank")
-    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    script = scripts.load(page, "mask_lab/js/painting.js")
     texts = [painting_to_text(painted) for painted in paintings()]
     assert {"-", "_"} <= set("".join(texts)), "the signs in which the two alphabets differ"
     for painted, text in zip(paintings(), texts, strict=True):
         (rows, cols), cells = painted.shape, painted.astype(int).ravel().tolist()
-        assert page.evaluate("([cells, q, k]) => textOf(cells, q, k)", [cells, rows, cols]) == text
-        assert page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [text, rows, cols]) == cells
+        assert script("([cells, q, k]) => script.textOf(cells, q, k)", [cells, rows, cols]) == text
+        assert script("([text, q, k]) => [...script.paintOf(text, q, k)]", [text, rows, cols]) == cells
 
 
 def test_the_script_fits_paint_of_another_length_as_python_does(page: Page) -> None:
-    page.goto("about:blank")
-    page.add_script_tag(content=PAINT.read_text(encoding="utf-8"))
+    script = scripts.load(page, "mask_lab/js/painting.js")
     painted = np.random.default_rng(3).random((4, 6)) < 0.5
     for q, k in ((4, 6), (2, 9), (7, 3)):
-        cells = page.evaluate("([text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])
+        cells = script("([text, q, k]) => [...script.paintOf(text, q, k)]", [painting_to_text(painted), q, k])
         assert cells == fitted(torch.from_numpy(painted), q, k).int().flatten().tolist()

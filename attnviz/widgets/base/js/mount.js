@@ -1,15 +1,40 @@
-// A tab from its first moment on: built, handed data, fitted into the window.
+// A tab of the Heads page from its first moment on: built, handed data, fitted into the window, saved to files.
+
+import { watchDefinitions } from "../../shared/js/definitions.js";
+import { liveRegion } from "../../shared/js/live_region.js";
+import { mounted } from "../../shared/js/mount.js";
+import { fillWindow, refitSoon, watchSize } from "../../shared/js/resize.js";
+import { SETTLE_MS, adopt, createApp } from "../../shared/js/store.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { scalesIn, unpack } from "../../shared/js/unpack.js";
 
 const LEAST_HEIGHT = 430; // below this height the page scrolls
 
-function start(root) {
-  const app = { root, seq: 0, parts: {} };
-  buildShell(app);
+// What a tab brings, besides `start`, `settle`, `paint` and `siteOf` (shared/js/store.js):
+//   atOnce      names of choices that only Python can answer
+//   buildShell  `(app)`: its fixed parts
+//   figure      `(app, pen, context)`: draws the picture for a file, and returns as SVG what a pen has no stroke for
+//   figureSize, figureName, csvRows   `(app)`
+export function tab(widget) {
+  const reportAfter = (app, patch) => (widget.atOnce.some((name) => name in patch) ? 0 : SETTLE_MS);
+  const whole = { ...widget, fit, reportAfter };
+  return mounted((root) => start(root, whole), receive);
+}
+
+function start(root, widget) {
+  const app = createApp(root, widget);
+  widget.buildShell(app);
   app.parts.live = liveRegion();
   root.append(app.parts.live);
   watchDefinitions(app);
   watchSize(app, root);
   return app;
+}
+
+// What every tab's header holds, attnviz/widgets/base/payload.py says.
+function decodePayload(bytes) {
+  const payload = unpack(bytes);
+  return { ...payload, scales: scalesIn(payload) };
 }
 
 function receive(app, data) {
@@ -21,7 +46,7 @@ function receive(app, data) {
   readTheme(app);
   adopt(app);
   fit(app);
-  paint(app, began);
+  app.widget.paint(app, began);
   refitSoon(app);
 }
 

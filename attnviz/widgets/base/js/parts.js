@@ -1,11 +1,16 @@
-// Pieces of panes that several tabs have: the kinds to choose from, a title, a switch, a place for what is hovered.
+// Pieces of panes that several tabs have: the kinds to choose from, a switch, the menu that saves.
 
-function kindTabs(app) {
+import { explained } from "../../shared/js/definitions.js";
+import { exportMenu, saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { button, element, group } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+
+export function kindTabs(app) {
   app.parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
   return app.parts.tabs;
 }
 
-function paintKindTabs(app) {
+export function paintKindTabs(app) {
   const { kinds, base } = app.payload.header;
   const { tabs } = app.parts;
   if (tabs.dataset.drawn !== base) {
@@ -18,7 +23,7 @@ function paintKindTabs(app) {
 }
 
 // A few buttons of which one is pressed; `options` are [value, text], and the text is a term of the glossary.
-function choices(app, name, options) {
+export function choices(app, name, options) {
   const nodes = options.map(([value, text]) =>
     explained(button(text, { "data-value": value, onclick: () => change(app, { [name]: value }) }), text),
   );
@@ -26,7 +31,20 @@ function choices(app, name, options) {
   return group(...nodes);
 }
 
-function paintChoices(app) {
+export function paintChoices(app) {
   for (const [name, nodes] of app.groups ?? [])
     for (const node of nodes) node.setAttribute("aria-pressed", String(node.dataset.value === app.view[name]));
 }
+
+// The picture as on the screen, and its numbers.
+export const exportTools = (app) =>
+  exportMenu(app, [
+    ["PNG picture", () => savePNG(app, fileName(app), app.widget.figureSize(app), drawn(app))],
+    ["SVG picture", () => saveSVG(app, fileName(app), app.widget.figureSize(app), drawn(app))],
+    ["CSV of the numbers", () => saveCSV(fileName(app), app.widget.csvRows(app))],
+  ]);
+
+const fileName = (app) => `attnviz-${app.widget.figureName(app)}`;
+const drawn = (app) => (pen, context) => app.widget.figure(app, pen, context);
+
+export const isIndex = (value, length) => Number.isInteger(value) && value >= 0 && value < length;

@@ -1,8 +1,14 @@
 // The active row as bars with exact numbers and their sum.
 
-const MOST_BARS = 80; // beyond these the rest is one line with its own sum
+import { explained } from "../../shared/js/definitions.js";
+import { element, exactText, isolated, put, rowName } from "../../shared/js/elements.js";
+import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
+import { mapName, rangeOf } from "./map/tiles.js";
+import { BLIND_TEXT, blindness, topKeys } from "./subject.js";
 
-function paintBars(app, { tile, row }) {
+export const MOST_BARS = 80; // beyond these the rest is one line with its own sum
+
+export function paintBars(app, { tile, row }) {
   const { barsTitle, barsOf, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
   const isPinned = app.view.row !== null || row === null;
   put(barsTitle, isPinned ? "Pinned row" : "Row pointed at");
@@ -55,7 +61,7 @@ function fillBars(app, tile, row) {
 }
 
 // Nodes for the bars; `ready` of them are made ahead of the first row, so that it comes as fast as the next.
-function barNodes(app, count, ready = count) {
+export function barNodes(app, count, ready = count) {
   app.bars ??= [];
   while (app.bars.length < ready) {
     const name = element("span", { class: "bar-name", dir: "auto" });

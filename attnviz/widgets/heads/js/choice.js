@@ -1,6 +1,12 @@
 // What can be chosen here, and how a choice is kept to what there is.
 
-const START = {
+import { SETTLE_MS, change } from "../../shared/js/store.js";
+import { sharesRows } from "./map/tiles.js";
+import { fitsZoom } from "./map/zoom_window.js";
+import { mapOf } from "./maps.js";
+import { siteKey } from "./payload.js";
+
+export const START = {
   kind: null,
   layer: 0,
   head: 0,
@@ -23,9 +29,9 @@ const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and c
 const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
 
 // Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
-function settle(app) {
-  const { kinds } = app.payload,
-    view = app.view;
+export function settle(app) {
+  const { kinds } = app.payload;
+  const view = app.view;
   if (!kinds.has(view.kind)) view.kind = kinds.keys().next().value;
   const kind = kinds.get(view.kind);
   const within = (value, length) => value === "mean" || (Number.isInteger(value) && value >= 0 && value < length);
@@ -40,32 +46,26 @@ function settle(app) {
   if (!fitsZoom(view.zoom, kind)) view.zoom = null;
 }
 
-function change(app, patch) {
-  const began = performance.now();
+export function choose(app, patch) {
   const isOtherMap = RESHAPING.some((name) => name in patch && patch[name] !== app.view[name]);
-  Object.assign(app.view, isOtherMap ? { zoom: null } : {}, patch);
-  app.seq += 1;
-  settle(app);
-  paint(app, began);
-  const urgent = AT_ONCE.some((name) => name in patch) || needsExact(app);
-  reportSoon(app, urgent ? 0 : SETTLE_MS);
+  change(app, isOtherMap ? { zoom: null, ...patch } : patch);
 }
+
+export const reportAfter = (app, patch) => (AT_ONCE.some((name) => name in patch) || needsExact(app) ? 0 : SETTLE_MS);
 
 const needsExact = (app) => sitesInView(app).some(([kind, layer, head]) => !mapOf(app, kind, layer, head).exact);
 
 const sitesInView = ({ view }) => [[view.kind, view.layer, view.head], ...(view.compare === "none" ? [] : view.pins)];
 
-function chooseKind(app, name) {
+export function chooseKind(app, name) {
   const kind = app.payload.kinds.get(name);
   if (!kind || name === app.view.kind) return;
-  change(app, { kind: name, row: sharesRows(app, name) ? app.view.row : null });
+  choose(app, { kind: name, row: sharesRows(app, name) ? app.view.row : null });
 }
 
-function togglePin(app, site = [app.view.kind, app.view.layer, app.view.head]) {
+export function togglePin(app, site = [app.view.kind, app.view.layer, app.view.head]) {
   const key = siteKey(...site);
   const pins = app.view.pins.filter((pin) => siteKey(...pin) !== key);
   if (pins.length === app.view.pins.length) pins.push(site);
-  change(app, { pins: pins.slice(-4) });
+  choose(app, { pins: pins.slice(-4) });
 }
-
-const isPinned = (app, ...site) => app.view.pins.some((pin) => siteKey(...pin) === siteKey(...site));

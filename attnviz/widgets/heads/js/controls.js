@@ -1,6 +1,16 @@
 // Tabs, switches and lists above the maps, and the legend below them.
 
-function paintControls(app) {
+import { range } from "../../shared/js/cells.js";
+import { explained } from "../../shared/js/definitions.js";
+import { button, exactText, put } from "../../shared/js/elements.js";
+import { fillSelect } from "../../shared/js/lists.js";
+import { imageOf, scaleOf } from "../../shared/js/theme.js";
+import { chooseKind } from "./choice.js";
+import { isPinned } from "./map/tiles.js";
+import { metricLabel } from "./overview/overview.js";
+import { paintPins } from "./pins.js";
+
+export function paintControls(app) {
   const { view, parts, payload } = app;
   paintTabs(app);
   const metrics = payload.header.metrics.names.map(([name]) => [name, metricLabel(name)]);
@@ -87,7 +97,7 @@ function zoomText({ view }) {
 }
 
 // What the colours and marks of the maps mean.
-function figureNotes(app, about) {
+export function figureNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
   const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");

@@ -1,6 +1,16 @@
 // PNG, SVG and CSV of what is drawn, made in the browser from the exact numbers; the whole trace comes from Python.
 
-const EXPORTS = [
+import { range } from "../../shared/js/cells.js";
+import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { exactText, siteName } from "../../shared/js/elements.js";
+import { imageOf, scaleOf } from "../../shared/js/theme.js";
+import { figureNotes } from "./controls.js";
+import { drawTiles, titleOf } from "./map/focus.js";
+import { drawLabels } from "./map/labels.js";
+import { markPinnedRow } from "./map/overlay.js";
+import { pinName } from "./map/tiles.js";
+
+export const EXPORTS = [
   ["PNG picture", (app) => exportExact(app, exportPNG)],
   ["SVG picture", (app) => exportExact(app, exportSVG)],
   ["CSV of the numbers", (app) => exportExact(app, exportCSV)],
@@ -23,7 +33,7 @@ function exportName(app) {
 }
 
 // Kind, layer and head of all that is drawn.
-function siteOf(app) {
+export function siteOf(app) {
   const { tiles, view } = app;
   const { kind, pair, layer, head } = tiles[0];
   if (pair) return `${kind.title}, ${pair.map(([, l, h]) => siteName(l, h)).join(" − ")}`;

@@ -1,11 +1,29 @@
 // The keys, and what the words on the page mean. It lies over the thumbnails, so that it goes with the next thing done.
 
+import { definitionOf } from "../../shared/js/definitions.js";
+import { button, element } from "../../shared/js/elements.js";
+import { metricLabel } from "./overview/overview.js";
+
 const WORDS = [
-  ...["Query", "Key", "Weight", "Encoder self", "Decoder self", "Cross", "Mean heads", "Mean layers", "Mask", "Words"],
-  ...["Specials", "Renormalised", "Range", "Sink", "Pin", "Difference"],
+  "Query",
+  "Key",
+  "Weight",
+  "Encoder self",
+  "Decoder self",
+  "Cross",
+  "Mean heads",
+  "Mean layers",
+  "Mask",
+  "Words",
+  "Specials",
+  "Renormalised",
+  "Range",
+  "Sink",
+  "Pin",
+  "Difference",
 ];
 
-function helpPane(app, parts) {
+export function helpPane(app, parts) {
   const close = button("×", { class: "help-close", "aria-label": "Close", onclick: () => closeHelp(app) });
   parts.measures = element("dl");
   parts.help = element(
@@ -24,7 +42,7 @@ const helpPart = (title, list) => element("section", {}, element("h3", { text: t
 const definitionList = (entries) =>
   element("dl", {}, ...entries.flatMap(([term, text]) => [element("dt", { text: term }), element("dd", { text })]));
 
-function toggleHelp(app) {
+export function toggleHelp(app) {
   const { help, measures } = app.parts;
   if (!help.hidden) return closeHelp(app);
   const names = app.payload.header.metrics.names.map(([name]) => metricLabel(name));
@@ -33,13 +51,31 @@ function toggleHelp(app) {
   help.focus({ preventScroll: true });
 }
 
-function closeHelp(app) {
+export function closeHelp(app) {
   app.parts.help.hidden = true;
 }
 
-function watchHelp(app) {
+export function watchHelp(app) {
   app.root.addEventListener("pointerdown", (event) => {
     const { help, helpButton } = app.parts;
     if (!help.hidden && !help.contains(event.target) && event.target !== helpButton) closeHelp(app);
   });
 }
+
+const KEY_HELP = [
+  ["← ↑ ↓ →", "walk the heads"],
+  ["Shift ↑ ↓, j k", "move the pinned row"],
+  ["Enter, Space", "pin the head"],
+  ["Esc", "unpin the row, leave a zoom"],
+  ["a", "average over heads"],
+  ["l", "average over layers"],
+  ["m", "hatch masked cells"],
+  ["s", "special tokens"],
+  ["w", "words or pieces"],
+  ["1 2 3", "kind of attention"],
+  ["d", "in focus, side by side, difference"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box"],
+  ["0, double click", "the whole map"],
+  ["Shift ← →", "move a zoomed map sideways"],
+  ["?", "these keys and words"],
+];

@@ -1,28 +1,17 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
+import { choose, chooseKind, togglePin } from "./choice.js";
+import { closeHelp, toggleHelp } from "./help.js";
+import { ZOOM_STEP, panBy, zoomBy } from "./map/zoom.js";
+import { clamp, zoomWith } from "./map/zoom_window.js";
+import { neighbour } from "./overview/layout.js";
+
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const OWN_KEYS =
   "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
-const KEY_HELP = [
-  ["← ↑ ↓ →", "walk the heads"],
-  ["Shift ↑ ↓, j k", "move the pinned row"],
-  ["Enter, Space", "pin the head"],
-  ["Esc", "unpin the row, leave a zoom"],
-  ["a", "average over heads"],
-  ["l", "average over layers"],
-  ["m", "hatch masked cells"],
-  ["s", "special tokens"],
-  ["w", "words or pieces"],
-  ["1 2 3", "kind of attention"],
-  ["d", "in focus, side by side, difference"],
-  ["+ −, drag", "zoom in, zoom out; zoom to a box"],
-  ["0, double click", "the whole map"],
-  ["Shift ← →", "move a zoomed map sideways"],
-  ["?", "these keys and words"],
-];
 
-function watchKeys(app) {
+export function watchKeys(app) {
   app.root.onkeydown = (event) => pressed(app, event);
   // Assigned under one name, for the component's script runs again on the same page and nothing tells it to clean up.
   document.removeEventListener("keydown", window.attnvizHeadsKeys);
@@ -55,19 +44,19 @@ function actionOf(app, { key, shiftKey }) {
   const actions = {
     j: rowAction(app, 1),
     k: rowAction(app, -1),
-    a: () => change(app, overHeads(app)),
-    l: () => change(app, overLayers(app)),
-    m: () => change(app, { mask: !view.mask }),
-    s: () => change(app, { specials: NEXT_SPECIALS[view.specials] }),
-    w: () => change(app, { words: !view.words }),
+    a: () => choose(app, overHeads(app)),
+    l: () => choose(app, overLayers(app)),
+    m: () => choose(app, { mask: !view.mask }),
+    s: () => choose(app, { specials: NEXT_SPECIALS[view.specials] }),
+    w: () => choose(app, { words: !view.words }),
     d: view.pins.length
-      ? () => change(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
+      ? () => choose(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })
       : null,
-    Escape: () => change(app, { row: null, zoom: null }),
+    Escape: () => choose(app, { row: null, zoom: null }),
     "+": () => zoomBy(app, ZOOM_STEP),
     "=": () => zoomBy(app, ZOOM_STEP), // the same key without Shift
     "-": view.zoom ? () => zoomBy(app, 1 / ZOOM_STEP) : null,
-    0: () => change(app, { zoom: null }),
+    0: () => choose(app, { zoom: null }),
     Enter: () => togglePin(app),
     " ": () => togglePin(app),
     "?": () => toggleHelp(app),
@@ -83,7 +72,7 @@ function rowAction(app, step) {
   const { nRows } = app.payload.kinds.get(app.view.kind);
   const from = app.view.row ?? (step > 0 ? -1 : nRows);
   const row = clamp(from + step, 0, nRows - 1);
-  return () => change(app, { row, zoom: zoomWith(app, row) });
+  return () => choose(app, { row, zoom: zoomWith(app, row) });
 }
 
 // Up and down to another row; left and right where the map is zoomed.
@@ -94,17 +83,17 @@ function shiftAction(app, [dx, dy]) {
 function walk(app, direction) {
   const [layer, head] = neighbour(app, direction);
   if (layer === app.view.layer && head === app.view.head) return;
-  change(app, { layer, head });
+  choose(app, { layer, head });
   // Moving the focus scrolls the page where the cell is out of sight, which is wanted, and only then.
   if (app.root.getRootNode().activeElement?.closest?.(".avz-grid")) app.focusCell?.node.focus({ preventScroll: false });
   else app.focusCell?.node.scrollIntoView?.({ block: "nearest", inline: "nearest" });
 }
 
 // To the mean and back to the head, or layer, that was in focus before it.
-const overHeads = (app) => ({ head: app.view.head === "mean" ? (app.lastHead ?? 0) : "mean" });
-const overLayers = (app) => ({ layer: app.view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" });
+export const overHeads = (app) => ({ head: app.view.head === "mean" ? (app.lastHead ?? 0) : "mean" });
+export const overLayers = (app) => ({ layer: app.view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" });
 
-function rememberSite(app) {
+export function rememberSite(app) {
   if (app.view.head !== "mean") app.lastHead = app.view.head;
   if (app.view.layer !== "mean") app.lastLayer = app.view.layer;
 }

@@ -1,9 +1,28 @@
 // What arrives, and how all of it is painted.
 
+import { announce } from "../../shared/js/live_region.js";
+import { mounted } from "../../shared/js/mount.js";
+import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
+import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { MOST_BARS, barNodes, paintBars } from "./bars.js";
+import { START, reportAfter, settle } from "./choice.js";
+import { paintControls } from "./controls.js";
+import { siteOf } from "./exports.js";
+import { rememberSite } from "./keys.js";
+import { paintFocus, paintTitle, titleOf } from "./map/focus.js";
+import { paintOverlay } from "./map/overlay.js";
+import { followPointer } from "./map/pointer.js";
+import { paintOverview } from "./overview/overview.js";
+import { decodePayload } from "./payload.js";
+import { buildShell } from "./shell.js";
+import { bringIntoView, nameWeight, paintStrip } from "./strip.js";
+import { activeText, subjectOf } from "./subject.js";
+
 const LEAST_HEIGHT = 470; // below this height the page scrolls
 
 function start(root) {
-  const app = { root, seq: 0, maps: new Map(), sizes: {}, shaded: [] };
+  const app = createApp(root, WIDGET, { maps: new Map(), sizes: {}, shaded: [] });
   buildShell(app);
   return app;
 }
@@ -47,6 +66,9 @@ function paint(app, began) {
   if (!app.payload || !app.sizes.map) return;
   rememberSite(app);
   paintFocus(app);
+  followPointer(app);
+  paintOverlay(app);
+  paintTitle(app);
   paintOverview(app);
   paintControls(app);
   paintRow(app);
@@ -71,3 +93,7 @@ function fit(app) {
   if (sizes.map[0] > 0) app.sizes = sizes;
   return changed && sizes.map[0] > 0;
 }
+
+const WIDGET = { start: START, settle, fit, paint, paintRow, reportAfter, siteOf };
+
+export default mounted(start, receive);

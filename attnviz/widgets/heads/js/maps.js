@@ -1,8 +1,11 @@
 // A head's map, or the mean of several, from the exact numbers where they are here and from the overview where not.
 
+import { binsOf, range } from "../../shared/js/cells.js";
+import { siteKey } from "./payload.js";
+
 const KEPT_MAPS = 96; // maps are kept from one payload to the next while text and model stay the same
 
-function mapOf(app, kindName, layer, head) {
+export function mapOf(app, kindName, layer, head) {
   const key = siteKey(kindName, layer, head);
   const found = app.maps.get(key);
   if (found?.exact) return found;
@@ -49,7 +52,7 @@ function rowsSeeing(kind, masks) {
   return seeing;
 }
 
-function thumbOf(kind, layer, head) {
+export function thumbOf(kind, layer, head) {
   const cells = kind.thumbHeight * kind.thumbWidth;
   const at = ([l, h]) => kind.thumbs.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells);
   const parts = sitesOf(kind, layer, head).map(at);
@@ -69,7 +72,7 @@ function coarseMap(kind, layer, head) {
 }
 
 // Whether a query may attend to a key, one byte a cell, or null where every query sees every key.
-function maskOf(kind, layer, head) {
+export function maskOf(kind, layer, head) {
   if (!kind.masks) return null;
   const { layers, heads, seen } = kind.masks;
   const cells = kind.nRows * kind.nCols;

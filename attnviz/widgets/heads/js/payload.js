@@ -1,8 +1,11 @@
-// Decoding of what Python sends (attnviz/views/heads_payload.py says how it is laid out). FIXED is what no payload says,
-// because it never changes (attnviz/views/heads_constants.py).
+// Decoding of what Python sends (attnviz/widgets/heads/payload.py says how it is laid out). FIXED is what no payload says,
+// because it never changes (attnviz/widgets/heads/constants.py).
 
-function decodePayload(bytes) {
-  const { header, array } = opened(bytes);
+import { unpack } from "../../shared/js/unpack.js";
+import { FIXED } from "./constants.js";
+
+export function decodePayload(bytes) {
+  const { header, array } = unpack(bytes);
   header.strip.lines = header.strip.lines.map(readLine);
   const kinds = new Map(header.kinds.map((raw) => [raw.kind, readKind(raw, header.strip, array)]));
   header.metrics.values = readMetrics(header.metrics, kinds, array);
@@ -31,7 +34,7 @@ function readKind(raw, strip, array) {
   return kind;
 }
 
-// Labels that are the strip's own tokens in turn are not sent again (attnviz/views/strip_labels.py).
+// Labels that are the strip's own tokens in turn are not sent again (attnviz/widgets/heads/sentences.py).
 function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
   const textsFrom = ([line, from], length) => lines[line].tokens.slice(from, from + length).map(([text]) => text);
   const labels = {};
@@ -44,7 +47,7 @@ function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
   return labels;
 }
 
-// Each metric of a kind as numbers by layer and head; null where there is none (attnviz/views/metric_columns.py).
+// Each metric of a kind as numbers by layer and head; null where there is none (attnviz/widgets/heads/metric_columns.py).
 function readMetrics({ names, offsets }, kinds, array) {
   const values = {};
   for (const [name, { layers, heads }] of kinds) {
@@ -90,4 +93,4 @@ function readScales() {
   return { light: read(FIXED.scales.light), dark: read(FIXED.scales.dark) };
 }
 
-const siteKey = (kind, layer, head) => `${kind}/${layer}/${head}`;
+export const siteKey = (kind, layer, head) => `${kind}/${layer}/${head}`;

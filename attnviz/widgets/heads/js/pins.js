@@ -1,12 +1,17 @@
 // Heads that are pinned, and what is done with them.
 
+import { explained } from "../../shared/js/definitions.js";
+import { button, element, siteName } from "../../shared/js/elements.js";
+import { choose, togglePin } from "./choice.js";
+import { pinName } from "./map/tiles.js";
+
 const COMPARE = [
   ["none", "In focus"],
   ["side", "Side by side"],
   ["difference", "Difference"],
 ];
 
-function paintPins(app) {
+export function paintPins(app) {
   const { parts, view, payload } = app;
   parts.pinBar.hidden = !view.pins.length;
   const key = JSON.stringify([payload.header.base, view.pins]);
@@ -26,13 +31,13 @@ function pinNode(app, pin) {
   const go = button(text, {
     class: "pin-name",
     title: `Bring ${name} into focus`,
-    onclick: () => change(app, { kind, layer, head, compare: "none" }),
+    onclick: () => choose(app, { kind, layer, head, compare: "none" }),
   });
   const off = button("×", { class: "pin-off", "aria-label": `Unpin ${name}`, onclick: () => togglePin(app, pin) });
   return element("span", { class: "pin" }, go, off);
 }
 
-const compareButtons = (app) =>
+export const compareButtons = (app) =>
   COMPARE.map(([id, text]) =>
-    explained(button(text, { "data-compare": id, onclick: () => change(app, { compare: id }) }), text, "d"),
+    explained(button(text, { "data-compare": id, onclick: () => choose(app, { compare: id }) }), text, "d"),
   );

@@ -1,6 +1,17 @@
 // The component's fixed parts, built once for each place in the page.
 
-function buildShell(app) {
+import { termNode, watchDefinitions } from "../../shared/js/definitions.js";
+import { button, element } from "../../shared/js/elements.js";
+import { select } from "../../shared/js/lists.js";
+import { liveRegion } from "../../shared/js/live_region.js";
+import { watchSize } from "../../shared/js/resize.js";
+import { choose } from "./choice.js";
+import { helpPane, toggleHelp, watchHelp } from "./help.js";
+import { watchKeys } from "./keys.js";
+import { focusPane } from "./map/focus_pane.js";
+import { watchPointer } from "./map/pointer.js";
+
+export function buildShell(app) {
   const parts = (app.parts = {});
   app.root.replaceChildren(
     stripPane(parts),
@@ -24,8 +35,8 @@ function stripPane(parts) {
 function overviewPane(app, parts) {
   parts.summary = element("span", { class: "summary" });
   parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
-  parts.sort = select("Sort", { onchoose: (sort) => change(app, { sort }) });
-  parts.tint = select("Tint", { onchoose: (tint) => change(app, { tint }) });
+  parts.sort = select("Sort", { onchoose: (sort) => choose(app, { sort }) });
+  parts.tint = select("Tint", { onchoose: (tint) => choose(app, { tint }) });
   parts.grid = element("div", { class: "avz-grid", role: "grid" });
   parts.gridBox = element("div", { class: "grid-box" }, parts.grid);
   const head = element("header", { class: "spread" }, element("h2", {}, termNode("Every head")), parts.tabs);

@@ -1,6 +1,11 @@
 // The sentences on top: the keys that the active row looks at are shaded, the row's own token is ringed.
 
-function paintStrip(app, subject) {
+import { element, exactText } from "../../shared/js/elements.js";
+import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
+import { choose } from "./choice.js";
+import { rangeOf } from "./map/tiles.js";
+
+export function paintStrip(app, subject) {
   const { lines } = app.payload.header.strip;
   const node = app.parts.strip;
   if (node.dataset.drawn !== app.payload.header.base) {
@@ -37,7 +42,7 @@ function clearToken(token) {
 }
 
 // A token's weight is written out when somebody points at it: writing all of a long sentence's takes a frame.
-function nameWeight(app, token) {
+export function nameWeight(app, token) {
   if (!token?.classList.contains("token")) return;
   app.pointedToken = token;
   const weight = app.weightOf.get(token);
@@ -62,7 +67,7 @@ function markQuery(app, { tile: { kind }, row }) {
 
 // A long sentence scrolls in its own line; scrollIntoView would move the page too. Short ones have nothing to scroll.
 // Asked after all else is painted, for it makes the browser lay out what has changed.
-function bringIntoView(token) {
+export function bringIntoView(token) {
   const line = token?.parentElement;
   if (!line || line.childElementCount < 24 || line.scrollHeight <= line.clientHeight) return;
   const { offsetTop, offsetHeight } = token;
@@ -104,5 +109,5 @@ function chooseToken(app, target) {
   if (at < 0) return;
   const { rowTokens } = app.payload.kinds.get(app.view.kind);
   const row = rowTokens.findIndex((tokens) => tokens.includes(at - offset));
-  if (row >= 0) change(app, { row: row === app.view.row ? null : row });
+  if (row >= 0) choose(app, { row: row === app.view.row ? null : row });
 }

@@ -1,7 +1,10 @@
 // The row of a map that the bars, the sentences above and the announcements speak of.
 
+import { rowName } from "../../shared/js/elements.js";
+import { focusOf, isInFocus, sharesRows } from "./map/tiles.js";
+
 // A pinned row is one of the head in focus, or of the difference that is drawn; else it is the row under the pointer.
-function subjectOf(app) {
+export function subjectOf(app) {
   const difference = app.tiles.find(({ signed, kind }) => signed && sharesRows(app, kind.kind));
   const tile = difference ?? app.tiles.find((drawn) => isInFocus(app, drawn)) ?? focusOf(app);
   if (app.view.row !== null) return { tile, row: app.view.row };
@@ -11,33 +14,16 @@ function subjectOf(app) {
   return isThere ? { tile: under, row: hover.row } : { tile, row: null };
 }
 
-// Rows of the two decoder kinds are the same steps; an encoder row is a token of another sentence.
-function sharesRows(app, name) {
-  const axes = app.payload.header.strip.axes ?? {};
-  return name === app.view.kind || (axes[name] && String(axes[name].query) === String(axes[app.view.kind]?.query));
-}
-
-const isInFocus = ({ view }, { kind, layer, head, signed }) =>
-  !signed && kind.kind === view.kind && layer === view.layer && head === view.head;
-
-// Which map it is, for where several are drawn.
-function mapName(app, tile) {
-  if (tile.pair) return `${tile.kind.tab} ${tile.pair.map(([, layer, head]) => siteName(layer, head)).join(" − ")}`;
-  const name = pinName(app, [tile.kind.kind, tile.layer, tile.head]);
-  if (app.view.compare === "none" || !isInFocus(app, tile)) return name;
-  return isPinned(app, tile.kind.kind, tile.layer, tile.head) ? `${name}, in focus` : `${name}, in focus, not pinned`;
-}
-
 // Why a row has nothing to look at: it may see no key, or only special tokens, and these are hidden.
-function blindness({ kind, mask }, row) {
+export function blindness({ kind, mask }, row) {
   if (!mask || mask.subarray(row * kind.nCols, (row + 1) * kind.nCols).includes(1)) return "";
   return kind.keys_hidden.includes(row) ? "keys hidden" : "no keys";
 }
 
-const BLIND_TEXT = { "no keys": "sees no key", "keys hidden": "sees special tokens only, and these are hidden" };
+export const BLIND_TEXT = { "no keys": "sees no key", "keys hidden": "sees special tokens only, and these are hidden" };
 
 // Words about the pinned row, for the live region and the picture's label.
-function activeText(app) {
+export function activeText(app) {
   if (app.view.row === null) return "No row pinned.";
   const { tile, row } = subjectOf(app);
   const { kind, map } = tile;
@@ -48,7 +34,7 @@ function activeText(app) {
   return `Row ${rowName(kind.rows[row])} ${BLIND_TEXT[blindness(tile, row)] ?? `${verb} ${top.join(", ")}`}.`;
 }
 
-function topKeys(kind, map, row) {
+export function topKeys(kind, map, row) {
   const weights = map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols);
   return [...weights.entries()].sort(([i, a], [j, b]) => Math.abs(b) - Math.abs(a) || i - j);
 }

@@ -1,9 +1,15 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
-const READABLE = 19,
-  TALLEST = 84; // pixels a row: a short sentence takes the room that there is, for it may be read from the last bench
+import { element, rowName } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+import { paintActive } from "./held.js";
+import { activeToken, tokenOf } from "./lines.js";
+import { paintStrokes } from "./strokes.js";
 
-function paintColumns(app) {
+const READABLE = 19;
+const TALLEST = 84; // pixels a row: a short sentence takes the room that there is, for it may be read from the last bench
+
+export function paintColumns(app) {
   const { header } = app.payload;
   const [, , rows, cols] = header.shape;
   const high = app.parts.body.clientHeight - 8;
@@ -57,7 +63,7 @@ function stepPieces(input, output) {
 
 const tokenAt = (target) => target.closest?.(".link-token")?.dataset.token ?? null;
 
-function watchTokens(app) {
+export function watchTokens(app) {
   const { body } = app.parts;
   body.onpointerover = (event) => look(app, { hovered: tokenAt(event.target) });
   body.onpointerleave = () => look(app, { hovered: null });
@@ -80,9 +86,6 @@ function look(app, patch) {
   Object.assign(app, patch);
   if (activeToken(app) !== before) paintActive(app);
 }
-
-// The pointer goes before the keyboard, the keyboard before what is held.
-const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;
 
 function walkTokens(app, event) {
   const [side, place] = tokenOf(tokenAt(event.target));

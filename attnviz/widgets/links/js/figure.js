@@ -1,10 +1,17 @@
 // The same picture for files: both columns whole, whatever part of them is on the screen.
 
-const COLUMN = 170,
-  MIDDLE = 420,
-  HEAD = 46;
+import { shortened } from "../../shared/js/canvas_pen.js";
+import { rowName } from "../../shared/js/elements.js";
+import { tagged } from "../../shared/js/svg_pen.js";
+import { notesOf } from "./held.js";
+import { activeToken, eachLine } from "./lines.js";
+import { strokeLines } from "./strokes.js";
 
-const figureName = (app) =>
+const COLUMN = 170;
+const MIDDLE = 420;
+const HEAD = 46;
+
+export const figureName = (app) =>
   `links-${app.view.kind}-${
     app.view.heads
       .map(([l, h]) => `L${l}-H${h}`)
@@ -13,14 +20,14 @@ const figureName = (app) =>
   }`;
 
 const namesOf = (app) => app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ") || "no head";
-const siteOf = (app) => `${app.payload.header.title}, ${namesOf(app)}`;
+export const siteOf = (app) => `${app.payload.header.title}, ${namesOf(app)}`;
 
-function figureSize(app) {
+export function figureSize(app) {
   const [, , rows, cols] = app.payload.header.shape;
   return [2 * COLUMN + MIDDLE + 24, HEAD + Math.ceil(app.rowHeight * Math.max(rows, cols)) + 34];
 }
 
-function figure(app, pen, context) {
+export function figure(app, pen, context) {
   const { header } = app.payload;
   pen.text(shortened(pen, `${header.title}: ${namesOf(app)}`, 2 * COLUMN + MIDDLE, { size: 14, weight: 600 }), 12, 20, {
     size: 14,
@@ -68,7 +75,7 @@ function svgStrokes() {
   return { strokes, extra: () => `<g transform="translate(${COLUMN + 12} ${HEAD})">${paths.join("")}</g>` };
 }
 
-function csvRows(app) {
+export function csvRows(app) {
   const { header } = app.payload;
   const rows = [["layer", "head", "row", "row_in", "row_out", "key_position", "key", "weight"]];
   eachLine(app, activeToken(app), (row, col, weight, place) =>

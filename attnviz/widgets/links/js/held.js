@@ -1,8 +1,13 @@
 // The token that is looked at: the tokens at the other end of its lines are shaded, and its largest weights are listed.
 
+import { element, exactText, isolated, put, rowName } from "../../shared/js/elements.js";
+import { announce } from "../../shared/js/live_region.js";
+import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
+import { paintStrokes } from "./strokes.js";
+
 const MOST_LISTED = 40;
 
-function paintActive(app) {
+export function paintActive(app) {
   paintStrokes(app);
   for (const node of app.marked) {
     node.style.background = "";
@@ -82,7 +87,7 @@ function listNode(app, line, side) {
 }
 
 // What is drawn and what is not, as it stands in files too.
-function notesOf(app) {
+export function notesOf(app) {
   const { header } = app.payload;
   const { shown, view } = app;
   const opaque = view.scale === "max" ? ` (opaque at ${exactText(shown.top)})` : "";

@@ -1,17 +1,19 @@
-// Which lines there are, from the payload's rows (attnviz/views/links_payload.py), and which of them are drawn.
+// Which lines there are, from the payload's rows (attnviz/widgets/links/payload.py), and which of them are drawn.
 
-const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
-const AT_ONCE = ["kind"]; // only Python has another kind's lines
+import { isIndex } from "../../base/js/parts.js";
+
+export const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
+export const AT_ONCE = ["kind"]; // only Python has another kind's lines
 const MOST_LINES = 12000; // drawn at once; the strongest, and the legend says what is left out
 
 // Lightness is alike within a theme, and neighbours differ for every kind of colour blindness.
-const HUES = {
+export const HUES = {
   light: ["#4b45d1", "#c2410c", "#0f766e", "#be185d", "#8a6508", "#0369a1", "#4d7c0f", "#6b7280"],
   dark: ["#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"],
 };
 
 // The lines that all heads share a budget for, and of a long text's chosen heads finer ones, where these are there.
-function readLines(app) {
+export function readLines(app) {
   const { header, array } = app.payload;
   if (app.lines?.id === header.id) return;
   const [layers, heads, rows] = header.shape;
@@ -25,7 +27,7 @@ function readLines(app) {
 }
 
 // Where a head's lines are: the arrays, its first row in them, the least weight and the share that its lines carry.
-function linesOf(app, [layer, head]) {
+export function linesOf(app, [layer, head]) {
   const { header } = app.payload;
   const { whole, fine } = app.lines;
   const [, heads, rows] = header.shape;
@@ -35,7 +37,7 @@ function linesOf(app, [layer, head]) {
   return { ...whole, start, share: header.shares[layer][head], threshold: header.threshold };
 }
 
-function settle(app) {
+export function settle(app) {
   const [layers, heads, rows, cols] = app.payload.header.shape;
   const { view } = app;
   const known = new Set();
@@ -51,12 +53,12 @@ function settle(app) {
 }
 
 // "q3" is row 3, "k0" the first key.
-const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
+export const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
 
-const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
+export const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
 
 // Calls `take(row, col, weight, place)` for every line of the chosen heads, or only those of one token.
-function eachLine(app, token, take) {
+export function eachLine(app, token, take) {
   const rows = app.payload.header.shape[2];
   const [side, only] = tokenOf(token);
   const [first, last] = side === "q" ? [only, only + 1] : [0, rows];
@@ -69,9 +71,9 @@ function eachLine(app, token, take) {
 }
 
 // The lines to draw, strongest kept where there are too many.
-function chosenLines(app, token) {
-  let count = 0,
-    highest = 0;
+export function chosenLines(app, token) {
+  let count = 0;
+  let highest = 0;
   const tally = new Uint32Array(257);
   eachLine(app, token, (row, col, weight) => {
     count += 1;
@@ -94,3 +96,6 @@ function leastOf(tally) {
   }
   return 0;
 }
+
+// The pointer goes before the keyboard, the keyboard before what is held.
+export const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;

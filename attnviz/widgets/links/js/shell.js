@@ -1,6 +1,17 @@
 // The component's fixed parts, and how all of it is painted.
 
-function buildShell(app) {
+import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { range } from "../../shared/js/cells.js";
+import { termNode } from "../../shared/js/definitions.js";
+import { button, element } from "../../shared/js/elements.js";
+import { tellPainted } from "../../shared/js/resize.js";
+import { change } from "../../shared/js/store.js";
+import { paintColumns, watchTokens } from "./columns.js";
+import { paintActive } from "./held.js";
+import { hueOf, readLines } from "./lines.js";
+import { paintSquares, toggleHead } from "./squares.js";
+
+export function buildShell(app) {
   app.root.replaceChildren(squaresPane(app), linesPane(app), listPane(app));
   watchTokens(app);
 }
@@ -17,7 +28,12 @@ function squaresPane(app) {
   return element(
     "section",
     { class: "pane", "aria-label": "Heads" },
-    element("header", {}, element("h2", {}, termNode("Heads", "Every head")), element("span", { class: "tools" }, all, none)),
+    element(
+      "header",
+      {},
+      element("h2", {}, termNode("Heads", "Every head")),
+      element("span", { class: "tools" }, all, none),
+    ),
     kindTabs(app),
     element("div", { class: "squares-box" }, parts.squares),
     element("footer", { class: "quiet", text: "Click squares to choose heads; L0 takes a whole layer." }),
@@ -59,7 +75,7 @@ function linesPane(app) {
       "header",
       {},
       element("div", { class: "said" }, parts.title, parts.question),
-      element("div", { class: "tools" }, opacity, rows, exportMenu(app, EXPORTS)),
+      element("div", { class: "tools" }, opacity, rows, exportTools(app)),
     ),
     parts.chips,
     element("div", { class: "ends quiet" }, (parts.queryName = element("span")), (parts.keyName = element("span"))),
@@ -83,7 +99,7 @@ function listPane(app) {
   );
 }
 
-function paint(app, began) {
+export function paint(app, began) {
   const { header } = app.payload;
   readLines(app);
   paintKindTabs(app);

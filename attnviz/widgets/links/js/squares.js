@@ -1,6 +1,12 @@
 // Every head as a small square: a click chooses it or lets it go. Layers stand below each other.
 
-function paintSquares(app) {
+import { range } from "../../shared/js/cells.js";
+import { button, element } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+import { imageOf, scaleOf } from "../../shared/js/theme.js";
+import { hueOf } from "./lines.js";
+
+export function paintSquares(app) {
   const { header } = app.payload;
   const box = app.parts.squares.parentElement;
   const room = [app.parts.squares.clientWidth, box.clientHeight];
@@ -76,7 +82,7 @@ function drawSquare(app, canvas, layer, head) {
   canvas.getContext("2d").putImageData(imageOf(cells, [height, width], scaleOf(app, "sequential"), [0, 255]), 0, 0);
 }
 
-function toggleHead(app, layer, head) {
+export function toggleHead(app, layer, head) {
   const others = app.view.heads.filter(([l, h]) => l !== layer || h !== head);
   change(app, { heads: others.length < app.view.heads.length ? others : [...others, [layer, head]] });
 }
@@ -92,7 +98,7 @@ const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 
 function walkSquares(app, event, layer, head) {
   const step = STEPS[event.key] ?? [];
-  const [down, right] = app.areSquaresTurned ? [...step].reverse() : step;
+  const [down, right] = app.areSquaresTurned ? step.toReversed() : step;
   const next = app.squares.get(`${layer + down}.${head + right}`);
   if (!next) return;
   event.preventDefault();

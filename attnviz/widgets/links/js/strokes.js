@@ -1,9 +1,12 @@
 // The lines themselves. A line is as opaque as its weight is large; lines of one head that are about as opaque are one
 // stroke, for a stroke a line would take many times as long.
 
+import { sharpContext } from "../../shared/js/canvas_pen.js";
+import { activeToken, chosenLines, hueOf } from "./lines.js";
+
 const SHADES = 24;
 
-function paintStrokes(app) {
+export function paintStrokes(app) {
   const { parts } = app;
   const token = activeToken(app);
   const all = (app.all = app.allKey === allKey(app) ? app.all : chosenLines(app, null));
@@ -36,7 +39,7 @@ function paintStrokes(app) {
 const allKey = (app) => JSON.stringify([app.payload.header.id, app.view.heads, app.view.scale]);
 
 // Calls the pen once for each head and shade. Lines that lie wholly above or below what is seen are left alone.
-function strokeLines(app, { lines, top }, { width, from, to }, thickness, pen) {
+export function strokeLines(app, { lines, top }, { width, from, to }, thickness, pen) {
   const buckets = new Map();
   const y = (place) => (place + 0.5) * app.rowHeight;
   for (const line of lines) {

@@ -1,14 +1,24 @@
 // The four maps with their labels, hatching and outlines. The same strokes go to the screen and into files.
 
+import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { range } from "../../shared/js/cells.js";
+import { mayAttend } from "./cells.js";
+import { GAP, LINE, SLOPE, TITLES, layoutOf, leftOf, topOf } from "./layout.js";
+import { drawNumbers } from "./numbers.js";
+import { labImage, panelsOf, sumText, sumsOf } from "./panels.js";
+import { placeOf, showTip } from "./tip.js";
+import { showZoom } from "./zoom.js";
+import { within } from "./zoom_window.js";
+
 // Everything: after an edit, a pinned row, new numbers.
-function draw(app) {
+export function draw(app) {
   if (!app.payload || !app.width) return;
   drawMaps(app);
   drawNumbers(app);
 }
 
 // The canvas alone: after the pointer or the painter's cursor has moved, and for another part of the maps.
-function drawMaps(app) {
+export function drawMaps(app) {
   const began = performance.now();
   const ruler = canvasPen(null, app.theme);
   app.layout = layoutOf(app, ruler, app.width, app.room);
@@ -24,7 +34,7 @@ function drawMaps(app) {
   app.root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
 }
 
-function drawLab(app, pen) {
+export function drawLab(app, pen) {
   for (const box of app.layout.boxes) {
     const panel = app.panels[box.name];
     drawTitle(app, pen, box, panel);
@@ -43,7 +53,8 @@ function titleAt(app, box) {
 
 // A title is drawn, and lies below an element that has its word: to be pointed at, and to be reached with Tab.
 function askTitle(app, pen, box, { title }) {
-  const [x, at] = titleAt(app, box), width = pen.widthOf(title, 13, 600) + 4;
+  const [x, at] = titleAt(app, box);
+  const width = pen.widthOf(title, 13, 600) + 4;
   Object.assign(app.parts.titles[box.name].style, { left: `${x - 2}px`, top: `${at - 9}px`, width: `${width}px` });
 }
 
@@ -51,13 +62,19 @@ function drawTitle(app, pen, box, panel) {
   const [x, at] = titleAt(app, box);
   pen.text(panel.title, x, at, { size: 13, weight: 600 });
   const says = (panel.says ?? "") + (pen.isFile ? "" : (panel.hint ?? ""));
-  pen.text(shortened(pen, says, Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, { size: 11, colour: app.theme.muted });
+  pen.text(shortened(pen, says, Math.max(box.w + GAP - 6, 46), { size: 11 }), x, at + 16, {
+    size: 11,
+    colour: app.theme.muted,
+  });
 }
 
 function drawMap(app, pen, box, panel) {
   if (!panel.data) {
     pen.box(box.x, box.y, box.w, box.h, { stroke: app.theme.line });
-    pen.text(shortened(pen, "torch refused", box.w - 8, { size: 11 }), box.x + 6, box.y + Math.min(14, box.h / 2), { size: 11, colour: app.theme.muted });
+    pen.text(shortened(pen, "torch refused", box.w - 8, { size: 11 }), box.x + 6, box.y + Math.min(14, box.h / 2), {
+      size: 11,
+      colour: app.theme.muted,
+    });
     return;
   }
   pen.image(labImage(app, panel, box), box.x, box.y, box.w, box.h);
@@ -68,7 +85,11 @@ function drawMap(app, pen, box, panel) {
 
 // Runs of hidden cells, one rectangle each: a long text has many cells and few runs.
 function hiddenBoxes(app, box) {
-  const { zoom: { rows, keys }, cell: { w, h } } = app.layout, { k } = app.payload;
+  const {
+    zoom: { rows, keys },
+    cell: { w, h },
+  } = app.layout;
+  const { k } = app.payload;
   const boxes = [];
   for (let row = rows[0]; row < rows[1]; row++)
     for (let col = keys[0]; col < keys[1]; col++) {
@@ -83,52 +104,85 @@ function hiddenBoxes(app, box) {
 // Every so many positions of a window get their name or number, so that the texts do not meet.
 function everyNth([from, to], size, least) {
   const nth = Math.max(1, Math.ceil(least / size));
-  return range(to - from).filter((i) => i % nth === 0).map((i) => from + i);
+  return range(to - from)
+    .filter((i) => i % nth === 0)
+    .map((i) => from + i);
 }
 
 function drawRowNames(app, pen, box) {
-  const { rows } = app.layout.zoom, { h } = app.layout.cell;
+  const { rows } = app.layout.zoom;
+  const { h } = app.layout.cell;
   const size = Math.min(LINE, Math.max(10, h));
   const pinned = app.row !== null && within(app.row, rows) ? app.row : null;
   // The pinned row has its name before any other: those that would run into it stay out.
   const free = everyNth(rows, h, 11.5).filter((row) => pinned === null || Math.abs(row - pinned) * h >= 11.5);
   const named = new Set(pinned === null ? free : [...free, pinned]);
   for (const row of named) {
-    const strong = row === app.row, weight = strong ? 600 : 400;
+    const strong = row === app.row;
+    const weight = strong ? 600 : 400;
     const text = shortened(pen, app.rowNames[row], app.layout.labels - 8, { size, weight });
-    pen.text(text, box.x - 6, topOf(app, box, row + 0.5), { size, align: "right", weight, colour: strong ? app.theme.accent : app.theme.ink });
+    pen.text(text, box.x - 6, topOf(app, box, row + 0.5), {
+      size,
+      align: "right",
+      weight,
+      colour: strong ? app.theme.accent : app.theme.ink,
+    });
   }
 }
 
 function drawColNames(app, pen, box) {
   const { zoom, cell, heads } = app.layout;
   for (const col of everyNth(zoom.keys, cell.w, 12.5))
-    pen.text(shortened(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10, { size: 11 }), leftOf(app, box, col + 0.5), box.y - 7, { size: 11, angle: SLOPE });
+    pen.text(
+      shortened(pen, app.payload.header.cols[col], heads / Math.sin(-SLOPE) - 10, { size: 11 }),
+      leftOf(app, box, col + 0.5),
+      box.y - 7,
+      { size: 11, angle: SLOPE },
+    );
 }
 
 function drawSums(app, pen, box) {
-  const { zoom, cell } = app.layout, sums = sumsOf(app);
+  const { zoom, cell } = app.layout;
+  const sums = sumsOf(app);
   const isOff = (row) => Number.isNaN(sums[row]) || Math.abs(sums[row] - 1) > 5e-3;
   const told = new Set(everyNth(zoom.rows, cell.h, 11));
   for (let row = zoom.rows[0]; row < zoom.rows[1] && cell.h > 6; row++) if (isOff(row)) told.add(row);
   for (const row of sums.length ? told : []) {
     const off = isOff(row);
-    pen.text(sumText(sums[row]), box.x + 4, topOf(app, box, row + 0.5), { size: 11, weight: off ? 600 : 400, colour: off ? app.theme.accent : app.theme.muted });
+    pen.text(sumText(sums[row]), box.x + 4, topOf(app, box, row + 0.5), {
+      size: 11,
+      weight: off ? 600 : 400,
+      colour: off ? app.theme.accent : app.theme.muted,
+    });
   }
 }
 
 // What only the screen shows: the row and column under the pointer, the pinned row, the painter's cursor, a dragged box.
 function drawMarks(app, pen) {
-  const { zoom, cell: { w, h } } = app.layout;
+  const {
+    zoom,
+    cell: { w, h },
+  } = app.layout;
   for (const box of app.layout.boxes) {
-    const band = (row, stroke) => within(row, zoom.rows) && pen.box(box.x - 1, topOf(app, box, row) - 0.5, box.w + 2, h + 1, { stroke, width: 1.5, radius: 2 });
-    if (app.hover?.row != null && app.hover.row !== app.row) band(app.hover.row, app.theme.faint);
+    const band = (row, stroke) =>
+      within(row, zoom.rows) &&
+      pen.box(box.x - 1, topOf(app, box, row) - 0.5, box.w + 2, h + 1, { stroke, width: 1.5, radius: 2 });
+    if (app.hover && app.hover.row !== null && app.hover.row !== app.row) band(app.hover.row, app.theme.faint);
     if (app.row !== null) band(app.row, app.theme.accent);
-    if (box.keys && app.hover?.col != null && app.hover.box?.keys && within(app.hover.col, zoom.keys))
+    if (box.keys && app.hover && app.hover.col !== null && app.hover.box.keys && within(app.hover.col, zoom.keys))
       pen.box(leftOf(app, box, app.hover.col) - 0.5, box.y, w + 1, box.h, { stroke: app.theme.faint, radius: 2 });
     const { cursor } = app;
-    if (box.name === "masked" && cursor && app.focused && within(cursor.row, zoom.rows) && within(cursor.col, zoom.keys))
-      pen.box(leftOf(app, box, cursor.col), topOf(app, box, cursor.row), w, h, { stroke: app.theme.accent, width: 2.5 });
+    if (
+      box.name === "masked" &&
+      cursor &&
+      app.focused &&
+      within(cursor.row, zoom.rows) &&
+      within(cursor.col, zoom.keys)
+    )
+      pen.box(leftOf(app, box, cursor.col), topOf(app, box, cursor.row), w, h, {
+        stroke: app.theme.accent,
+        width: 2.5,
+      });
   }
   if (app.pull?.to) drawPull(app, pen);
 }
@@ -136,6 +190,9 @@ function drawMarks(app, pen) {
 function drawPull(app, pen) {
   const { from, to } = app.pull;
   const [x, y] = [leftOf(app, from.box, Math.min(from.col, to.col)), topOf(app, from.box, Math.min(from.row, to.row))];
-  const [right, bottom] = [leftOf(app, from.box, Math.max(from.col, to.col) + 1), topOf(app, from.box, Math.max(from.row, to.row) + 1)];
+  const [right, bottom] = [
+    leftOf(app, from.box, Math.max(from.col, to.col) + 1),
+    topOf(app, from.box, Math.max(from.row, to.row) + 1),
+  ];
   pen.box(x, y, right - x, bottom - y, { stroke: app.theme.accent, width: 2 });
 }

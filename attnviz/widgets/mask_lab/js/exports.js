@@ -1,10 +1,19 @@
 // PNG, SVG and CSV of what is drawn.
 
-const EXPORTS = [["PNG picture", labPNG], ["SVG picture", labSVG], ["CSV of the numbers", labCSV]];
+import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { mayAttend } from "./cells.js";
+import { drawLab } from "./draw.js";
+import { coloursText } from "./legend.js";
+
+export const EXPORTS = [
+  ["PNG picture", labPNG],
+  ["SVG picture", labSVG],
+  ["CSV of the numbers", labCSV],
+];
 
 const labName = (app) => `attnviz-mask-${app.payload.header.words.file}`;
 
-const siteOf = (app) => app.payload.header.words.title;
+export const siteOf = (app) => app.payload.header.words.title;
 
 const shifted = (pen, down) => ({
   ...pen,
@@ -36,6 +45,15 @@ function labCSV(app) {
   const rows = [["row", "row_in", "row_out", "key_position", "key", "may_attend", "score", "masked_score", "weight"]];
   for (let row = 0, i = 0; row < q; row++)
     for (let col = 0; col < k; col++, i++)
-      rows.push([row, ...header.rows[row], col, header.cols[col], mayAttend(app, i) ? 1 : 0, scores[i], masked[i], attn ? attn[i] : null]);
+      rows.push([
+        row,
+        ...header.rows[row],
+        col,
+        header.cols[col],
+        mayAttend(app, i) ? 1 : 0,
+        scores[i],
+        masked[i],
+        attn ? attn[i] : null,
+      ]);
   saveCSV(labName(app), rows);
 }

@@ -1,13 +1,30 @@
 // Everything with the keyboard: the painter's cursor walks the masked scores.
 
-const LAB_KEYS = [
-  ["← ↑ ↓ →", "walk the cells of the masked scores"], ["Space", "hide or show the cell"], ["Shift + arrows", "paint along"],
-  ["r, c", "hide or show the whole row, column"], ["Enter", "pin the row"], ["x", "clear the paint"], ["i", "invert the paint"], ["b", "turn the rules into paint"],
-  ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"], ["0, double click", "the whole map"], ["wheel", "move a zoomed map, with Shift sideways"], ["Esc", "close this list"],
+import { range } from "../../shared/js/cells.js";
+import { RULE_HINT, announce, colCells, rowCells, stateOf } from "./cells.js";
+import { drawMaps } from "./draw.js";
+import { bake, invertPaint, paintCells, togglePart } from "./paint.js";
+import { pinRow } from "./pointer.js";
+import { ZOOM_STEP, follow, setZoom, zoomBy } from "./zoom.js";
+import { wholeMap } from "./zoom_window.js";
+
+export const LAB_KEYS = [
+  ["← ↑ ↓ →", "walk the cells of the masked scores"],
+  ["Space", "hide or show the cell"],
+  ["Shift + arrows", "paint along"],
+  ["r, c", "hide or show the whole row, column"],
+  ["Enter", "pin the row"],
+  ["x", "clear the paint"],
+  ["i", "invert the paint"],
+  ["b", "turn the rules into paint"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box of scores or weights"],
+  ["0, double click", "the whole map"],
+  ["wheel", "move a zoomed map, with Shift sideways"],
+  ["Esc", "close this list"],
 ];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-function watchLabKeys(app) {
+export function watchLabKeys(app) {
   app.parts.map.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (labKey(app, event)) event.preventDefault();
@@ -17,10 +34,14 @@ function watchLabKeys(app) {
 function labKey(app, event) {
   app.focused = true;
   app.cursor ??= { row: app.row ?? 0, col: 0 };
-  const { row, col } = app.cursor, { k } = app.payload;
+  const { row, col } = app.cursor;
+  const { k } = app.payload;
   if (STEPS[event.key]) return walk(app, STEPS[event.key], event.shiftKey);
   const act = {
-    " ": () => { app.brush = app.cells[row * k + col] ? 0 : 1; paintCells(app, [row * k + col], app.brush); },
+    " ": () => {
+      app.brush = app.cells[row * k + col] ? 0 : 1;
+      paintCells(app, [row * k + col], app.brush);
+    },
     r: () => togglePart(app, rowCells(app, row)),
     c: () => togglePart(app, colCells(app, col)),
     Enter: () => pinRow(app, row),
@@ -39,7 +60,10 @@ function labKey(app, event) {
 
 function walk(app, [down, right], painting) {
   const { q, k } = app.payload;
-  app.cursor = { row: Math.max(0, Math.min(q - 1, app.cursor.row + down)), col: Math.max(0, Math.min(k - 1, app.cursor.col + right)) };
+  app.cursor = {
+    row: Math.max(0, Math.min(q - 1, app.cursor.row + down)),
+    col: Math.max(0, Math.min(k - 1, app.cursor.col + right)),
+  };
   if (painting) paintCells(app, [app.cursor.row * k + app.cursor.col], app.brush ?? 0);
   follow(app, app.cursor);
   drawMaps(app);
@@ -49,12 +73,9 @@ function walk(app, [down, right], painting) {
 
 // Where the cursor is and what holds there; who has just painted it also hears why that shows nothing under a rule.
 function announceCursor(app, isPainted) {
-  const { row, col } = app.cursor, { k, header, rules } = app.payload;
+  const { row, col } = app.cursor;
+  const { k, header, rules } = app.payload;
   const i = row * k + col;
   const hint = isPainted && !rules[i] ? `. ${RULE_HINT}` : "";
   announce(app, `${app.rowNames[row]}, key ${header.cols[col]}: ${stateOf(app, i)}${hint}`);
-}
-
-function announce(app, text) {
-  app.parts.live.textContent = text ?? "";
 }

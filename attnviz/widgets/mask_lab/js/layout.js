@@ -1,12 +1,27 @@
 // Where the four maps lie: side by side with one row axis, or one below the other on a phone. CSS pixels.
 
-const LINE = 12, SLOPE = -Math.PI / 3.2, MOST_CELL = 40, GAP = 16, TITLES = 36, SUMS = 52;
+import { sizeOf, within, zoomOf } from "./zoom_window.js";
 
-function layoutOf(app, pen, width, room) {
-  const { d } = app.payload, zoom = zoomOf(app);
+export const LINE = 12;
+export const SLOPE = -Math.PI / 3.2;
+const MOST_CELL = 40;
+export const GAP = 16;
+export const TITLES = 36;
+const SUMS = 52;
+
+export function layoutOf(app, pen, width, room) {
+  const { d } = app.payload;
+  const zoom = zoomOf(app);
   const [rows, keys] = [sizeOf(zoom.rows), sizeOf(zoom.keys)];
-  const labels = Math.min(width * 0.22, 150, 10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE, 600))));
-  const heads = Math.min(88, 12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE));
+  const labels = Math.min(
+    width * 0.22,
+    150,
+    10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE, 600))),
+  );
+  const heads = Math.min(
+    88,
+    12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE),
+  );
   const place = { width, room, labels, heads, top: TITLES + heads, rows, keys, d };
   return { ...(width < 700 ? stacked(place) : sideBySide(place)), labels, heads, zoom, width };
 }
@@ -17,9 +32,13 @@ function sideBySide({ width, room, labels, heads, top, rows, keys, d }) {
   const w = Math.min(MOST_CELL, free / (3 * keys));
   const least = Math.min(room < 300 ? 4 : 3, 400 / rows);
   const h = Math.max(least, Math.min(MOST_CELL, (room - top - 6) / rows));
-  const boxes = [], size = { y: top, h: h * rows };
+  const boxes = [];
+  const size = { y: top, h: h * rows };
   let x = labels + 4;
-  for (const name of ["scores", "masked", "attn"]) { boxes.push({ ...size, name, x, w: w * keys, keys: true }); x += w * keys + GAP; }
+  for (const name of ["scores", "masked", "attn"]) {
+    boxes.push({ ...size, name, x, w: w * keys, keys: true });
+    x += w * keys + GAP;
+  }
   boxes.push({ ...size, name: "sums", x: x - GAP + 4, w: SUMS });
   if (d) boxes.push({ ...size, name: "context", x: x + SUMS, w: contextWidth });
   return { boxes, labelled: new Set(["scores"]), cell: { w, h }, height: top + h * rows + 8 };
@@ -41,19 +60,21 @@ function stacked({ width, labels, top, rows, keys, d }) {
 }
 
 // Columns that a box draws: [first, after the last].
-function columnsOf(app, box) {
+export function columnsOf(app, box) {
   return box.keys ? app.layout.zoom.keys : [0, box.name === "context" ? app.payload.d : 1];
 }
 
-const topOf = (app, box, row) => box.y + (row - app.layout.zoom.rows[0]) * app.layout.cell.h;
-const leftOf = (app, box, col) => box.x + (col - app.layout.zoom.keys[0]) * app.layout.cell.w;
+export const topOf = (app, box, row) => box.y + (row - app.layout.zoom.rows[0]) * app.layout.cell.h;
+export const leftOf = (app, box, col) => box.x + (col - app.layout.zoom.keys[0]) * app.layout.cell.w;
 
-function cellAt(app, x, y) {
+export function cellAt(app, x, y) {
   const { boxes, labels, heads, cell, zoom, labelled } = app.layout;
   for (const box of boxes) {
     const [from, to] = columnsOf(app, box);
-    const row = zoom.rows[0] + Math.floor((y - box.y) / cell.h), col = from + Math.floor(((x - box.x) / box.w) * (to - from));
-    const inRows = within(row, zoom.rows), inCols = within(col, [from, to]);
+    const row = zoom.rows[0] + Math.floor((y - box.y) / cell.h);
+    const col = from + Math.floor(((x - box.x) / box.w) * (to - from));
+    const inRows = within(row, zoom.rows);
+    const inCols = within(col, [from, to]);
     if (inRows && inCols) return { box, row, col };
     if (inRows && x < box.x && x > box.x - labels && labelled.has(box.name)) return { box, row, col: null };
     if (inCols && y < box.y && y > box.y - heads && box.keys) return { box, row: null, col };

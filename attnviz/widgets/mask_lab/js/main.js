@@ -1,7 +1,32 @@
 // What arrives, and whose edit holds.
 
+import { range } from "../../shared/js/cells.js";
+import { rowName } from "../../shared/js/elements.js";
+import { mounted } from "../../shared/js/mount.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { rowCells } from "./cells.js";
+import { draw, drawMaps } from "./draw.js";
+import { siteOf } from "./exports.js";
+import { report } from "./paint.js";
+import { paintOf } from "./painting.js";
+import { decodeLab } from "./payload.js";
+import { preview } from "./preview.js";
+import { buildLab } from "./shell.js";
+import { showTip } from "./tip.js";
+import { fitsMap } from "./zoom_window.js";
+
 function start(root) {
-  const app = { root, seq: 0, answered: 0, row: null, zoom: null, cells: null, width: 0, room: 0 };
+  const app = {
+    root,
+    widget: { siteOf, draw, drawMaps, measure },
+    seq: 0,
+    answered: 0,
+    row: null,
+    zoom: null,
+    cells: null,
+    width: 0,
+    room: 0,
+  };
   buildLab(app);
   return app;
 }
@@ -10,7 +35,8 @@ function receive(app, data) {
   const payload = decodeLab(data);
   const { header, q, k } = payload;
   const shape = app.payload && app.payload.q === q && app.payload.k === k;
-  const before = lookOf(app), newest = !app.edited && header.seq >= app.seq;
+  const before = lookOf(app);
+  const newest = !app.edited && header.seq >= app.seq;
   app.payload = payload;
   app.answered = header.seq;
   app.rowNames = header.rows.map(rowName);
@@ -30,7 +56,10 @@ function receive(app, data) {
   if (!newest || before !== lookOf(app)) draw(app);
   else showTip(app);
   app.root.dataset.attnvizPainted = header.id;
-  if (app.sent && header.seq >= app.seq) { app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0); app.sent = 0; }
+  if (app.sent && header.seq >= app.seq) {
+    app.root.dataset.attnvizRoundTrip = (performance.now() - app.sent).toFixed(0);
+    app.sent = 0;
+  }
   if (app.stroke && app.edited) report(app);
 }
 
@@ -42,7 +71,8 @@ function lookOf(app) {
 
 // Rows whose paint is newer than the numbers that have just come.
 function rowsPaintedSince(app) {
-  const { q, k, header } = app.payload, told = paintOf(header.paint, q, k);
+  const { q, k, header } = app.payload;
+  const told = paintOf(header.paint, q, k);
   return range(q).filter((row) => rowCells(app, row).some((i) => told[i] !== app.cells[i]));
 }
 
@@ -75,7 +105,10 @@ function adoptEdit(app) {
 function fitInto(app) {
   app.touched = false;
   measure(app);
-  for (const wait of [300, 1200]) setTimeout(() => { if (!app.touched && measure(app)) draw(app); }, wait);
+  for (const wait of [300, 1200])
+    setTimeout(() => {
+      if (!app.touched && measure(app)) draw(app);
+    }, wait);
 }
 
 // How wide and how high the maps may be; true when that has changed.
@@ -90,10 +123,4 @@ function measure(app) {
   return width > 0;
 }
 
-const legendText = (app) => coloursText(app) + zoomHint(app);
-
-function coloursText(app) {
-  const { scores, context } = app.panels;
-  const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
-  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
-}
+export default mounted(start, receive);

@@ -1,24 +1,43 @@
 // The pinned row as numbers, so that its softmax can be checked by hand; and every row's sum, for ears and tests.
 
-function drawNumbers(app) {
+import { element } from "../../shared/js/elements.js";
+import { mayAttend } from "./cells.js";
+import { plain, sumText, sumsOf } from "./panels.js";
+
+export function drawNumbers(app) {
   const { parts, payload } = app;
   const sums = sumsOf(app);
-  parts.sums.replaceChildren(...sums.map((sum, row) => element("li", { text: `${app.rowNames[row]}: ${sumText(sum)}` })));
+  parts.sums.replaceChildren(
+    ...sums.map((sum, row) => element("li", { text: `${app.rowNames[row]}: ${sumText(sum)}` })),
+  );
   parts.rowTitle.textContent = app.row === null ? "Pinned row" : `Row ${app.row}: ${app.rowNames[app.row]}`;
-  parts.rowHint.textContent = app.row === null ? "Click a row, or its name, to see its softmax in numbers." : howToCheck(app);
+  parts.rowHint.textContent =
+    app.row === null ? "Click a row, or its name, to see its softmax in numbers." : howToCheck(app);
   parts.table.hidden = app.row === null;
   if (app.row !== null) parts.table.replaceChildren(headRow(app), ...bodyRows(app));
   parts.findings.replaceChildren(...payload.header.findings.map((text) => element("li", { text })));
 }
 
 function headRow(app) {
-  const names = app.payload.header.cols.map((name, col) => element("th", { scope: "col", text: name, title: `key ${col}: ${name}`, class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key" }));
-  return element("thead", {}, element("tr", {}, element("th", { text: "key" }), element("th", { class: "total", text: "Σ" }), ...names));
+  const names = app.payload.header.cols.map((name, col) =>
+    element("th", {
+      scope: "col",
+      text: name,
+      title: `key ${col}: ${name}`,
+      class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key",
+    }),
+  );
+  return element(
+    "thead",
+    {},
+    element("tr", {}, element("th", { text: "key" }), element("th", { class: "total", text: "Σ" }), ...names),
+  );
 }
 
 function rowNumbers({ payload: { k, scores, masked, attn, header }, row }) {
   const cut = (map) => (map ? [...map.subarray(row * k, (row + 1) * k)] : null);
-  const score = cut(scores), put = cut(masked);
+  const score = cut(scores);
+  const put = cut(masked);
   const most = Math.max(...put);
   const exp = put.map((value) => Math.exp(value - most)); // −∞ less −∞ is NaN here as it is in the softmax
   const total = exp.reduce((sum, value) => sum + value, 0);
@@ -39,10 +58,26 @@ const sumOf = (values) => (values ? values.reduce((sum, value) => sum + value, 0
 
 function bodyRows(app) {
   const { lines } = rowNumbers(app);
-  return [element("tbody", {}, ...lines.map(([name, values, total]) =>
-    element("tr", {}, element("th", { scope: "row", text: name }),
-      element("td", { class: "total", text: total === null ? "" : plain(total) }),
-      ...(values ?? app.payload.header.cols.map(() => null)).map((value, col) => element("td", { text: value === null ? "–" : plain(value), class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key" })))))];
+  return [
+    element(
+      "tbody",
+      {},
+      ...lines.map(([name, values, total]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", text: name }),
+          element("td", { class: "total", text: total === null ? "" : plain(total) }),
+          ...(values ?? app.payload.header.cols.map(() => null)).map((value, col) =>
+            element("td", {
+              text: value === null ? "–" : plain(value),
+              class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key",
+            }),
+          ),
+        ),
+      ),
+    ),
+  ];
 }
 
 function howToCheck(app) {

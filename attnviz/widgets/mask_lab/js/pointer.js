@@ -1,22 +1,39 @@
 // The mouse and the finger: on the masked scores drag paints, Shift takes a whole row or column; on the other maps a click
 // pins the row, and a dragged box is zoomed to.
 
-function watchLabPointer(app) {
+import { range } from "../../shared/js/cells.js";
+import { colCells, rowCells } from "./cells.js";
+import { draw, drawMaps } from "./draw.js";
+import { paintCells, report, reportSoon, togglePart } from "./paint.js";
+import { placeOf, showTip } from "./tip.js";
+import { panBy, setZoom, zoomInto } from "./zoom.js";
+import { wholeMap } from "./zoom_window.js";
+
+export function watchLabPointer(app) {
   const { map } = app.parts;
   map.onpointerdown = (event) => pressed(app, event);
   map.onpointermove = (event) => moved(app, event);
   map.onpointerup = () => released(app);
-  map.onpointercancel = () => { app.pull = null; released(app); };
-  map.ondblclick = (event) => { if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app)); };
+  map.onpointercancel = () => {
+    app.pull = null;
+    released(app);
+  };
+  map.ondblclick = (event) => {
+    if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app));
+  };
   map.onwheel = (event) => wheeled(app, event);
-  map.onpointerleave = () => { app.pointer = null; if (!app.stroke) hoverAt(app, null); };
-  map.onfocus = () => { app.focused = map.matches(":focus-visible"); drawMaps(app); };
-  map.onblur = () => { app.focused = false; drawMaps(app); };
-}
-
-function placeOf(app, event) {
-  const box = app.parts.map.getBoundingClientRect();
-  return cellAt(app, event.clientX - box.left, event.clientY - box.top);
+  map.onpointerleave = () => {
+    app.pointer = null;
+    if (!app.stroke) hoverAt(app, null);
+  };
+  map.onfocus = () => {
+    app.focused = map.matches(":focus-visible");
+    drawMaps(app);
+  };
+  map.onblur = () => {
+    app.focused = false;
+    drawMaps(app);
+  };
 }
 
 function pressed(app, event) {
@@ -25,7 +42,10 @@ function pressed(app, event) {
   if (!place) return;
   const { k } = app.payload;
   const isPainter = place.box.name === "masked";
-  if (place.row === null) { if (event.shiftKey || isPainter) togglePart(app, colCells(app, place.col)); return; }
+  if (place.row === null) {
+    if (event.shiftKey || isPainter) togglePart(app, colCells(app, place.col));
+    return;
+  }
   if (event.shiftKey && event.altKey && place.col !== null) return togglePart(app, colCells(app, place.col));
   if (event.shiftKey) return togglePart(app, rowCells(app, place.row));
   if (!place.box.keys || place.col === null) return pinRow(app, place.row);
@@ -55,7 +75,8 @@ function moved(app, event) {
   app.touched = true;
   app.pointer = { clientX: event.clientX, clientY: event.clientY };
   const place = placeOf(app, event);
-  if (app.pull && place?.box.name === app.pull.from.box.name && place.row !== null && place.col !== null) app.pull.to = place;
+  if (app.pull && place?.box.name === app.pull.from.box.name && place.row !== null && place.col !== null)
+    app.pull.to = place;
   hoverAt(app, place);
   if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;
   paintCells(app, between(app.stroke.last, place, app.payload.k), app.stroke.value);
@@ -65,7 +86,11 @@ function moved(app, event) {
 // A quick drag skips cells: all of them on the straight line are painted.
 function between(from, to, k) {
   const steps = Math.max(Math.abs(to.row - from.row), Math.abs(to.col - from.col), 1);
-  return range(steps + 1).map((step) => Math.round(from.row + ((to.row - from.row) * step) / steps) * k + Math.round(from.col + ((to.col - from.col) * step) / steps));
+  return range(steps + 1).map(
+    (step) =>
+      Math.round(from.row + ((to.row - from.row) * step) / steps) * k +
+      Math.round(from.col + ((to.col - from.col) * step) / steps),
+  );
 }
 
 function released(app) {
@@ -83,7 +108,7 @@ function letGo(app) {
   pinRow(app, from.row);
 }
 
-function pinRow(app, row) {
+export function pinRow(app, row) {
   app.row = row === app.row ? null : row;
   draw(app);
   reportSoon(app);
@@ -94,23 +119,4 @@ function hoverAt(app, place) {
   app.hover = place;
   if (!same && app.payload && app.width) drawMaps(app);
   else showTip(app);
-}
-
-function showTip(app) {
-  const { tip } = app.parts, place = app.hover;
-  tip.hidden = !place || place.row === null || place.col === null || app.stroke || app.pull;
-  if (tip.hidden) return;
-  tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
-  const area = app.parts.mapBox.getBoundingClientRect();
-  const [x, y] = [app.pointer.clientX - area.left, app.pointer.clientY - area.top];
-  tip.style.left = `${Math.min(x + 14, area.width - tip.offsetWidth - 4)}px`;
-  tip.style.top = `${y + tip.offsetHeight + 24 > area.height ? y - tip.offsetHeight - 8 : y + 16}px`;
-}
-
-function tipLines(app, { box, row, col }) {
-  const { payload } = app;
-  if (box.name === "sums") return [app.rowNames[row], `row sum ${plain(sumsOf(app)[row])}`];
-  if (box.name === "context") return [app.rowNames[row], `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];
-  const i = row * payload.k + col;
-  return [`${app.rowNames[row]}  ·  ${payload.header.cols[col]}`, `score ${plain(payload.scores[i])}`, `masked score ${plain(payload.masked[i])}`, `weight ${payload.attn ? plain(payload.attn[i]) : "none"}`, stateOf(app, i)];
 }

@@ -1,7 +1,10 @@
 // The pipeline after an edit, before Python's numbers come: the same softmax here, so that paint shows its effect at once.
 // Only for float32, which a browser's double precision agrees with to the last digits; half precision waits for torch.
 
-function preview(app, rows) {
+import { range } from "../../shared/js/cells.js";
+import { mayAttend } from "./cells.js";
+
+export function preview(app, rows) {
   const { attn, header } = app.payload;
   if (!attn || header.words.dtype !== "float32") return;
   const fill = header.fill === null ? null : Number(header.fill.replaceAll("−", "-").replace("∞", "Infinity"));
@@ -10,7 +13,8 @@ function preview(app, rows) {
 
 function previewRow(app, row, fill) {
   const { k, scores, masked, attn, header } = app.payload;
-  const from = row * k, seen = range(k).map((col) => Boolean(mayAttend(app, from + col)));
+  const from = row * k;
+  const seen = range(k).map((col) => Boolean(mayAttend(app, from + col)));
   const put = seen.map((sees, col) => (sees || fill === null ? scores[from + col] : fill));
   const most = Math.max(...put);
   let weights = shares(put.map((score) => Math.exp(score - most)));

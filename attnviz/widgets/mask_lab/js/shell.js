@@ -1,54 +1,100 @@
 // The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
 
+import { range } from "../../shared/js/cells.js";
+import { exportMenu } from "../../shared/js/downloads.js";
+import { button, element } from "../../shared/js/elements.js";
+import { EXPORTS } from "./exports.js";
+import { LAB_KEYS, watchLabKeys } from "./keys.js";
+import { bake, invertPaint, paintCells } from "./paint.js";
+import { watchLabPointer } from "./pointer.js";
+import { ZOOM_STEP, setZoom, zoomBy } from "./zoom.js";
+import { wholeMap } from "./zoom_window.js";
+
 const TITLED = { scores: "Scores", masked: "Masked scores", attn: "Weights", sums: "Row sum", context: "Context" };
 
-function buildLab(app) {
+export function buildLab(app) {
   const parts = (app.parts = {});
   parts.title = element("h2");
-  parts.map = element("canvas", { tabindex: "0", role: "application", "aria-label": "Scores, masked scores, weights and context; the mask can be painted" });
+  parts.map = element("canvas", {
+    tabindex: "0",
+    role: "application",
+    "aria-label": "Scores, masked scores, weights and context; the mask can be painted",
+  });
   parts.tip = element("div", { class: "tip", hidden: true });
-  parts.titles = Object.fromEntries(Object.entries(TITLED).map(([name, term]) => [name, element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term })]));
+  parts.titles = Object.fromEntries(
+    Object.entries(TITLED).map(([name, term]) => [
+      name,
+      element("span", { class: "asked", tabindex: "0", role: "note", "data-term": term, "aria-label": term }),
+    ]),
+  );
   parts.mapBox = element("div", { class: "lab-map" }, parts.map, ...Object.values(parts.titles), parts.tip);
   parts.legend = element("p", { class: "quiet" });
   parts.live = element("div", { class: "said", role: "status", "aria-live": "polite" });
   parts.findings = element("ul", { class: "findings", "aria-label": "What happened" });
   parts.sums = element("ol", { class: "unseen", "aria-label": "Row sums" });
   app.root.replaceChildren(
-    element("header", {}, parts.title, labTools(app, parts)), parts.mapBox,
-    element("div", { class: "spread" }, parts.legend, parts.live), parts.findings, numbersPane(parts), parts.sums, helpPane(app, parts));
+    element("header", {}, parts.title, labTools(app, parts)),
+    parts.mapBox,
+    element("div", { class: "spread" }, parts.legend, parts.live),
+    parts.findings,
+    numbersPane(parts),
+    parts.sums,
+    helpPane(app, parts),
+  );
   watchLabPointer(app);
   watchLabKeys(app);
   new ResizeObserver(() => {
     const changed = Math.abs(app.root.clientWidth - 26 - app.width) > 2; // its height follows from what it shows
-    if (changed && measure(app)) draw(app);
+    if (changed && app.widget.measure(app)) app.widget.draw(app);
   }).observe(app.root);
 }
 
 function labTools(app, parts) {
   const tool = (text, title, act) => button(text, { title, onclick: () => act(app) });
-  parts.zoom = element("span", { class: "tools", hidden: true },
+  parts.zoom = element(
+    "span",
+    { class: "tools", hidden: true },
     tool("+", "Zoom in (+), or drag a box on scores or weights", () => zoomBy(app, ZOOM_STEP)),
-    tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)));
+    tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)),
+  );
   parts.whole = tool("Whole map", null, () => setZoom(app, wholeMap(app)));
-  return element("div", { class: "tools" }, parts.zoom, parts.whole,
+  return element(
+    "div",
+    { class: "tools" },
+    parts.zoom,
+    parts.whole,
     tool("Clear paint", null, () => paintCells(app, range(app.cells.length), 1)),
     tool("Invert", null, invertPaint),
     tool("To paint", null, bake),
-    exportMenu(app, EXPORTS), tool("? keys", "Keys", () => { parts.help.hidden = !parts.help.hidden; }));
+    exportMenu(app, EXPORTS),
+    tool("? keys", "Keys", () => {
+      parts.help.hidden = !parts.help.hidden;
+    }),
+  );
 }
 
 function numbersPane(parts) {
   parts.rowTitle = element("h3");
   parts.rowHint = element("span", { class: "quiet" });
   parts.table = element("table", { "aria-label": "Pinned row in numbers" });
-  return element("section", { class: "numbers", "aria-label": "Pinned row" },
+  return element(
+    "section",
+    { class: "numbers", "aria-label": "Pinned row" },
     element("div", { class: "spread start" }, parts.rowTitle, parts.rowHint),
-    element("div", { class: "scroll", tabindex: "0" }, parts.table));
+    element("div", { class: "scroll", tabindex: "0" }, parts.table),
+  );
 }
 
 function helpPane(app, parts) {
   const rows = LAB_KEYS.flatMap(([keys, what]) => [element("dt", { text: keys }), element("dd", { text: what })]);
-  parts.help = element("div", { class: "help", role: "dialog", "aria-label": "Keys", hidden: true }, element("h3", { text: "Keys, while the maps have the focus" }), element("dl", {}, ...rows));
-  app.root.onkeydown = (event) => { if (event.key === "Escape") parts.help.hidden = true; };
+  parts.help = element(
+    "div",
+    { class: "help", role: "dialog", "aria-label": "Keys", hidden: true },
+    element("h3", { text: "Keys, while the maps have the focus" }),
+    element("dl", {}, ...rows),
+  );
+  app.root.onkeydown = (event) => {
+    if (event.key === "Escape") parts.help.hidden = true;
+  };
   return parts.help;
 }

@@ -1,32 +1,28 @@
 // A part of long maps, drawn larger: by a box dragged on scores or weights, by buttons and keys; the wheel moves it.
 
-const ZOOM_STEP = 1.6, LEAST_WINDOW = 4; // rows or keys
-const SMALL_CELL = 8; // pixels: below, one cell is hard to hit
+import { legendText } from "./legend.js";
+import { reportSoon } from "./paint.js";
+import { SMALL_CELL, sizeOf, startingAt, within, zoomOf } from "./zoom_window.js";
 
-// The window as [first, after the last] of rows and of keys; all of them where none was chosen.
-function zoomOf({ zoom, payload: { q, k } }) {
-  const [top, bottom, left, right] = zoom ?? [0, q, 0, k];
-  return { rows: [top, bottom], keys: [left, right] };
-}
+export const ZOOM_STEP = 1.6;
+const LEAST_WINDOW = 4; // rows or keys
 
-const fitsMap = (zoom, q, k) => Boolean(zoom) && zoom[1] <= q && zoom[3] <= k;
-
-function setZoom(app, { rows, keys }) {
+export function setZoom(app, { rows, keys }) {
   const { q, k } = app.payload;
   app.zoom = sizeOf(rows) >= q && sizeOf(keys) >= k ? null : [...rows, ...keys];
-  drawMaps(app);
+  app.widget.drawMaps(app);
   reportSoon(app);
 }
 
-const sizeOf = ([from, to]) => to - from;
-const within = (at, [from, to]) => at >= from && at < to;
-const wholeMap = ({ payload: { q, k } }) => ({ rows: [0, q], keys: [0, k] });
-
 // Around the painter's cursor, else the cell under the pointer, else the middle.
-function zoomBy(app, factor) {
-  const { rows, keys } = zoomOf(app), { q, k } = app.payload;
+export function zoomBy(app, factor) {
+  const { rows, keys } = zoomOf(app);
+  const { q, k } = app.payload;
   const at = app.cursor ?? app.hover;
-  setZoom(app, { rows: scaled(rows, { factor, at: at?.row, length: q }), keys: scaled(keys, { factor, at: at?.col, length: k }) });
+  setZoom(app, {
+    rows: scaled(rows, { factor, at: at?.row, length: q }),
+    keys: scaled(keys, { factor, at: at?.col, length: k }),
+  });
 }
 
 function scaled([from, to], { factor, at, length }) {
@@ -34,48 +30,41 @@ function scaled([from, to], { factor, at, length }) {
   return startingAt(Math.round((at ?? (from + to - 1) / 2) + 0.5 - size / 2), size, length);
 }
 
-function startingAt(start, size, length) {
-  const from = Math.max(0, Math.min(length - size, start));
-  return [from, from + size];
-}
-
-function zoomInto(app, from, to) {
+export function zoomInto(app, from, to) {
   const ordered = (a, b) => [Math.min(a, b), Math.max(a, b) + 1];
   setZoom(app, { rows: ordered(from.row, to.row), keys: ordered(from.col, to.col) });
 }
 
 // Move the window by shares of its size; false where it is at the edge already, so that the page scrolls on.
-function panBy(app, down, right) {
-  const { rows, keys } = zoomOf(app), { q, k } = app.payload;
+export function panBy(app, down, right) {
+  const { rows, keys } = zoomOf(app);
+  const { q, k } = app.payload;
   const step = (part, window) => Math.sign(part) * Math.ceil(Math.abs(part) * sizeOf(window));
-  const next = { rows: startingAt(rows[0] + step(down, rows), sizeOf(rows), q), keys: startingAt(keys[0] + step(right, keys), sizeOf(keys), k) };
+  const next = {
+    rows: startingAt(rows[0] + step(down, rows), sizeOf(rows), q),
+    keys: startingAt(keys[0] + step(right, keys), sizeOf(keys), k),
+  };
   if (next.rows[0] === rows[0] && next.keys[0] === keys[0]) return false;
   setZoom(app, next);
   return true;
 }
 
 // Take the window along when the cursor leaves it.
-function follow(app, { row, col }) {
+export function follow(app, { row, col }) {
   if (!app.zoom) return;
-  const { rows, keys } = zoomOf(app), { q, k } = app.payload;
-  const shifted = (at, window, length) => (within(at, window) ? window : startingAt(at < window[0] ? at : at + 1 - sizeOf(window), sizeOf(window), length));
+  const { rows, keys } = zoomOf(app);
+  const { q, k } = app.payload;
+  const shifted = (at, window, length) =>
+    within(at, window) ? window : startingAt(at < window[0] ? at : at + 1 - sizeOf(window), sizeOf(window), length);
   const next = { rows: shifted(row, rows, q), keys: shifted(col, keys, k) };
   if (next.rows !== rows || next.keys !== keys) setZoom(app, next);
 }
 
-function zoomHint({ zoom, layout: { cell } }) {
-  return !zoom && Math.min(cell.w, cell.h) < SMALL_CELL ? " · drag a box on scores or weights to zoom" : "";
-}
-
-function zoomText(app) {
-  if (!app.zoom) return "";
-  const { rows, keys } = zoomOf(app), { q, k } = app.payload;
-  const part = ([from, to], length) => `${from} to ${to - 1} of ${length}`;
-  return ` · drawn: rows ${part(rows, q)}, keys ${part(keys, k)}`;
-}
-
-function showZoom(app) {
-  const { parts, layout: { cell } } = app;
+export function showZoom(app) {
+  const {
+    parts,
+    layout: { cell },
+  } = app;
   parts.zoom.hidden = !app.zoom && Math.min(cell.w, cell.h) >= SMALL_CELL;
   parts.whole.hidden = !app.zoom;
   parts.legend.textContent = legendText(app);

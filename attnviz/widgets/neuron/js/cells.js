@@ -1,12 +1,17 @@
 // Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
 // the width asks for.
 
-const LOWEST_STRIP = 24,
-  HIGHEST_STRIP = 110,
-  NUMBERS = 30, // below each block
-  NAMES = 46,
-  WIDEST_CELL = 26,
-  LEAST_CELL = 9;
+import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
+import { exactText } from "../../shared/js/elements.js";
+import { announce } from "../../shared/js/live_region.js";
+import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
+
+const LOWEST_STRIP = 24;
+const HIGHEST_STRIP = 110;
+const NUMBERS = 30; // below each block
+const NAMES = 46;
+const WIDEST_CELL = 26;
+const LEAST_CELL = 9;
 
 function cellsLayout(app, [width, height]) {
   const size = app.payload.header.sizes[2];
@@ -23,21 +28,22 @@ function cellsLayout(app, [width, height]) {
 // Which of the ordered elements lies under a point, or null.
 function elementAt(app, [x, y]) {
   const { across, cell, block: high, blocks } = app.cellsLayout;
-  const col = Math.floor((x - NAMES) / cell),
-    block = Math.floor(y / high);
+  const col = Math.floor((x - NAMES) / cell);
+  const block = Math.floor(y / high);
   const place = block * across + col;
   return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
 }
 
 // The largest number either way, of query and key together, and of their products.
-function rangesOf({ query, key, product }) {
+export function rangesOf({ query, key, product }) {
   const largest = (...parts) => Math.max(...parts.flatMap((part) => [...part].map(Math.abs))) || 1;
   return { vectors: largest(query, key), products: largest(product) };
 }
 
-function drawCells(app, pen, [left, top]) {
-  const { pair, cellsLayout } = app;
-  const { strip: high } = cellsLayout;
+export function drawCells(app, pen, [left, top]) {
+  const { pair } = app;
+  const layout = app.cellsLayout;
+  const { strip: high } = layout;
   const { vectors, products } = rangesOf(pair);
   const strips = [
     ["q", pair.query, vectors],
@@ -45,15 +51,15 @@ function drawCells(app, pen, [left, top]) {
     ["q × k", pair.product, products],
   ];
   const scale = scaleOf(app, "diverging");
-  for (let block = 0; block < cellsLayout.blocks; block++)
+  for (let block = 0; block < layout.blocks; block++)
     strips.forEach(([name, values, most], strip) => {
-      const y = top + block * cellsLayout.block + strip * (high + 2);
+      const y = top + block * layout.block + strip * (high + 2);
       pen.text(name, left + NAMES - 8, y + high / 2, { size: 12, align: "right", colour: app.theme.muted });
-      for (let col = 0; col < cellsLayout.across; col++) {
-        const at = pair.order[block * cellsLayout.across + col];
+      for (let col = 0; col < layout.across; col++) {
+        const at = pair.order[block * layout.across + col];
         if (at === undefined) break;
         const fill = css(colourAt(scale, stepOf(values[at], -most, most)));
-        pen.box(left + NAMES + col * cellsLayout.cell, y, cellsLayout.cell - 1, high, { fill });
+        pen.box(left + NAMES + col * layout.cell, y, layout.cell - 1, high, { fill });
       }
     });
   drawNumbers(app, pen, [left, top]);
@@ -71,7 +77,7 @@ function drawNumbers(app, pen, [left, top]) {
   });
 }
 
-function paintCells(app) {
+export function paintCells(app) {
   const { parts } = app;
   const width = parts.cellBox.clientWidth;
   app.cellsLayout = cellsLayout(app, [width, roomForCells(app)]);
@@ -80,8 +86,8 @@ function paintCells(app) {
   if (app.point) app.element = elementAt(app, app.point); // other cells may have come under a pointer that rests
   if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
   const { across, cell, strip, block } = app.cellsLayout;
-  const x = NAMES + (app.element % across) * cell - 1,
-    y = Math.floor(app.element / across) * block - 1;
+  const x = NAMES + (app.element % across) * cell - 1;
+  const y = Math.floor(app.element / across) * block - 1;
   pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
 }
 
@@ -93,7 +99,7 @@ function roomForCells({ root, parts: { cellBox } }) {
   return pane.clientHeight - 24 - others.reduce((sum, part) => sum + part.offsetHeight + 8, 0);
 }
 
-function watchCells(app) {
+export function watchCells(app) {
   const { cellBox } = app.parts;
   cellBox.onpointermove = (event) => {
     app.point = [event.offsetX, event.offsetY];
@@ -120,7 +126,7 @@ function lookAt(app, place) {
   paintElement(app);
 }
 
-function paintElement(app) {
+export function paintElement(app) {
   const { pair, element: place, parts } = app;
   if (place === null || place === undefined || place >= pair.order.length) {
     parts.element.textContent = "Point at a cell, or walk with ← →, for its numbers.";

@@ -1,12 +1,17 @@
 // The same picture for files.
 
-const figureName = ({ view }) => `neuron-${view.kind}-L${view.layer}-H${view.head}-q${view.row}-k${view.key}`;
+import { exactText } from "../../shared/js/elements.js";
+import { drawCells, rangesOf } from "./cells.js";
+import { pairTitle } from "./shell.js";
+import { stepsOf } from "./steps.js";
 
-const siteOf = ({ payload: { header } }) => `${header.title}, L${header.layer} H${header.head}`;
+export const figureName = ({ view }) => `neuron-${view.kind}-L${view.layer}-H${view.head}-q${view.row}-k${view.key}`;
 
-const figureSize = (app) => [app.cellsLayout.width + 32, app.cellsLayout.height + 96 + 22 * stepsOf(app).length];
+export const siteOf = ({ payload: { header } }) => `${header.title}, L${header.layer} H${header.head}`;
 
-function figure(app, pen) {
+export const figureSize = (app) => [app.cellsLayout.width + 32, app.cellsLayout.height + 96 + 22 * stepsOf(app).length];
+
+export function figure(app, pen) {
   pen.text(pairTitle(app), 16, 22, { size: 14, weight: 600 });
   drawCells(app, pen, [16, 44]);
   const [vectors, products] = Object.values(rangesOf(app.pair)).map(exactText);
@@ -20,7 +25,7 @@ function figure(app, pen) {
   });
 }
 
-function csvRows(app) {
+export function csvRows(app) {
   const { pair, payload } = app;
   const rows = [["element", "query", "key", "product", "adds_to_score"]];
   for (const at of pair.order)

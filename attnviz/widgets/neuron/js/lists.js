@@ -1,6 +1,9 @@
 // The query tokens, and the key tokens with the weights that the query gives them; either can be chosen.
 
-function paintLists(app) {
+import { element, isolated, rowName, shortText } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+
+export function paintLists(app) {
   const { header } = app.payload;
   const { parts, view, pair } = app;
   if (app.listKey !== header.base) {

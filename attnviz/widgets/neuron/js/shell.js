@@ -1,10 +1,22 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { range } from "../../shared/js/cells.js";
+import { termNode } from "../../shared/js/definitions.js";
+import { element, exactText, isolated, rowName } from "../../shared/js/elements.js";
+import { fillSelect, select } from "../../shared/js/lists.js";
+import { tellPainted } from "../../shared/js/resize.js";
+import { change } from "../../shared/js/store.js";
+import { paintCells, paintElement, rangesOf, watchCells } from "./cells.js";
+import { paintLists } from "./lists.js";
+import { paintSteps, stepsOf } from "./steps.js";
+import { pairOf } from "./sums.js";
+
 const WHY =
   "How this weight comes about: each number of the query times the same number of the key, added up, scaled, and made " +
   "a share among all keys that the query may see.";
 
-function buildShell(app) {
+export function buildShell(app) {
   app.root.replaceChildren(
     listPane(app, "queries", ["Query"]),
     pairPane(app),
@@ -17,12 +29,7 @@ function listPane(app, name, terms) {
   const title = terms.join(", ");
   const heading = element("h2", {}, ...terms.flatMap((term, i) => (i ? [" · ", termNode(term)] : [termNode(term)])));
   app.parts[name] = element("ol", { class: "options", role: "listbox", "aria-label": title });
-  return element(
-    "section",
-    { class: `pane ${name}-pane`, "aria-label": title },
-    heading,
-    app.parts[name],
-  );
+  return element("section", { class: `pane ${name}-pane`, "aria-label": title }, heading, app.parts[name]);
 }
 
 function pairPane(app) {
@@ -51,7 +58,7 @@ function pairPane(app) {
       "header",
       {},
       kindTabs(app),
-      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportMenu(app, EXPORTS)),
+      element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportTools(app)),
     ),
     parts.title,
     parts.why,
@@ -62,7 +69,7 @@ function pairPane(app) {
   );
 }
 
-function pairTitle(app) {
+export function pairTitle(app) {
   const { header } = app.payload;
   const names = [rowName(header.rows[app.view.row]), header.cols[app.view.key]].map(isolated);
   return `${header.title}, L${header.layer} H${header.head}: query ${names[0]}, key ${names[1]}`;
@@ -73,7 +80,7 @@ function paintRanges(app) {
   app.parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
 }
 
-function paint(app, began) {
+export function paint(app, began) {
   const { parts } = app;
   const { header } = app.payload;
   const options = (count, letter) => range(count).map((i) => [String(i), `${letter}${i}`]);

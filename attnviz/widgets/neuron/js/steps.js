@@ -1,6 +1,9 @@
 // From the products to the weight, a line a step.
 
-function stepsOf(app) {
+import { termNode } from "../../shared/js/definitions.js";
+import { element, exactText, shortText } from "../../shared/js/elements.js";
+
+export function stepsOf(app) {
   const { pair, view } = app;
   const { scale, sizes, bias } = app.payload.header;
   const seen = pair.visible[view.key];
@@ -24,7 +27,7 @@ function sumText({ scores, visible }) {
   return sum > 0 && sum < 1e9 ? `, ${exactText(sum)}` : "";
 }
 
-function paintSteps(app) {
+export function paintSteps(app) {
   const nodes = stepsOf(app).flatMap(([name, title, how, value]) => [
     element("dt", {}, termNode(title)),
     element("dd", { class: "quiet", text: how }),

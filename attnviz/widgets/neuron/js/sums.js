@@ -1,9 +1,12 @@
 // A weight taken apart, in the order in which it is computed (attnviz/analysis/neuron.py does the same for notebooks).
 
-const START = { kind: null, layer: 0, head: 0, row: null, key: null, order: "position" };
-const AT_ONCE = ["kind", "layer", "head"]; // only Python has another head's queries and keys
+import { isIndex } from "../../base/js/parts.js";
+import { range } from "../../shared/js/cells.js";
 
-function settle(app) {
+export const START = { kind: null, layer: 0, head: 0, row: null, key: null, order: "position" };
+export const AT_ONCE = ["kind", "layer", "head"]; // only Python has another head's queries and keys
+
+export function settle(app) {
   const [rows, cols] = app.payload.header.sizes;
   const { view } = app;
   readHead(app);
@@ -32,8 +35,8 @@ function rowSums(app, row) {
   const { data } = app;
   const { sizes, scale } = app.payload.header;
   const [, cols, size] = sizes;
-  const scores = new Float64Array(cols),
-    visible = new Array(cols).fill(true);
+  const scores = new Float64Array(cols);
+  const visible = new Array(cols).fill(true);
   for (let col = 0; col < cols; col++) {
     let dot = 0;
     for (let i = 0; i < size; i++) dot += data.query[row * size + i] * data.key[col * size + i];
@@ -46,7 +49,7 @@ function rowSums(app, row) {
   return { scores, visible, attn: powers.map((power) => (total ? power / total : 0)) };
 }
 
-function pairOf(app) {
+export function pairOf(app) {
   const { row, key } = app.view;
   const { data } = app;
   const [, cols, size] = app.payload.header.sizes;

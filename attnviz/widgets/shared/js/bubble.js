@@ -1,10 +1,10 @@
 // The bubble that a definition stands in: when it opens, where, and when it goes. Its look is css/definitions.css.
 
-const RESTING = 350, // milliseconds until a pointer is taken to ask: one that only passes opens nothing
-  HOLDING = 450; // and a finger, which else presses
+export const RESTING = 350;
+export const HOLDING = 450; // and a finger, which else presses
 
 // Below the node, or above it where there is no room; inside the window in either case.
-function openBubble(bubble, node) {
+export function openBubble(bubble, node) {
   bubble.showPopover();
   const { left, top, bottom } = node.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = bubble;
@@ -13,12 +13,12 @@ function openBubble(bubble, node) {
   bubble.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
 }
 
-function closeBubble(bubble) {
+export function closeBubble(bubble) {
   if (bubble.matches(":popover-open")) bubble.hidePopover();
 }
 
 // Hears the document's events as long as the bubble stands in it: a page that is left takes its bubble along.
-function hearPage(bubble, heard) {
+export function hearPage(bubble, heard) {
   for (const [name, act] of Object.entries(heard)) {
     const listener = (event) => {
       if (bubble.isConnected) act(event);

@@ -1,6 +1,6 @@
 // The pen that draws on a canvas. `svg_pen.js` has the same strokes for files: what is drawn is thus said once.
 
-function canvasPen(context, theme) {
+export function canvasPen(context, theme) {
   return {
     widthOf: (text, size, weight = 400) => measured(text, size, weight, theme.font),
     text(text, x, y, { size = 12, weight = 400, colour = theme.ink, align = "left", angle = 0 } = {}) {
@@ -51,7 +51,7 @@ function canvasPen(context, theme) {
 const widths = new Map();
 const ruler = document.createElement("canvas").getContext("2d");
 
-function measured(text, size, weight, font) {
+export function measured(text, size, weight, font) {
   const key = `${weight} ${size}px ${font}\n${text}`;
   if (widths.size > 5000) widths.clear();
   if (!widths.has(key)) {
@@ -62,7 +62,7 @@ function measured(text, size, weight, font) {
 }
 
 // As much of a text as fits, whole signs only: half an emoji would be another one.
-function shortened(pen, text, width, { size = 12, weight = 400 } = {}) {
+export function shortened(pen, text, width, { size = 12, weight = 400 } = {}) {
   if (pen.widthOf(text, size, weight) <= width) return text;
   const signs = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
   while (signs.length > 1 && pen.widthOf(signs.join("") + "…", size, weight) > width) signs.pop();
@@ -70,7 +70,7 @@ function shortened(pen, text, width, { size = 12, weight = 400 } = {}) {
 }
 
 // A cleared canvas of that many CSS pixels, as sharp as the screen is.
-function sharpContext(canvas, [width, height]) {
+export function sharpContext(canvas, [width, height]) {
   const ratio = devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
@@ -88,7 +88,7 @@ function sharpContext(canvas, [width, height]) {
 const canvases = [];
 
 // A canvas that holds the image; a few are kept and reused, for a new one a frame costs more than the drawing.
-function canvasOf(image) {
+export function canvasOf(image) {
   const canvas = canvases.length < 6 ? document.createElement("canvas") : canvases.shift();
   canvases.push(canvas);
   canvas.width = image.width;

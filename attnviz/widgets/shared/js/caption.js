@@ -1,7 +1,9 @@
 // The caption below every picture that is saved, for what it shows leaves the page and its top bar behind: the sentence
 // and its translation; kind, layer and head; the model.
 
-const CAPTIONS = { size: 11, line: 15, margin: 12, sentenceLines: 3, siteLines: 2 };
+import { measured } from "./canvas_pen.js";
+
+export const CAPTIONS = { size: 11, line: 15, margin: 12, sentenceLines: 3, siteLines: 2 };
 
 // Texts as lines no wider than `room`; the last of the `most` lines of a text ends in … where some of it is missing.
 function wrapped(text, room, most, widthOf) {
@@ -15,7 +17,12 @@ function wrapped(text, room, most, widthOf) {
       if (space > fits / 2) fits = space + 1;
     }
     const isCut = isLast && fits < rest.length;
-    lines.push(rest.slice(0, isCut ? Math.max(1, fits - 2) : fits).join("").trim() + (isCut ? " …" : ""));
+    lines.push(
+      rest
+        .slice(0, isCut ? Math.max(1, fits - 2) : fits)
+        .join("")
+        .trim() + (isCut ? " …" : ""),
+    );
     rest = rest.slice(fits);
   }
   return lines;
@@ -23,8 +30,8 @@ function wrapped(text, room, most, widthOf) {
 
 // By halves: a long sentence has hundreds of signs.
 function fittingSigns(signs, room, widthOf) {
-  let low = 1,
-    high = signs.length;
+  let low = 1;
+  let high = signs.length;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (widthOf(signs.slice(0, middle).join("")) <= room) low = middle;
@@ -34,10 +41,10 @@ function fittingSigns(signs, room, widthOf) {
 }
 
 // `lines` are the sentence and all else, as attnviz/views/captions.py has them.
-function captionRows(lines, width, font) {
+export function captionRows(lines, width, font) {
   const widthOf = (text) => measured(text, CAPTIONS.size, 400, font);
   const most = (at) => (at < lines.length - 1 ? CAPTIONS.sentenceLines : CAPTIONS.siteLines);
   return lines.flatMap((line, at) => wrapped(line, width - 2 * CAPTIONS.margin, most(at), widthOf));
 }
 
-const captionHeight = (rows) => rows.length * CAPTIONS.line + CAPTIONS.margin;
+export const captionHeight = (rows) => rows.length * CAPTIONS.line + CAPTIONS.margin;

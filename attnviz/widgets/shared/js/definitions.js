@@ -1,11 +1,15 @@
-// What a term on a control means, from attnviz/text/glossary.py by way of DEFINITIONS: under the pointer, at the
-// keyboard's focus, and for a finger that rests on it or taps a term that is no control. Takes bubble.js. A component
-// that does not call `watchDefinitions` is explained by the page (widgets/definitions).
+// What a term on a control means, from attnviz/text/glossary.py: under the pointer, at the
+// keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
+// does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
-const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
+import { HOLDING, RESTING, closeBubble, hearPage, openBubble } from "./bubble.js";
+import { element } from "./elements.js";
+import { DEFINITIONS } from "./terms.js";
+
+export const definitionOf = (term) => DEFINITIONS[term.toLowerCase()];
 
 // `key` is the key that does the same, `more` what holds of it here. Whoever hears the page hears it after the name.
-function explained(node, term, key = "", more = "") {
+export function explained(node, term, key = "", more = "") {
   node.dataset.term = term;
   if (key) node.dataset.key = key;
   if (more) node.dataset.more = more;
@@ -15,7 +19,8 @@ function explained(node, term, key = "", more = "") {
 }
 
 // A word that is no control, and can be asked all the same.
-const termNode = (text, term = text, more = "") => explained(element("span", { class: "term", tabindex: "0", text }), term, "", more);
+export const termNode = (text, term = text, more = "") =>
+  explained(element("span", { class: "term", tabindex: "0", text }), term, "", more);
 
 // The term, and what is chosen in its list: [name, definition, key].
 function meaningsAt(node) {
@@ -29,7 +34,7 @@ function meaningsAt(node) {
     ]);
 }
 
-function watchDefinitions(app) {
+export function watchDefinitions(app) {
   const { root } = app;
   const tip = element("div", { class: "definition", role: "tooltip", popover: "manual" });
   root.append(tip);
@@ -61,7 +66,13 @@ function showDefinition(app, node) {
   const meanings = node.isConnected ? meaningsAt(node) : [];
   if (!meanings.length) return closeBubble(tip);
   const line = ([term, text, key]) =>
-    element("p", {}, element("b", { text: term }), ` ${text}`, key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "");
+    element(
+      "p",
+      {},
+      element("b", { text: term }),
+      ` ${text}`,
+      key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "",
+    );
   tip.replaceChildren(...meanings.map(line));
   openBubble(tip, node);
 }

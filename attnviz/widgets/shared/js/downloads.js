@@ -1,8 +1,13 @@
-// Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them. A component brings
-// `siteOf(app)`, kind, layer and head in words; its payload has the rest of the caption.
+// Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them.
+
+import { canvasPen } from "./canvas_pen.js";
+import { CAPTIONS, captionHeight, captionRows } from "./caption.js";
+import { explained } from "./definitions.js";
+import { button, element } from "./elements.js";
+import { svgPen } from "./svg_pen.js";
 
 // `items` are [text, act].
-function exportMenu(app, items) {
+export function exportMenu(app, items) {
   const menu = element("details", { class: "menu" }, explained(element("summary", { text: "Export" }), "Export"));
   const item = ([text, act]) =>
     button(text, {
@@ -32,7 +37,7 @@ function saveFile(name, parts, type) {
 }
 
 // Twice as many pixels as the screen shows. `draw(pen, context)` draws the figure.
-function savePNG(app, name, [width, figure], draw) {
+export function savePNG(app, name, [width, figure], draw) {
   const rows = captionOf(app, width);
   const height = figure + captionHeight(rows);
   const canvas = element("canvas", { width: width * 2, height: height * 2 });
@@ -47,7 +52,7 @@ function savePNG(app, name, [width, figure], draw) {
 }
 
 // `draw(pen)` draws the figure, and returns as SVG what a pen has no stroke for.
-function saveSVG(app, name, [width, figure], draw) {
+export function saveSVG(app, name, [width, figure], draw) {
   const rows = captionOf(app, width);
   const pen = svgPen(app.theme);
   const extra = draw(pen, null) ?? "";
@@ -58,7 +63,7 @@ function saveSVG(app, name, [width, figure], draw) {
 
 function captionOf(app, width) {
   const { sentence, site, model } = app.payload.header.caption ?? {};
-  const about = [site || siteOf(app), model].filter(Boolean).join(" · ");
+  const about = [site || app.widget.siteOf(app), model].filter(Boolean).join(" · ");
   return captionRows([sentence, about].filter(Boolean), width, app.theme.font);
 }
 
@@ -70,7 +75,7 @@ function drawCaption(app, pen, rows, top) {
 const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
 
 // `rows` hold texts and numbers; the mark at the start makes spreadsheet programs read UTF-8.
-function saveCSV(name, rows) {
+export function saveCSV(name, rows) {
   const line = (row) => row.map((cell) => (typeof cell === "number" ? cell : quoted(cell))).join(",");
   saveFile(`${name}.csv`, ["\ufeff", rows.map(line).join("\r\n"), "\r\n"], "text/csv;charset=utf-8");
 }

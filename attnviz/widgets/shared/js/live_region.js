@@ -1,8 +1,10 @@
 // What a screen reader hears. Waiting a moment keeps it from reading every head that a held arrow key passes.
 
-const liveRegion = () => element("div", { class: "live", "aria-live": "polite", role: "status" });
+import { element } from "./elements.js";
 
-function announce(app, text) {
+export const liveRegion = () => element("div", { class: "live", "aria-live": "polite", role: "status" });
+
+export function announce(app, text) {
   if (text === app.announced) return;
   app.announced = text;
   clearTimeout(app.announceTimer);

@@ -1,10 +1,12 @@
-// Streamlit calls the default export for each place in the page, and again on the same place whenever data or theme
-// change. A component brings `start(root)`, which builds it, and `receive(app, data)`.
+// Streamlit calls a widget's default export for each place in the page, and again on the same place whenever data or
+// theme change; a notebook and a file of its own do the same. `start(root)` builds the widget, `receive(app, data)` draws.
 
-export default function ({ parentElement, data, setStateValue }) {
-  const root = parentElement.querySelector("[lang=und]");
-  if (!root || !data) return;
-  const app = (root.attnviz ??= start(root));
-  app.send = setStateValue;
-  receive(app, data);
-}
+export const mounted =
+  (start, receive) =>
+  ({ parentElement, data, setStateValue }) => {
+    const root = parentElement.querySelector("[lang=und]");
+    if (!root || !data) return;
+    const app = (root.attnviz ??= start(root));
+    app.send = setStateValue;
+    receive(app, data);
+  };

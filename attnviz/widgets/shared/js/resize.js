@@ -1,17 +1,16 @@
-// The component's place in the page. A component brings `fit(app)`, true when the place has another size now, and
-// `paint(app, began)`.
+// A widget's place in the page.
 
 const RESERVE = 44; // pixels below it, for the status bar
 
 // Phones stack their panes.
-function tellSize(root) {
+export function tellSize(root) {
   const width = root.clientWidth;
   root.dataset.size = width < 760 ? "phone" : width < 1060 ? "middle" : "wide";
   return width;
 }
 
 // As high as leaves the page without a scroll bar, and at least `least`; on a phone as high as its panes are.
-function fillWindow(root, least) {
+export function fillWindow(root, least) {
   const width = tellSize(root);
   let top = root.getBoundingClientRect().top;
   for (let node = root; node; node = node.parentElement ?? node.getRootNode().host) top += node.scrollTop || 0;
@@ -21,15 +20,15 @@ function fillWindow(root, least) {
 }
 
 function refit(app) {
-  if (app.payload && app.root.isConnected && fit(app)) paint(app, performance.now());
+  if (app.payload && app.root.isConnected && app.widget.fit(app)) app.widget.paint(app, performance.now());
 }
 
 // What stands above may still be moving into its place.
-function refitSoon(app) {
+export function refitSoon(app) {
   for (const wait of [60, 350, 1200]) setTimeout(() => refit(app), wait);
 }
 
-function watchSize(app, ...nodes) {
+export function watchSize(app, ...nodes) {
   const look = () => refit(app);
   const watcher = new ResizeObserver(look);
   for (const node of nodes) watcher.observe(node);
@@ -41,7 +40,7 @@ function watchSize(app, ...nodes) {
 }
 
 // For tests, benchmarks and whoever wonders: what is drawn, and how long that took.
-function tellPainted({ root, payload, view, seq }, began) {
+export function tellPainted({ root, payload, view, seq }, began) {
   root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
   root.dataset.attnvizView = JSON.stringify({ ...view, seq });
   root.dataset.attnvizPainted = payload.header.id;

@@ -1,16 +1,19 @@
-// The pen that writes SVG, with the strokes of `pens.js`.
+// The pen that writes SVG, with the strokes of `canvas_pen.js`.
 
+import { canvasOf, measured } from "./canvas_pen.js";
+
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // XML has no way to write these
 const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(CONTROLS, "\ufffd");
 const rounded = (...numbers) => numbers.map((number) => Math.round(number * 100) / 100);
 
 // `content` is markup already: text is escaped by who hands it in.
-function tagged(name, attributes, content = "") {
+export function tagged(name, attributes, content = "") {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
   return `<${name}${written.join("")}>${content}</${name}>`;
 }
 
-function svgPen(theme) {
+export function svgPen(theme) {
   const parts = [];
   const add = (...node) => parts.push(tagged(...node));
   return {

@@ -7,14 +7,14 @@ function rgbOf(css, fallback) {
   probe.fillStyle = fallback;
   probe.fillStyle = css || fallback;
   probe.fillRect(0, 0, 1, 1);
-  return [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  return probe.getImageData(0, 0, 1, 1).data.slice(0, 3);
 }
 
-const css = ([r, g, b], alpha = 1) => (alpha === 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`);
-const mix = (a, b, part) => a.map((value, i) => Math.round(value * part + b[i] * (1 - part)));
-const luminance = ([r, g, b]) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+export const css = ([r, g, b], alpha = 1) => (alpha === 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`);
+export const mix = (a, b, part) => a.map((value, i) => Math.round(value * part + b[i] * (1 - part)));
+export const luminance = ([r, g, b]) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 
-function readTheme(app) {
+export function readTheme(app) {
   const style = getComputedStyle(app.root);
   const variable = (name, fallback) => rgbOf(style.getPropertyValue(name).trim(), fallback);
   const paper = variable("--st-secondary-background-color", "#ffffff");
@@ -49,7 +49,7 @@ function pixelsOf(scale) {
   return pixels;
 }
 
-function scaleOf(app, name) {
+export function scaleOf(app, name) {
   const key = `${app.payload.header.base}|${app.theme.name}`;
   if (app.scales?.key !== key) app.scales = { key };
   const rgb = app.payload.scales[app.theme.name][name];
@@ -57,10 +57,11 @@ function scaleOf(app, name) {
 }
 
 // Where a value lies on the scale's 256 steps.
-const stepOf = (value, low, high) => Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)));
-const colourAt = (scale, step) => [scale.rgb[3 * step], scale.rgb[3 * step + 1], scale.rgb[3 * step + 2]];
+export const stepOf = (value, low, high) =>
+  Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)));
+export const colourAt = (scale, step) => [scale.rgb[3 * step], scale.rgb[3 * step + 1], scale.rgb[3 * step + 2]];
 
-function imageOf(data, [rows, cols], scale, [low, high]) {
+export function imageOf(data, [rows, cols], scale, [low, high]) {
   const image = new ImageData(cols, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const factor = 255 / (high - low || 1);

@@ -1,6 +1,6 @@
-// Bytes that Python packed (attnviz/views/binary.py says how): a header of JSON, then the arrays that it tells of.
+// Bytes that Python packed (attnviz/widgets/wire.py says how): a header of JSON, then the arrays that it tells of.
 
-function opened(bytes) {
+export function unpack(bytes) {
   const copy = bytes.slice(); // it arrives at an odd offset, and typed views ask for multiples of four
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
@@ -9,7 +9,7 @@ function opened(bytes) {
 }
 
 // The colour scales that lie among the arrays, 256 RGB bytes each.
-function scalesIn({ header, array }) {
+export function scalesIn({ header, array }) {
   const scale = (name) => array(Uint8Array, header.colour[name], 768);
   return {
     light: { sequential: scale("sequential_light"), diverging: scale("diverging_light") },

@@ -1,9 +1,16 @@
 // What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
 
-const BESIDE_BEAM = 4, ROW = 19;
+import { termNode } from "../../shared/js/definitions.js";
+import { element, exactText, isolated } from "../../shared/js/elements.js";
+import { goTo } from "./choice.js";
+import { percentText } from "./training.js";
 
-function paintCandidates(app) {
-  const { header } = app.payload, { parts } = app;
+const BESIDE_BEAM = 4;
+const ROW = 19;
+
+export function paintCandidates(app) {
+  const { header } = app.payload;
+  const { parts } = app;
   const step = header.steps[app.view.step];
   parts.prefix.replaceChildren(...prefixNodes(app));
   parts.prefix.scrollLeft = parts.prefix.scrollWidth;
@@ -35,10 +42,20 @@ function roomFor({ root, parts }) {
 }
 
 function prefixNodes(app) {
-  const { steps } = app.payload.header, at = app.view.step;
+  const { steps } = app.payload.header;
+  const at = app.view.step;
   const nodes = steps.slice(0, at + 1).map((step, index) =>
-    element("span", { class: index === at ? "token queried" : "token", text: step.input, onclick: () => goTo(app, index), title: `step ${index}` }));
-  nodes.push(element("span", { class: "arrow", text: "→" }), element("span", { class: "token chosen", text: steps[at].chosen, title: "what this step chose" }));
+    element("span", {
+      class: index === at ? "token queried" : "token",
+      text: step.input,
+      onclick: () => goTo(app, index),
+      title: `step ${index}`,
+    }),
+  );
+  nodes.push(
+    element("span", { class: "arrow", text: "→" }),
+    element("span", { class: "token chosen", text: steps[at].chosen, title: "what this step chose" }),
+  );
   return nodes;
 }
 
@@ -47,31 +64,59 @@ const isDrawnOtherwise = ([, probability, drawn]) => Math.abs(drawn - probabilit
 
 function candidateNode(step, candidate) {
   const [text, probability, drawn, id] = candidate;
-  const isChosen = id === step.chosen_id, isTeacher = isTeachers(step, candidate);
+  const isChosen = id === step.chosen_id;
+  const isTeacher = isTeachers(step, candidate);
   const isCut = drawn === 0 && probability > 0;
   const bar = element("i", { style: `width:${(100 * probability).toFixed(2)}%` });
   const drawnBar = element("b", { style: `left:${(100 * drawn).toFixed(2)}%`, hidden: !isDrawnOtherwise(candidate) });
   const mark = isChosen ? "chosen" : isTeacher ? "teacher" : "";
-  return element("li", { class: `${mark} ${isCut ? "cut" : ""}`, title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${isDrawnOtherwise(candidate) ? `, drawn with ${exactText(drawn)}` : ""}` },
-    element("span", { class: "candidate", text }), element("span", { class: "track" }, bar, drawnBar),
+  return element(
+    "li",
+    {
+      class: `${mark} ${isCut ? "cut" : ""}`,
+      title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${isDrawnOtherwise(candidate) ? `, drawn with ${exactText(drawn)}` : ""}`,
+    },
+    element("span", { class: "candidate", text }),
+    element("span", { class: "track" }, bar, drawnBar),
     element("span", { class: "number", text: percentText(probability) }),
-    element("span", { class: "mark", text: isChosen ? "✓" : isTeacher ? "teacher" : "" }));
+    element("span", { class: "mark", text: isChosen ? "✓" : isTeacher ? "teacher" : "" }),
+  );
 }
 
 function agreementNodes(app, step) {
   if (step.teacher === null) {
     const { fork } = app.payload.header;
     if (fork === null || fork === undefined) return [];
-    const teacher = termNode("teacher", "teacher", "Since then the model writes another sentence: the teacher has no token for this place.");
+    const teacher = termNode(
+      "teacher",
+      "teacher",
+      "Since then the model writes another sentence: the teacher has no token for this place.",
+    );
     return [element("span", { class: "apart" }, "Left the ", teacher, ` at step ${fork}.`)];
   }
   const teacher = termNode("teacher");
   if (step.agrees) return [element("span", { class: "together" }, "Agrees with the ", teacher, ".")];
-  return [element("span", { class: "apart" }, "They part: the ", teacher, " has ", element("strong", { text: isolated(step.teacher) }))];
+  return [
+    element(
+      "span",
+      { class: "apart" },
+      "They part: the ",
+      teacher,
+      " has ",
+      element("strong", { text: isolated(step.teacher) }),
+    ),
+  ];
 }
 
-function beamNode([text, logProbability, score, ended, kept], index) {
-  return element("li", { class: `${ended ? "ended" : "alive"}${kept ? " kept" : ""}`, title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}` },
-    element("span", { class: "number", text: score.toFixed(2) }), element("span", { class: "candidate" }, element("bdi", { text: text || "␣" })),
-    element("span", { class: "mark", text: ended ? "ended" : "" }));
+function beamNode([text, logProbability, score, ended, kept]) {
+  return element(
+    "li",
+    {
+      class: `${ended ? "ended" : "alive"}${kept ? " kept" : ""}`,
+      title: `log-probability ${exactText(logProbability)}${ended ? ", ended" : ", still being written"}`,
+    },
+    element("span", { class: "number", text: score.toFixed(2) }),
+    element("span", { class: "candidate" }, element("bdi", { text: text || "␣" })),
+    element("span", { class: "mark", text: ended ? "ended" : "" }),
+  );
 }

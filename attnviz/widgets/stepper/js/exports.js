@@ -1,12 +1,25 @@
 // PNG and SVG of the maps, CSV of the rows so far, made in the browser from the numbers it has.
 
-const EXPORTS = [
-  ["PNG picture", (app) => onceThere(app, () => savePNG(app, fileName(app), figureSize(app), (pen) => drawMaps(app, pen)))],
-  ["SVG picture", (app) => onceThere(app, () => saveSVG(app, fileName(app), figureSize(app), (pen) => drawMaps(app, pen)))],
+import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { siteName } from "../../shared/js/elements.js";
+import { isWaiting } from "./choice.js";
+import { rowTexts, stackedHeight } from "./layout.js";
+import { drawMaps } from "./maps.js";
+import { hasSite, mapOf } from "./payload.js";
+
+export const EXPORTS = [
+  [
+    "PNG picture",
+    (app) => onceThere(app, () => savePNG(app, fileName(app), figureSize(app), (pen) => drawMaps(app, pen))),
+  ],
+  [
+    "SVG picture",
+    (app) => onceThere(app, () => saveSVG(app, fileName(app), figureSize(app), (pen) => drawMaps(app, pen))),
+  ],
   ["CSV of the rows so far", (app) => onceThere(app, () => saveCSV(fileName(app), csvRows(app)))],
 ];
 
-function siteOf(app) {
+export function siteOf(app) {
   const { step, layer, head } = app.view;
   const kinds = new Set(app.payload.kinds.filter((kind) => hasSite(kind, layer, head)).map(({ title }) => title));
   return `${[...kinds].join(", ")}, ${siteName(layer, head)}, step ${step}`;
@@ -25,9 +38,11 @@ const figureSize = (app) => [app.sizes.map[0], Math.max(app.sizes.map[1], stacke
 function csvRows(app) {
   const lines = [["kind", "computed_by", "row", "row_label", "key_position", "key", "weight"]];
   for (const kind of app.payload.kinds) {
-    const map = mapOf(kind, app.view.layer, app.view.head), texts = rowTexts(app, kind);
+    const map = mapOf(kind, app.view.layer, app.view.head);
+    const texts = rowTexts(app, kind);
+    if (!map) continue;
     const rows = kind.follows ? app.view.step + 1 : kind.nRows;
-    for (let row = 0; map && row < rows; row++)
+    for (let row = 0; row < rows; row++)
       for (let col = 0; col < (kind.grows_keys ? row + 1 : kind.nCols); col++)
         lines.push([kind.kind, kind.by, row, texts[row], col, kind.cols[col], map[row * kind.nCols + col]]);
   }

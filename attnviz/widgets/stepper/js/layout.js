@@ -1,15 +1,29 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-const GAP = 18, LEAST_MAP = 96, TITLE = 31, SECOND = 14, TEXT = 11, SLANT = -Math.PI / 4, TALLEST_ROW = 24, WIDEST_CELL = 34;
+import { rowName, siteName } from "../../shared/js/elements.js";
+import { hasSite } from "./payload.js";
 
-function layoutOf(app, pen, [width, height]) {
+export const GAP = 18;
+const LEAST_MAP = 96;
+const TITLE = 31;
+export const SECOND = 14;
+export const TEXT = 11;
+export const SLANT = -Math.PI / 4;
+const TALLEST_ROW = 24;
+const WIDEST_CELL = 34;
+
+export function layoutOf(app, pen, [width, height]) {
   const { kinds } = app.payload;
   const stacked = isStacked(app);
-  const labels = kinds.map((kind, i) => ((stacked ? !isPair(kinds[i - 1], kinds[i]) : ownsLabels(kinds, i)) ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18)) : 0));
+  const labels = kinds.map((kind, i) =>
+    (stacked ? !isPair(kinds[i - 1], kinds[i]) : ownsLabels(kinds, i))
+      ? rowLabelWidth(pen, rowTexts(app, kind), width * (stacked ? 0.32 : 0.18))
+      : 0,
+  );
   return stacked ? stackedBoxes(pen, kinds, labels, width) : rowOfBoxes(pen, kinds, labels, [width, height]);
 }
 
-const isStacked = (app) => app.root.dataset.size === "phone";
+export const isStacked = (app) => app.root.dataset.size === "phone";
 
 // Decoder maps share their rows with the first of them.
 const ownsLabels = (kinds, i) => i === 0 || !(kinds[i].follows && kinds[i - 1].follows);
@@ -33,7 +47,8 @@ function cellWidths(kinds, free) {
   const isNarrow = ({ nCols }, width) => nCols * width < Math.min(LEAST_MAP, nCols * WIDEST_CELL);
   const columns = (some) => some.reduce((sum, { nCols }) => sum + nCols, 0);
   const even = Math.min(WIDEST_CELL, free / columns(kinds));
-  const narrow = kinds.filter((kind) => isNarrow(kind, even)), wide = kinds.filter((kind) => !isNarrow(kind, even));
+  const narrow = kinds.filter((kind) => isNarrow(kind, even));
+  const wide = kinds.filter((kind) => !isNarrow(kind, even));
   if (!narrow.length || !wide.length) return kinds.map(() => even);
   const rest = Math.min(WIDEST_CELL, Math.max(0.5, (free - LEAST_MAP * narrow.length) / columns(wide)));
   return kinds.map((kind) => (narrow.includes(kind) ? LEAST_MAP / kind.nCols : rest));
@@ -43,11 +58,13 @@ function cellWidths(kinds, free) {
 function stackedBoxes(pen, kinds, labels, width) {
   let y = 0;
   return kinds.map((kind, i) => {
-    const isSecond = isPair(kinds[i - 1], kind), maps = isSecond || isPair(kind, kinds[i + 1]) ? 2 : 1;
+    const isSecond = isPair(kinds[i - 1], kind);
+    const maps = isSecond || isPair(kind, kinds[i + 1]) ? 2 : 1;
     const left = isSecond ? labels[i - 1] : labels[i];
     const w = Math.min(WIDEST_CELL, (width - left - 34 - GAP * (maps - 1)) / maps / kind.nCols);
     const h = Math.max(9, Math.min(18, w * 1.2));
-    const x = left + (isSecond ? w * kind.nCols + GAP : 0), top = y + TITLE + colSpace(pen, kind);
+    const x = left + (isSecond ? w * kind.nCols + GAP : 0);
+    const top = y + TITLE + colSpace(pen, kind);
     if (maps === 1 || isSecond) y = top + h * kind.nRows + 18;
     return { kind, labels: labels[i], x, y: top, w, h, left: isSecond ? x : 0 };
   });
@@ -55,9 +72,10 @@ function stackedBoxes(pen, kinds, labels, width) {
 
 const isPair = (first, second) => Boolean(first && second && first.kind === second.kind);
 
-const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
+export const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) => box.y + box.h * box.kind.nRows)) + 8);
 
-const rowTexts = (app, kind) => (kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows);
+export const rowTexts = (app, kind) =>
+  kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows;
 
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;
@@ -65,13 +83,21 @@ function rowLabelWidth(pen, texts, most) {
   return Math.min(widest, most);
 }
 
-const colSpace = (pen, kind) => Math.min(62, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
+export const colSpace = (pen, kind) =>
+  Math.min(62, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
 
 // The cell under a point, or null.
-function cellAt(boxes, [x, y]) {
+export function cellAt(boxes, [x, y]) {
   for (const box of boxes) {
-    const col = Math.floor((x - box.x) / box.w), row = Math.floor((y - box.y) / box.h);
+    const col = Math.floor((x - box.x) / box.w);
+    const row = Math.floor((y - box.y) / box.h);
     if (row >= 0 && row < box.kind.nRows && x >= box.left && col < box.kind.nCols) return { box, row, col };
   }
   return null;
+}
+
+// Why a map is not drawn: this stack has no such layer or head, or it is still on its way.
+export function absence({ layer, head }, kind) {
+  if (hasSite(kind, layer, head)) return ["asking for", "this head …"];
+  return [`No ${siteName(layer, head)}:`, `L0 to L${kind.layers - 1},`, `H0 to H${kind.heads - 1}.`];
 }

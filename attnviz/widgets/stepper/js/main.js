@@ -1,7 +1,21 @@
 // What arrives, and how all of it is painted.
 
+import { mounted } from "../../shared/js/mount.js";
+import { tellPainted, tellSize } from "../../shared/js/resize.js";
+import { adopt, createApp } from "../../shared/js/store.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { paintCandidates } from "./candidates.js";
+import { START, reportAfter, settle } from "./choice.js";
+import { siteOf } from "./exports.js";
+import { mapsText, paintMaps } from "./maps.js";
+import { decodePayload } from "./payload.js";
+import { paintPlayer } from "./player.js";
+import { refreshTip } from "./pointer.js";
+import { buildShell } from "./shell.js";
+import { paintTraining } from "./training.js";
+
 function start(root) {
-  const app = { root, seq: 0, sizes: {}, playing: null };
+  const app = createApp(root, WIDGET, { sizes: {}, playing: null });
   buildShell(app);
   return app;
 }
@@ -10,9 +24,13 @@ function receive(app, data) {
   const began = performance.now();
   const payload = decodePayload(data);
   const before = app.payload?.header;
-  if (before && before.id !== payload.header.id) { clearInterval(app.playing); app.playing = null; }
+  if (before && before.id !== payload.header.id) {
+    clearInterval(app.playing);
+    app.playing = null;
+  }
   app.payload = before?.id === payload.header.id ? { ...app.payload, header: payload.header } : payload;
-  if (JSON.stringify(before?.view) !== JSON.stringify(payload.header.view) || before.id !== payload.header.id) adopt(app);
+  if (JSON.stringify(before?.view) !== JSON.stringify(payload.header.view) || before.id !== payload.header.id)
+    adopt(app);
   readTheme(app);
   fit(app);
   paint(app, began);
@@ -21,6 +39,7 @@ function receive(app, data) {
 function paint(app, began) {
   if (!app.payload || !app.sizes.map) return;
   paintMaps(app);
+  refreshTip(app);
   paintPlayer(app);
   paintCandidates(app);
   paintTraining(app);
@@ -30,8 +49,13 @@ function paint(app, began) {
 
 function fit(app) {
   tellSize(app.root);
-  const { mapBox } = app.parts, size = [mapBox.clientWidth, mapBox.clientHeight];
+  const { mapBox } = app.parts;
+  const size = [mapBox.clientWidth, mapBox.clientHeight];
   const changed = JSON.stringify(size) !== JSON.stringify(app.sizes.map);
   if (size[0] > 0) app.sizes.map = size;
   return changed && size[0] > 0;
 }
+
+const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
+
+export default mounted(start, receive);

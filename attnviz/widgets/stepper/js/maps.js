@@ -1,19 +1,24 @@
 // The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
 
-function paintMaps(app) {
+import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { exactText, rowName, siteName } from "../../shared/js/elements.js";
+import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
+import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
+import { mapOf } from "./payload.js";
+
+export function paintMaps(app) {
   const { parts, theme } = app;
-  let [width, height] = app.sizes.map;
+  const [width, room] = app.sizes.map;
   const ruler = canvasPen(parts.map.getContext("2d"), theme);
-  app.boxes = layoutOf(app, ruler, [width, height]);
-  if (isStacked(app)) height = stackedHeight(app.boxes);
+  app.boxes = layoutOf(app, ruler, [width, room]);
+  const height = isStacked(app) ? stackedHeight(app.boxes) : room;
   parts.map.parentElement.style.minHeight = isStacked(app) ? `${height}px` : "";
   const context = sharpContext(parts.map, [width, height]);
   drawMaps(app, canvasPen(context, theme));
   parts.map.setAttribute("aria-label", mapsText(app));
-  refreshTip(app);
 }
 
-function drawMaps(app, pen) {
+export function drawMaps(app, pen) {
   for (const box of app.boxes) {
     drawTitle(app, pen, box);
     drawCells(app, pen, box);
@@ -28,14 +33,19 @@ const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 // The kind's name, once for the two maps of a pair; below it who computed each.
 function drawTitle(app, pen, box) {
-  const { kind, x, y, w } = box, { ink, muted } = app.theme, at = app.boxes.indexOf(box);
-  const beside = (other) => (other?.y === y ? other : null), next = beside(app.boxes[at + 1]);
+  const { kind, x, y, w } = box;
+  const { ink, muted } = app.theme;
+  const at = app.boxes.indexOf(box);
+  const beside = (other) => (other?.y === y ? other : null);
+  const next = beside(app.boxes[at + 1]);
   const bottom = y - (isStacked(app) ? colSpace(pen, kind) : colSpaceOf(app, pen)) - 8;
   const room = (next ? w * kind.nCols + GAP : app.sizes.map[0] - x) - 4;
   if (beside(app.boxes[at - 1])?.kind.kind !== kind.kind) {
     const wide = next?.kind.kind === kind.kind ? next.x + next.w * kind.nCols + GAP - 4 - x : room;
     const short = kind.title.replace("-attention", "").replace(" attention", "");
-    const title = [kind.title, short].find((text) => pen.widthOf(text, TEXT, 600) <= wide) ?? shortened(pen, short, wide, { size: TEXT, weight: 600 });
+    const title =
+      [kind.title, short].find((text) => pen.widthOf(text, TEXT, 600) <= wide) ??
+      shortened(pen, short, wide, { size: TEXT, weight: 600 });
     pen.text(title, x, bottom - SECOND, { size: TEXT, weight: 600, colour: ink });
   }
   // Over the names of its rows there is room too, where the map itself is narrow.
@@ -50,15 +60,19 @@ function drawCells(app, pen, { kind, x, y, w, h }) {
   const cols = kind.grows_keys ? rows : kind.nCols;
   pen.box(x, y, w * kind.nCols, h * kind.nRows, { fill: css(mix(app.theme.inkRGB, app.theme.paperRGB, 0.025)) });
   const map = mapOf(kind, app.view.layer, app.view.head);
-  if (map) pen.image(imageOf(cutOf(map, kind.nCols, [rows, cols]), [rows, cols], scaleOf(app, "sequential"), [0, 1]), x, y, w * cols, h * rows);
-  else absence(app.view, kind).forEach((line, i) => pen.text(line, x + 5, y + 12 + 14 * i, { size: TEXT, colour: app.theme.muted }));
+  if (map)
+    pen.image(
+      imageOf(cutOf(map, kind.nCols, [rows, cols]), [rows, cols], scaleOf(app, "sequential"), [0, 1]),
+      x,
+      y,
+      w * cols,
+      h * rows,
+    );
+  else
+    absence(app.view, kind).forEach((line, i) =>
+      pen.text(line, x + 5, y + 12 + 14 * i, { size: TEXT, colour: app.theme.muted }),
+    );
   pen.box(x, y, w * cols, h * rows, { stroke: app.theme.line });
-}
-
-// Why a map is not drawn: this stack has no such layer or head, or it is still on its way.
-function absence({ layer, head }, kind) {
-  if (hasSite(kind, layer, head)) return ["asking for", "this head …"];
-  return [`No ${siteName(layer, head)}:`, `L0 to L${kind.layers - 1},`, `H0 to H${kind.heads - 1}.`];
 }
 
 function cutOf(map, nCols, [rows, cols]) {
@@ -71,23 +85,36 @@ function cutOf(map, nCols, [rows, cols]) {
 function drawRowLabels(app, pen, box) {
   const { kind, labels, x, y, h } = box;
   if (!labels) return;
-  const texts = rowTexts(app, kind), every = Math.max(1, Math.ceil(12 / h)), { step } = app.view;
+  const texts = rowTexts(app, kind);
+  const every = Math.max(1, Math.ceil(12 / h));
+  const { step } = app.view;
   texts.forEach((text, row) => {
     const isNew = kind.follows && row === step;
     if (kind.grows && row > step) return;
     if (!isNew && (row % every || (every > 1 && kind.follows && Math.abs(row - step) < every))) return;
-    const style = { size: TEXT, weight: isNew ? 700 : 400, colour: isNew ? app.theme.ink : app.theme.muted, align: "right" };
+    const style = {
+      size: TEXT,
+      weight: isNew ? 700 : 400,
+      colour: isNew ? app.theme.ink : app.theme.muted,
+      align: "right",
+    };
     pen.text(shortened(pen, text, labels - 8, style), x - 6, y + (row + 0.5) * h, style);
   });
 }
 
 function drawColLabels(app, pen, { kind, x, y, w }) {
-  const every = Math.max(1, Math.ceil(12 / w)), { step } = app.view;
+  const every = Math.max(1, Math.ceil(12 / w));
+  const { step } = app.view;
   kind.cols.forEach((text, col) => {
     if (kind.grows_keys && col > step) return;
     const isNew = kind.grows_keys && col === step;
     if (!isNew && (col % every || (every > 1 && kind.grows_keys && step - col < every))) return;
-    const style = { size: TEXT, colour: isNew ? app.theme.ink : app.theme.muted, weight: isNew ? 700 : 400, angle: SLANT };
+    const style = {
+      size: TEXT,
+      colour: isNew ? app.theme.ink : app.theme.muted,
+      weight: isNew ? 700 : 400,
+      angle: SLANT,
+    };
     pen.text(shortened(pen, text, 72, style), x + (col + 0.5) * w, y - 6, style);
   });
 }
@@ -98,14 +125,17 @@ function drawNewRow(app, pen, { kind, x, y, w, h }) {
   pen.box(x - 1.5, y + app.view.step * h - 1, w * cols + 3, h + 2, { stroke: app.theme.accent, width: 2, radius: 3 });
 }
 
-function mapsText(app) {
-  const { step, layer, head } = app.view, now = app.payload.header.steps[step];
-  const parts = app.payload.kinds.filter((kind) => kind.grows).map((kind) => {
-    const map = mapOf(kind, layer, head);
-    if (!map) return `${kind.title}: ${absence(app.view, kind).join(" ")}`;
-    const row = map.subarray(step * kind.nCols, (step + 1) * kind.nCols);
-    const best = row.indexOf(Math.max(...row));
-    return `${kind.title} looks most at ${kind.cols[best]} (${exactText(row[best])})`;
-  });
+export function mapsText(app) {
+  const { step, layer, head } = app.view;
+  const now = app.payload.header.steps[step];
+  const parts = app.payload.kinds
+    .filter((kind) => kind.grows)
+    .map((kind) => {
+      const map = mapOf(kind, layer, head);
+      if (!map) return `${kind.title}: ${absence(app.view, kind).join(" ")}`;
+      const row = map.subarray(step * kind.nCols, (step + 1) * kind.nCols);
+      const best = row.indexOf(Math.max(...row));
+      return `${kind.title} looks most at ${kind.cols[best]} (${exactText(row[best])})`;
+    });
   return `Step ${step}: ${rowName([now.input, now.chosen])}. ${siteName(layer, head)}: ${parts.join("; ")}.`;
 }

@@ -1,7 +1,10 @@
-// Decoding of what Python sends (attnviz/views/stepper_payload.py says how it is laid out).
+// Decoding of what Python sends (attnviz/widgets/stepper/payload.py says how it is laid out).
 
-function decodePayload(bytes) {
-  const { header, array } = opened(bytes);
+import { range } from "../../shared/js/cells.js";
+import { scalesIn, unpack } from "../../shared/js/unpack.js";
+
+export function decodePayload(bytes) {
+  const { header, array } = unpack(bytes);
   return { header, kinds: header.kinds.map((raw) => readKind(raw, array)), scales: scalesIn({ header, array }) };
 }
 
@@ -12,10 +15,11 @@ function readKind(raw, array) {
 }
 
 // An encoder may have fewer layers or heads than its decoder, or more.
-const hasSite = (kind, layer, head) => (layer === "mean" || layer < kind.layers) && (head === "mean" || head < kind.heads);
+export const hasSite = (kind, layer, head) =>
+  (layer === "mean" || layer < kind.layers) && (head === "mean" || head < kind.heads);
 
 // One head's map or the mean of several; null where there is none, or Python has not sent it (a long text).
-function mapOf(kind, layer, head) {
+export function mapOf(kind, layer, head) {
   if (!hasSite(kind, layer, head)) return null;
   if (kind.only) return kind.only[0] === layer && kind.only[1] === head ? kind.data : null;
   const key = `${layer}/${head}`;
@@ -27,7 +31,9 @@ function meanOf(kind, layer, head) {
   const cells = kind.nRows * kind.nCols;
   const layers = layer === "mean" ? range(kind.layers) : [layer];
   const heads = head === "mean" ? range(kind.heads) : [head];
-  const parts = layers.flatMap((l) => heads.map((h) => kind.data.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells)));
+  const parts = layers.flatMap((l) =>
+    heads.map((h) => kind.data.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells)),
+  );
   if (parts.length === 1) return parts[0];
   const sums = new Float64Array(cells);
   for (const part of parts) for (let i = 0; i < cells; i++) sums[i] += part[i];

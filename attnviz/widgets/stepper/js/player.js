@@ -1,9 +1,17 @@
 // Walking the steps: buttons, slider, play, keys.
 
+import { range } from "../../shared/js/cells.js";
+import { termNode } from "../../shared/js/definitions.js";
+import { fillSelect } from "../../shared/js/lists.js";
+import { change, report } from "../../shared/js/store.js";
+import { goTo } from "./choice.js";
+
 const BEAT_MS = 650;
 
-function paintPlayer(app) {
-  const { parts, view } = app, { steps, way } = app.payload.header, last = steps.length - 1;
+export function paintPlayer(app) {
+  const { parts, view } = app;
+  const { steps, way } = app.payload.header;
+  const last = steps.length - 1;
   parts.slider.max = String(last);
   parts.slider.value = String(view.step);
   parts.slider.setAttribute("aria-valuetext", `step ${view.step} of ${last}`);
@@ -21,16 +29,19 @@ function paintPlayer(app) {
 
 // How it was decoded, and what the maps below are.
 function paintWay(app, way) {
-  const { parts, payload: { header } } = app;
+  const {
+    parts,
+    payload: { header },
+  } = app;
   if (app.wayKey === header.id) return;
   app.wayKey = header.id;
   const nodes = way.flatMap(([text, name], i) => [i ? " · " : "", termNode(text, name)]);
   parts.way.replaceChildren(...nodes, " · ", termNode("one pass", "One pass"), " beside ", termNode("steps", "Steps"));
 }
 
-const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));
+export const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));
 
-function play(app) {
+export function play(app) {
   if (app.playing) return pause(app);
   const last = app.payload.header.steps.length - 1;
   if (app.view.step >= last) change(app, { step: 0 });
@@ -43,7 +54,7 @@ function play(app) {
   paintPlayer(app);
 }
 
-function pause(app) {
+export function pause(app) {
   if (!app.playing) return;
   clearInterval(app.playing);
   app.playing = null;
@@ -51,13 +62,23 @@ function pause(app) {
   if (app.root.isConnected) report(app);
 }
 
-function watchKeys(app) {
+export function watchKeys(app) {
   app.root.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
-    const { step } = app.view, last = app.payload.header.steps.length - 1;
-    const moves = { ArrowLeft: step - 1, ArrowRight: step + 1, ArrowUp: step - 1, ArrowDown: step + 1, Home: 0, End: last };
-    if (event.key in moves) { pause(app); goTo(app, moves[event.key]); }
-    else if (event.key === " " && event.target.tagName !== "BUTTON") play(app);
+    const { step } = app.view;
+    const last = app.payload.header.steps.length - 1;
+    const moves = {
+      ArrowLeft: step - 1,
+      ArrowRight: step + 1,
+      ArrowUp: step - 1,
+      ArrowDown: step + 1,
+      Home: 0,
+      End: last,
+    };
+    if (event.key in moves) {
+      pause(app);
+      goTo(app, moves[event.key]);
+    } else if (event.key === " " && event.target.tagName !== "BUTTON") play(app);
     else return;
     event.preventDefault();
   };

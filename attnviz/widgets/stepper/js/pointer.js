@@ -1,14 +1,25 @@
 // Pointing at a cell names row, key and weight; a click on a row goes to its step.
 
-function watchPointer(app) {
+import { exactText, isolated } from "../../shared/js/elements.js";
+import { goTo } from "./choice.js";
+import { absence, cellAt, rowTexts } from "./layout.js";
+import { mapOf } from "./payload.js";
+
+export function watchPointer(app) {
   const { map, tip } = app.parts;
-  const pointOf = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  const pointOf = (event) => {
+    const box = map.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
   // A finger only presses.
   map.onpointerdown = map.onpointermove = (event) => {
     app.pointed = pointOf(event);
     refreshTip(app);
   };
-  map.onpointerleave = () => { app.pointed = null; tip.hidden = true; };
+  map.onpointerleave = () => {
+    app.pointed = null;
+    tip.hidden = true;
+  };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
     if (found?.box.kind.follows) goTo(app, found.row);
@@ -16,7 +27,7 @@ function watchPointer(app) {
 }
 
 // Also when the step, the head or the sentence under a resting pointer becomes another.
-function refreshTip(app) {
+export function refreshTip(app) {
   const found = app.pointed && app.boxes ? cellAt(app.boxes, app.pointed) : null;
   app.parts.tip.hidden = !found;
   if (found) showTip(app, found, app.pointed);

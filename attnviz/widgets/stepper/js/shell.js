@@ -1,6 +1,18 @@
 // The component's fixed parts, built once for each place in the page.
 
-function buildShell(app) {
+import { termNode, watchDefinitions } from "../../shared/js/definitions.js";
+import { exportMenu } from "../../shared/js/downloads.js";
+import { button, element } from "../../shared/js/elements.js";
+import { select } from "../../shared/js/lists.js";
+import { liveRegion } from "../../shared/js/live_region.js";
+import { watchSize } from "../../shared/js/resize.js";
+import { change } from "../../shared/js/store.js";
+import { goTo } from "./choice.js";
+import { EXPORTS } from "./exports.js";
+import { pause, play, siteChoice, watchKeys } from "./player.js";
+import { watchPointer } from "./pointer.js";
+
+export function buildShell(app) {
   const parts = (app.parts = {});
   app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()));
   watchDefinitions(app);
@@ -15,10 +27,21 @@ function trainingPane(app, parts) {
   parts.note = element("p", { class: "quiet counts" });
   parts.tableBody = element("tbody");
   const heads = ["#", "goes in", "label", "probability", "loss", "model says"];
-  const table = element("table", { "aria-label": "Training: one pass over the whole target" }, element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, termNode(text))))), parts.tableBody);
+  const table = element(
+    "table",
+    { "aria-label": "Training: one pass over the whole target" },
+    element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, termNode(text))))),
+    parts.tableBody,
+  );
   parts.tableBox = element("div", { class: "table-box", tabindex: "0" }, table);
-  return element("section", { class: "pane training", "aria-label": "Training" },
-    element("header", { class: "spread" }, element("h2", { text: "Training: all at once" }), parts.mean), parts.tableBox, parts.counts, parts.note);
+  return element(
+    "section",
+    { class: "pane training", "aria-label": "Training" },
+    element("header", { class: "spread" }, element("h2", { text: "Training: all at once" }), parts.mean),
+    parts.tableBox,
+    parts.counts,
+    parts.note,
+  );
 }
 
 function inferencePane(app, parts) {
@@ -28,9 +51,14 @@ function inferencePane(app, parts) {
   parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
   parts.way = element("span", { class: "quiet" });
   const title = element("div", { class: "said" }, element("h2", { text: "Inference: step by step" }), parts.way);
-  return element("section", { class: "pane inference", "aria-label": "Inference" },
+  return element(
+    "section",
+    { class: "pane inference", "aria-label": "Inference" },
     element("header", { class: "spread" }, title, siteTools(app, parts)),
-    playerBar(app, parts), parts.prefix, element("div", { class: "step-body" }, parts.mapBox, candidatesPane(app, parts)));
+    playerBar(app, parts),
+    parts.prefix,
+    element("div", { class: "step-body" }, parts.mapBox, candidatesPane(app, parts)),
+  );
 }
 
 function siteTools(app, parts) {
@@ -40,17 +68,39 @@ function siteTools(app, parts) {
 }
 
 function playerBar(app, parts) {
-  const move = (name, text, label, step) => (parts[name] = button(text, { "aria-label": label, title: label, onclick: () => { pause(app); goTo(app, step()); } }));
+  const move = (name, text, label, step) =>
+    (parts[name] = button(text, {
+      "aria-label": label,
+      title: label,
+      onclick: () => {
+        pause(app);
+        goTo(app, step());
+      },
+    }));
   const last = () => app.payload.header.steps.length - 1;
-  const buttons = [move("first", "|◀", "First step", () => 0), move("back", "◀", "One step back (←)", () => app.view.step - 1),
+  const buttons = [
+    move("first", "|◀", "First step", () => 0),
+    move("back", "◀", "One step back (←)", () => app.view.step - 1),
     (parts.play = button("Play", { class: "strong", title: "Play (space)", onclick: () => play(app) })),
-    move("next", "▶", "One step on (→)", () => app.view.step + 1), move("last", "▶|", "Last step", last)];
+    move("next", "▶", "One step on (→)", () => app.view.step + 1),
+    move("last", "▶|", "Last step", last),
+  ];
   parts.slider = element("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
-  parts.slider.oninput = () => { pause(app); goTo(app, Number(parts.slider.value)); };
+  parts.slider.oninput = () => {
+    pause(app);
+    goTo(app, Number(parts.slider.value));
+  };
   parts.at = element("span", { class: "at" });
   parts.clock = termNode("", "ms");
   parts.clock.classList.add("quiet");
-  return element("div", { class: "player" }, element("div", { class: "tools" }, ...buttons), parts.slider, parts.at, parts.clock);
+  return element(
+    "div",
+    { class: "player" },
+    element("div", { class: "tools" }, ...buttons),
+    parts.slider,
+    parts.at,
+    parts.clock,
+  );
 }
 
 function candidatesPane(app, parts) {
@@ -59,5 +109,14 @@ function candidatesPane(app, parts) {
   parts.drawnLegend = element("p", { class: "quiet small" }, "bar: probability · line: ", termNode("drawn with"));
   parts.beamTitle = element("h3", {}, termNode("Hypotheses after this step"));
   parts.beam = element("ol", { class: "hypotheses", "aria-label": "Live and ended hypotheses" });
-  return element("aside", { class: "candidates-pane", "aria-label": "Next token" }, element("h3", {}, termNode("Next token")), parts.verdictOfStep, parts.drawnLegend, parts.top, parts.beamTitle, parts.beam);
+  return element(
+    "aside",
+    { class: "candidates-pane", "aria-label": "Next token" },
+    element("h3", {}, termNode("Next token")),
+    parts.verdictOfStep,
+    parts.drawnLegend,
+    parts.top,
+    parts.beamTitle,
+    parts.beam,
+  );
 }

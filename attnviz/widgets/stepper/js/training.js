@@ -1,6 +1,10 @@
 // The left side: one pass over the whole target, a row a position. A click on a row goes to that step.
 
-function paintTraining(app) {
+import { termNode } from "../../shared/js/definitions.js";
+import { element, exactText, shortText } from "../../shared/js/elements.js";
+import { goTo } from "./choice.js";
+
+export function paintTraining(app) {
   const { training, steps, id } = app.payload.header;
   const { parts } = app;
   if (app.tableKey !== id) {
@@ -8,8 +12,15 @@ function paintTraining(app) {
     parts.tableBody.replaceChildren(...training.rows.map((row, index) => trainingRow(app, row, index)));
     // Of a smoothed loss, which its note explains, e to the mean is no perplexity.
     const perplexity = training.note ? "" : perplexityText(training.mean);
-    const mean = termNode(`mean loss ${shortText(training.mean)} nats`, "mean loss", perplexity && `Here it is ${perplexity}.`);
-    parts.mean.replaceChildren(mean, element("span", { class: "if-wide", text: perplexity && ` · perplexity ${perplexity}` }));
+    const mean = termNode(
+      `mean loss ${shortText(training.mean)} nats`,
+      "mean loss",
+      perplexity && `Here it is ${perplexity}.`,
+    );
+    parts.mean.replaceChildren(
+      mean,
+      element("span", { class: "if-wide", text: perplexity && ` · perplexity ${perplexity}` }),
+    );
     parts.counts.textContent = training.counts;
     parts.note.textContent = training.note;
     parts.note.hidden = !training.note;
@@ -26,13 +37,20 @@ function trainingRow(app, row, index) {
   const probability = row.counted ? percentText(row.probability) : "–";
   const differs = row.counted && row.likeliest !== row.label;
   const bar = element("i", { style: `width:${row.counted ? Math.round(row.probability * 100) : 0}%` });
-  const node = element("tr", { class: row.counted ? "" : "padding", title: rowTitle(row) },
+  const node = element(
+    "tr",
+    { class: row.counted ? "" : "padding", title: rowTitle(row) },
     element("td", { class: "number", text: String(row.position) }),
     element("td", { class: "token-cell", text: row.input }),
     element("td", { class: "token-cell label", text: row.label }),
     element("td", { class: "bar-cell" }, bar, element("span", { text: probability })),
     element("td", { class: "number", text: row.counted ? shortText(row.loss) : "–" }),
-    element("td", { class: "token-cell quiet", text: differs ? row.likeliest : "" }, differs ? element("span", { class: "if-wide", text: ` ${percentText(row.likeliest_probability)}` }) : ""));
+    element(
+      "td",
+      { class: "token-cell quiet", text: differs ? row.likeliest : "" },
+      differs ? element("span", { class: "if-wide", text: ` ${percentText(row.likeliest_probability)}` }) : "",
+    ),
+  );
   node.onclick = () => goTo(app, index);
   return node;
 }
@@ -47,11 +65,21 @@ function perplexityText(mean) {
   return perplexity < 1000 ? perplexity.toPrecision(3) : Math.round(perplexity).toLocaleString("en");
 }
 
-const percentText = (value) => (value >= 0.9995 ? "100%" : value >= 0.1 ? `${(value * 100).toFixed(1)}%` : value >= 0.0001 ? `${(value * 100).toFixed(2)}%` : value > 0 ? "<0.01%" : "0%");
+export const percentText = (value) =>
+  value >= 0.9995
+    ? "100%"
+    : value >= 0.1
+      ? `${(value * 100).toFixed(1)}%`
+      : value >= 0.0001
+        ? `${(value * 100).toFixed(2)}%`
+        : value > 0
+          ? "<0.01%"
+          : "0%";
 
 // Scrolls the box alone: scrollIntoView would move the whole page.
 function showRow(box, node) {
-  const top = node.offsetTop - 26, bottom = node.offsetTop + node.offsetHeight;
+  const top = node.offsetTop - 26;
+  const bottom = node.offsetTop + node.offsetHeight;
   if (top < box.scrollTop) box.scrollTop = Math.max(0, top);
   else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 4;
 }

@@ -1,12 +1,15 @@
 // The same picture for files.
 
-const figureName = (app) => `whole-model-${app.payload.header.kind}-${app.view.mini}`;
+import { mapBytes, paintMiniatures } from "./miniatures.js";
+import { notesOf } from "./shell.js";
 
-const figureSize = (app) => [Math.max(480, app.layout.width + 12), app.layout.height + 48];
+export const figureName = (app) => `whole-model-${app.payload.header.kind}-${app.view.mini}`;
 
-const siteOf = (app) => `${app.payload.header.title}, every layer and head`;
+export const figureSize = (app) => [Math.max(480, app.layout.width + 12), app.layout.height + 48];
 
-function figure(app, pen, context) {
+export const siteOf = (app) => `${app.payload.header.title}, every layer and head`;
+
+export function figure(app, pen, context) {
   const { header } = app.payload;
   const below = app.layout.height;
   pen.text(`${header.title}: every head`, 12, below + 18, { size: 13, weight: 600 });
@@ -15,8 +18,8 @@ function figure(app, pen, context) {
 }
 
 // Eight bits are for pictures: each number is a byte, the largest weight under its cell times 255.
-function csvRows(app) {
-  const [layers, heads, rows, cols] = app.payload.header.shape;
+export function csvRows(app) {
+  const [layers, heads, , cols] = app.payload.header.shape;
   const lines = [["layer", "head", "cell_row", "cell_col", "largest_weight_of_255"]];
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++)

@@ -1,6 +1,10 @@
 // What lies over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
 
-function paintCells(app) {
+import { range } from "../../shared/js/cells.js";
+import { element } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+
+export function paintCells(app) {
   const { layout } = app;
   const key = JSON.stringify([app.payload.header.shape, layout.w, layout.h, layout.left]);
   if (app.cellsKey !== key) {

@@ -1,18 +1,20 @@
 // Where each head's miniature lies: layers down and heads across, as large as the pane lets them be.
 
-const START = { kind: null, layer: 0, head: 0, mini: "map", open: false };
-const AT_ONCE = ["kind", "open"]; // only Python has another kind's maps, or opens a head
-const MARGIN = { left: 30, top: 18 },
-  GAP = 6,
-  WIDEST = 230;
+import { isIndex } from "../../base/js/parts.js";
 
-function settle(app) {
+export const START = { kind: null, layer: 0, head: 0, mini: "map", open: false };
+export const AT_ONCE = ["kind", "open"]; // only Python has another kind's maps, or opens a head
+const MARGIN = { left: 30, top: 18 };
+const GAP = 6;
+const WIDEST = 230;
+
+export function settle(app) {
   const [layers, heads] = app.payload.header.shape;
   if (!isIndex(app.view.layer, layers)) app.view.layer = 0;
   if (!isIndex(app.view.head, heads)) app.view.head = 0;
 }
 
-function layoutOf(app, [width, height]) {
+export function layoutOf(app, [width, height]) {
   const { shape, size } = app.payload.header;
   const [layers, heads] = shape;
   let w = Math.min(WIDEST, Math.floor((width - MARGIN.left) / heads) - GAP);

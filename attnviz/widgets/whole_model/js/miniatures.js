@@ -1,16 +1,19 @@
 // All miniatures on one canvas: 144 canvases would cost more than what is drawn on them.
 
-const SHADES = 8,
-  FAINTEST = 6, // of 255: a line that pale is no different from paper at this size
-  LINES_A_ROW = 4;
+import { pooledByMax, range } from "../../shared/js/cells.js";
+import { imageOf, scaleOf } from "../../shared/js/theme.js";
 
-function mapBytes(app, layer, head) {
+const SHADES = 8;
+export const FAINTEST = 6;
+export const LINES_A_ROW = 4;
+
+export function mapBytes(app, layer, head) {
   const { header, array } = app.payload;
   const [, heads, rows, cols] = header.shape;
   return array(Uint8Array, header.maps + (layer * heads + head) * rows * cols, rows * cols);
 }
 
-function paintMiniatures(app, pen, context) {
+export function paintMiniatures(app, pen, context) {
   const { layout } = app;
   const draw = app.view.mini === "map" ? drawMap : drawLines;
   const extra = [];

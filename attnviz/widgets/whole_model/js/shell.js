@@ -1,6 +1,14 @@
 // The component's fixed parts, and how all of it is painted.
 
-function buildShell(app) {
+import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
+import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
+import { element } from "../../shared/js/elements.js";
+import { tellPainted } from "../../shared/js/resize.js";
+import { paintCells } from "./grid.js";
+import { layoutOf } from "./layout.js";
+import { FAINTEST, LINES_A_ROW, paintMiniatures } from "./miniatures.js";
+
+export function buildShell(app) {
   const { parts } = app;
   parts.title = element("h2");
   parts.question = element("span", { class: "quiet" });
@@ -13,7 +21,7 @@ function buildShell(app) {
     ["lines", "Lines"],
   ]);
   const said = element("div", { class: "said" }, parts.title, parts.question);
-  const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportMenu(app, EXPORTS));
+  const tools = element("div", { class: "tools" }, kindTabs(app), drawnAs, exportTools(app));
   app.root.replaceChildren(
     element(
       "section",
@@ -25,7 +33,7 @@ function buildShell(app) {
   );
 }
 
-function paint(app, began) {
+export function paint(app, began) {
   const { parts, payload, view } = app;
   const { header } = payload;
   paintKindTabs(app);
@@ -49,7 +57,7 @@ function paint(app, began) {
 }
 
 // What is drawn and what is not, as it stands in files too.
-function notesOf(app) {
+export function notesOf(app) {
   const [layers, heads, rows, cols] = app.payload.header.shape;
   const [q, k] = app.payload.header.size;
   const notes = [`${layers} layers × ${heads} heads`];
@@ -61,4 +69,3 @@ function notesOf(app) {
 }
 
 const HINT = "click one to open it, arrow keys and Enter do the same";
-

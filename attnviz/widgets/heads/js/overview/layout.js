@@ -1,12 +1,14 @@
 // Where each head's thumbnail goes: layers down and heads across, or the other way, whichever leaves them largest;
 // sorted by a metric, they run in rows like text.
 
-const CAPTION = 17,
-  CAPTION_WIDTH = 66, // for a name and a number side by side
-  HEADER = 28,
-  SMALLEST = 13;
+import { range } from "../../../shared/js/cells.js";
 
-function overviewLayout(app, kind, [width, height]) {
+const CAPTION = 17;
+const CAPTION_WIDTH = 66;
+export const HEADER = 28;
+const SMALLEST = 13;
+
+export function overviewLayout(app, kind, [width, height]) {
   const { sort } = app.view;
   if (sort !== "layout" && app.payload.header.metrics.values[kind.kind]?.[sort])
     return sortedLayout(app, kind, [width, height]);
@@ -68,7 +70,7 @@ function dense(w, height) {
 }
 
 // The site that lies one step away on the grid, or the same one at its edge.
-function neighbour(app, [dx, dy]) {
+export function neighbour(app, [dx, dy]) {
   const { rows } = app.layout;
   const { layer, head } = app.view;
   for (let y = 0; y < rows.length; y++) {

@@ -1,6 +1,13 @@
 // The pointer on the maps: hover says the exact weight, a click pins a row, a drag zooms, a double click zooms out.
 
-function watchPointer(app) {
+import { element, exactText, isolated, rowName } from "../../../shared/js/elements.js";
+import { choose } from "../choice.js";
+import { cellAt, rowAt } from "./geometry.js";
+import { paintOverlay } from "./overlay.js";
+import { isInFocus } from "./tiles.js";
+import { siteIn, zoomInto } from "./zoom.js";
+
+export function watchPointer(app) {
   const { overlay } = app.parts;
   overlay.onpointermove = (event) => hoverAt(app, event);
   overlay.onpointerleave = () => {
@@ -17,7 +24,7 @@ function watchPointer(app) {
     app.press = app.dragged = null;
   };
   overlay.ondblclick = () => {
-    change(app, { zoom: null });
+    choose(app, { zoom: null });
   };
 }
 
@@ -34,7 +41,7 @@ function hoverAt(app, event) {
   if (app.hover?.key !== hover.key) {
     app.hover = hover;
     paintOverlay(app);
-    if (app.view.row === null) paintRow(app);
+    if (app.view.row === null) app.widget.paintRow(app);
   }
   showTip(app);
 }
@@ -48,26 +55,18 @@ function hoverUnder(app, point) {
   return { key: `${at}/${row}/${cell?.col}`, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
 }
 
-// Another map may have come under a pointer that rests: by an arrow key, another sentence, another size.
-function followPointer(app) {
-  if (app.press) return;
-  app.hover = app.point && hoverUnder(app, app.point);
-  if (app.hover) showTip(app);
-  else app.parts.tip.hidden = true;
-}
-
 function endHover(app) {
   if (!app.hover) return;
   app.hover = null;
   app.parts.tip.hidden = true;
   paintOverlay(app);
-  if (app.view.row === null) paintRow(app);
+  if (app.view.row === null) app.widget.paintRow(app);
 }
 
 function showTip(app) {
-  const { tip } = app.parts,
-    { row, col, tile } = app.hover,
-    [x, y] = app.point;
+  const { tip } = app.parts;
+  const { row, col, tile } = app.hover;
+  const [x, y] = app.point;
   tip.hidden = false;
   tip.replaceChildren(...tipLines(app.tiles[tile], row, col));
   const [width, height] = app.sizes.map;
@@ -124,5 +123,13 @@ function release(app, event) {
   if (!press?.tile) return;
   if (dragged) return zoomInto(app, press.tile, dragged);
   const row = rowAt(press.tile.geometry, pointOf(event));
-  if (row !== null) change(app, pinnedAt(app, press.tile, row));
+  if (row !== null) choose(app, pinnedAt(app, press.tile, row));
+}
+
+// Another map may have come under a pointer that rests: by an arrow key, another sentence, another size.
+export function followPointer(app) {
+  if (app.press) return;
+  app.hover = app.point && hoverUnder(app, app.point);
+  if (app.hover) showTip(app);
+  else app.parts.tip.hidden = true;
 }

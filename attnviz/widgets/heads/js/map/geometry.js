@@ -1,17 +1,19 @@
 // Where a map's cells and labels lie in a box; all lengths in CSS pixels.
 
-const LABEL = 12,
-  LARGEST_CELL = 64,
-  READABLE = 14,
-  AXIS = 18;
+import { clamp } from "./zoom_window.js";
+
+const LABEL = 12;
+const LARGEST_CELL = 64;
+const READABLE = 14;
+export const AXIS = 18;
 // Labels of columns lie flat where every one fits, and else at the gentlest of these at which lines keep apart.
 const ANGLES = [40, 62, 90].map((degrees) => (-degrees * Math.PI) / 180);
 const LINE = 11.5; // from one slanted line of text to the next
 
-function geometryOf(pen, tile, box) {
+export function geometryOf(pen, tile, box) {
   const { kind, zoom } = tile;
-  const nRows = zoom.bottom - zoom.top,
-    nCols = zoom.right - zoom.left;
+  const nRows = zoom.bottom - zoom.top;
+  const nCols = zoom.right - zoom.left;
   const left = AXIS + rowLabelWidth(pen, tile, { box, nCols }) + 8;
   const longest = tile.heading ? clamp(box.h * 0.22, 24, 52) : 96;
   const names = kind.cols.slice(zoom.left, zoom.right).map((text) => Math.min(longest, pen.widthOf(text, LABEL)));
@@ -32,14 +34,14 @@ function fitted(tile, box, { nRows, nCols, left, names, angle }) {
   const space = { w: box.w - left - across.overhang - 2, h: box.h - top - bottom };
   const isZoomed = nRows < tile.kind.nRows || nCols < tile.kind.nCols;
   const cell = cellSize(space, { nRows, nCols, most: isZoomed ? 2 * LARGEST_CELL : LARGEST_CELL });
-  const w = cell.w * nCols,
-    h = cell.h * nRows;
+  const w = cell.w * nCols;
+  const h = cell.h * nRows;
   const x = box.x + left + Math.floor(Math.max(0, space.w - w) / 2);
   return { cell, w, h, x, y: box.y + top, angle, labelSize: Math.min(LABEL, Math.max(10, cell.h - 1)) };
 }
 
 // Maps side by side have the title of their keys once, at the bottom, and that of their queries once, on the left.
-const hasKeyAxis = ({ heading, atBottom }) => !heading || atBottom;
+export const hasKeyAxis = ({ heading, atBottom }) => !heading || atBottom;
 
 // About square, but where there are many more keys than queries, or the other way: there a line of text tells how high
 // or wide a cell may be, for a map of cells as low as they are narrow would be a line itself.
@@ -73,19 +75,19 @@ function colLabelSpace(names, angle) {
 }
 
 // The cell under a point, or null.
-function cellAt(geometry, [x, y]) {
-  const col = Math.floor((x - geometry.x) / geometry.cell.w),
-    row = Math.floor((y - geometry.y) / geometry.cell.h);
+export function cellAt(geometry, [x, y]) {
+  const col = Math.floor((x - geometry.x) / geometry.cell.w);
+  const row = Math.floor((y - geometry.y) / geometry.cell.h);
   if (col < 0 || col >= geometry.nCols || row < 0 || row >= geometry.nRows) return null;
   return { row: row + geometry.zoom.top, col: col + geometry.zoom.left };
 }
 
 // The row whose label or cells lie at a point, or null.
-function rowAt(geometry, [x, y]) {
+export function rowAt(geometry, [x, y]) {
   const row = Math.floor((y - geometry.y) / geometry.cell.h);
   const inside = x >= geometry.box.x && x < geometry.x + geometry.w && row >= 0 && row < geometry.nRows;
   return inside ? row + geometry.zoom.top : null;
 }
 
-const rowTop = (geometry, row) => geometry.y + (row - geometry.zoom.top) * geometry.cell.h;
-const colLeft = (geometry, col) => geometry.x + (col - geometry.zoom.left) * geometry.cell.w;
+export const rowTop = (geometry, row) => geometry.y + (row - geometry.zoom.top) * geometry.cell.h;
+export const colLeft = (geometry, col) => geometry.x + (col - geometry.zoom.left) * geometry.cell.w;

@@ -1,6 +1,13 @@
 // One map with its axis titles and hatching; `labels.js` names its rows and columns. The same strokes go to the screen, to PNG and to SVG.
 
-function drawTile(app, pen, tile, box) {
+import { shortened } from "../../../shared/js/canvas_pen.js";
+import { pooledByMax } from "../../../shared/js/cells.js";
+import { imageOf, scaleOf } from "../../../shared/js/theme.js";
+import { blindness } from "../subject.js";
+import { AXIS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
+import { isInFocus } from "./tiles.js";
+
+export function drawTile(app, pen, tile, box) {
   const geometry = geometryOf(pen, tile, box);
   tile.geometry = geometry;
   if (tile.heading) drawHeading(app, pen, tile);

@@ -1,11 +1,21 @@
 // The pane on the right: tools, pinned heads, the maps, the bars of a row, the legend.
 
-function focusPane(app, parts) {
+import { explained } from "../../../shared/js/definitions.js";
+import { exportMenu } from "../../../shared/js/downloads.js";
+import { button, element, group } from "../../../shared/js/elements.js";
+import { select } from "../../../shared/js/lists.js";
+import { choose, togglePin } from "../choice.js";
+import { EXPORTS } from "../exports.js";
+import { overHeads, overLayers } from "../keys.js";
+import { compareButtons } from "../pins.js";
+import { ZOOM_STEP, zoomBy } from "./zoom.js";
+
+export function focusPane(app, parts) {
   parts.title = element("h2");
   parts.question = element("span", { class: "quiet" });
   parts.coarse = explained(element("span", { class: "coarse", tabindex: "0", hidden: true }), "8-bit");
   const said = element("div", { class: "said" }, parts.title, parts.question, parts.coarse);
-  const head = element("header", { class: "spread" }, said, outputTools(app, parts));
+  const head = element("header", { class: "spread" }, said, outputTools(app));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
   parts.tip = element("div", { class: "tip", hidden: true });
@@ -22,11 +32,11 @@ function focusPane(app, parts) {
 }
 
 function toggle(app, name, text, { key, patch }) {
-  const node = button(text, { "aria-pressed": "false", onclick: () => change(app, patch(app.view)) });
+  const node = button(text, { "aria-pressed": "false", onclick: () => choose(app, patch(app.view)) });
   return (app.parts[name] = explained(node, text, key));
 }
 
-function outputTools(app, parts) {
+function outputTools(app) {
   return element(
     "div",
     { class: "tools" },
@@ -45,10 +55,10 @@ function outputTools(app, parts) {
 function focusTools(app, parts) {
   parts.specials = select("Specials", {
     key: "s",
-    onchoose: (specials) => change(app, { specials }),
+    onchoose: (specials) => choose(app, { specials }),
   });
   parts.range = select("Range", {
-    onchoose: (choice) => change(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
+    onchoose: (choice) => choose(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
   });
   parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
   return element(
@@ -88,7 +98,7 @@ function barsPane(app, parts) {
   parts.barsTitle = element("h3", { class: "bars-title" });
   parts.barsOrder = button("by weight", {
     class: "link bars-order",
-    onclick: () => change(app, { bars: app.view.bars === "position" ? "weight" : "position" }),
+    onclick: () => choose(app, { bars: app.view.bars === "position" ? "weight" : "position" }),
   });
   parts.barsOf = element("p", { class: "bars-of" });
   parts.barsRow = element("p", { class: "quiet bars-row" });
@@ -118,7 +128,7 @@ function legendPane(app, parts) {
   const link = (text, title, onclick) => button(text, { class: "link", title, onclick });
   parts.zoomIn = link("zoom in", "Zoom in (+), or drag a box on the map", () => zoomBy(app, ZOOM_STEP));
   parts.zoomOut = link("zoom out", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP));
-  parts.whole = link("whole map", "The whole map (0)", () => change(app, { zoom: null }));
+  parts.whole = link("whole map", "The whole map (0)", () => choose(app, { zoom: null }));
   return element(
     "footer",
     { class: "quiet legend" },

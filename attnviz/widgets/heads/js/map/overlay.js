@@ -1,6 +1,12 @@
 // What lies over the maps: their names, the pinned row's outline, the cell under the pointer, a zoom being drawn.
 
-function paintOverlay(app) {
+import { canvasPen, sharpContext } from "../../../shared/js/canvas_pen.js";
+import { css } from "../../../shared/js/theme.js";
+import { colLeft, rowTop } from "./geometry.js";
+import { drawLabels } from "./labels.js";
+import { sharesRows } from "./tiles.js";
+
+export function paintOverlay(app) {
   const [width, height] = app.sizes.map;
   const pen = canvasPen(sharpContext(app.parts.overlay, [width, height]), app.theme);
   for (const tile of app.tiles) {
@@ -11,7 +17,7 @@ function paintOverlay(app) {
   if (app.dragged) pen.box(...app.dragged, { stroke: app.theme.accent, fill: css(app.theme.accentRGB, 0.12) });
 }
 
-function markPinnedRow(app, pen, tile) {
+export function markPinnedRow(app, pen, tile) {
   const { row } = app.view;
   const { zoom } = tile.geometry;
   if (row === null || !sharesRows(app, tile.kind.kind) || row < zoom.top || row >= zoom.bottom) return;
@@ -29,15 +35,15 @@ function outlineRow(app, pen, geometry, row) {
 }
 
 function outlineCell(app, pen, tile) {
-  const { geometry } = tile,
-    { row, col } = app.hover;
+  const { geometry } = tile;
+  const { row, col } = app.hover;
   const { zoom, cell } = geometry;
   if (row < zoom.top || row >= zoom.bottom) return;
   if (col !== null && col >= zoom.left && col < zoom.right) {
-    const wide = Math.max(cell.w, 5),
-      high = Math.max(cell.h, 5);
-    const x = colLeft(geometry, col) + (cell.w - wide) / 2,
-      y = rowTop(geometry, row) + (cell.h - high) / 2;
+    const wide = Math.max(cell.w, 5);
+    const high = Math.max(cell.h, 5);
+    const x = colLeft(geometry, col) + (cell.w - wide) / 2;
+    const y = rowTop(geometry, row) + (cell.h - high) / 2;
     pen.box(x, y, wide, high, { stroke: app.theme.ink, width: 1.5, radius: 2 });
     pen.box(x, geometry.y - 3, wide, 2, { fill: app.theme.accent });
   }

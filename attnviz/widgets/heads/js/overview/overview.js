@@ -1,7 +1,14 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
-function paintOverview(app) {
-  const { view, payload, theme, parts } = app;
+import { pooledByMax } from "../../../shared/js/cells.js";
+import { element, shortText, siteName } from "../../../shared/js/elements.js";
+import { css, imageOf, mix, scaleOf } from "../../../shared/js/theme.js";
+import { choose, togglePin } from "../choice.js";
+import { thumbOf } from "../maps.js";
+import { HEADER, overviewLayout } from "./layout.js";
+
+export function paintOverview(app) {
+  const { view, payload, theme } = app;
   const kind = payload.kinds.get(view.kind);
   const size = app.sizes.grid;
   const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, devicePixelRatio].join(
@@ -83,7 +90,7 @@ function cellNode(app, [layer, head]) {
   );
   if (layer === "mean" || head === "mean") node.classList.add("mean");
   if (narrow) node.classList.add("narrow");
-  node.onclick = () => change(app, { layer, head });
+  node.onclick = () => choose(app, { layer, head });
   node.ondblclick = () => togglePin(app, [app.view.kind, layer, head]);
   app.cells.set(`${layer}/${head}`, { node, canvas, value, foot, layer, head });
   return node;
@@ -119,7 +126,10 @@ function paintTint(app, kind) {
     const tone = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     cell.foot.style.background = tone;
     const name = siteName(cell.layer, cell.head);
-    cell.node.setAttribute("aria-label", (cell.node.title = [name, ...measuredTexts(cell, printed, tinted)].join(", ")));
+    cell.node.setAttribute(
+      "aria-label",
+      (cell.node.title = [name, ...measuredTexts(cell, printed, tinted)].join(", ")),
+    );
   }
   app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { printed, tinted });
 }
@@ -157,7 +167,7 @@ function metricName(app, metric) {
   return unit ? `${label} (${unit})` : label;
 }
 
-const metricLabel = (metric) => metric.replaceAll("_", " ").replace("eos ", "<eos> ");
+export const metricLabel = (metric) => metric.replaceAll("_", " ").replace("eos ", "<eos> ");
 
 function summaryText(app, kind, { printed, tinted }) {
   const count = (number, word) => `${number} ${number === 1 ? word : `${word}s`}`;

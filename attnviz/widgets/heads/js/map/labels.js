@@ -1,11 +1,16 @@
 // Names along a map's edges. Where more of them are than have room, one in so many is named; but what the picture is about
 // always is: the pinned row and the one under the pointer, the keys that it looks at most, the key under the pointer.
 
-const LABEL_LINE = 11, // from one label of a row, or column, to the next
-  STRONGEST = 3, // keys of a row that are always named,
-  STRONG = 0.25; // if they have this share of the largest weight
+import { shortened } from "../../../shared/js/canvas_pen.js";
+import { range } from "../../../shared/js/cells.js";
+import { topKeys } from "../subject.js";
+import { sharesRows } from "./tiles.js";
 
-function drawLabels(app, pen, tile) {
+const LABEL_LINE = 11; // from one label of a row, or column, to the next
+const STRONGEST = 3; // keys of a row that are always named,
+const STRONG = 0.25; // if they have this share of the largest weight
+
+export function drawLabels(app, pen, tile) {
   const { zoom, cell, angle } = tile.geometry;
   const about = aboutOf(app, tile);
   const acrossLabels = angle ? LABEL_LINE / Math.sin(-angle) : 0; // flat ones have room, every one
@@ -37,7 +42,11 @@ function strongestKeys({ kind, map }, row) {
 function placedNames({ from, to, size, need }, wanted) {
   const middle = (index) => (index - from + 0.5) * size;
   const inside = [...new Set(wanted)].filter((index) => index >= from && index < to).sort((a, b) => a - b);
-  const firm = apart(inside.map(middle), need, (to - from) * size).map((at, i) => ({ index: inside[i], at, isFirm: true }));
+  const firm = apart(inside.map(middle), need, (to - from) * size).map((at, i) => ({
+    index: inside[i],
+    at,
+    isFirm: true,
+  }));
   const step = Math.max(1, Math.ceil(need / size));
   const others = range(Math.ceil((to - from) / step))
     .map((i) => ({ index: from + i * step, at: middle(from + i * step) }))
@@ -49,7 +58,8 @@ function placedNames({ from, to, size, need }, wanted) {
 function apart(places, need, end) {
   const moved = [...places];
   for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + need);
-  for (let i = moved.length - 1, limit = end; i >= 0; i--, limit = moved[i + 1] - need) moved[i] = Math.min(moved[i], limit);
+  for (let i = moved.length - 1, limit = end; i >= 0; i--, limit = moved[i + 1] - need)
+    moved[i] = Math.min(moved[i], limit);
   return moved;
 }
 
@@ -58,10 +68,11 @@ function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
   const { geometry, kind } = tile;
   const [input, output] = kind.rows[index];
   const y = geometry.y + at;
-  const weight = strong ? 700 : 400,
-    size = geometry.labelSize;
+  const weight = strong ? 700 : 400;
+  const size = geometry.labelSize;
   let right = geometry.x - 8;
-  if (Math.abs(at - middle) > 1) pen.line(right + 1, y, geometry.x - 2, geometry.y + middle, { stroke: app.theme.faint });
+  if (Math.abs(at - middle) > 1)
+    pen.line(right + 1, y, geometry.x - 2, geometry.y + middle, { stroke: app.theme.faint });
   if (output !== null) {
     const text = shortened(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
     pen.text(text, right, y, { weight, size, align: "right" });
@@ -78,11 +89,12 @@ function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
 }
 
 function drawColLabel(app, pen, { geometry, kind }, { index, at, middle, isFirm = false }) {
-  const text = kind.cols[index],
-    x = geometry.x + at,
-    weight = isFirm ? 600 : 400;
+  const text = kind.cols[index];
+  const x = geometry.x + at;
+  const weight = isFirm ? 600 : 400;
   const { angle, longest } = geometry;
   if (!angle) return pen.text(text, x, geometry.y - 9, { align: "center", weight });
-  if (Math.abs(at - middle) > 1) pen.line(x, geometry.y - 6, geometry.x + middle, geometry.y - 1, { stroke: app.theme.faint });
+  if (Math.abs(at - middle) > 1)
+    pen.line(x, geometry.y - 6, geometry.x + middle, geometry.y - 1, { stroke: app.theme.faint });
   pen.text(shortened(pen, text, longest, { weight }), x + 1, geometry.y - 7, { angle, weight });
 }

@@ -1,0 +1,72 @@
+// The map in focus, or the pinned maps side by side, or the difference of two, as they are painted.
+
+import { canvasPen, sharpContext } from "../../../shared/js/canvas_pen.js";
+import { range } from "../../../shared/js/cells.js";
+import { put, siteName } from "../../../shared/js/elements.js";
+import { activeText } from "../subject.js";
+import { drawTile } from "./tile.js";
+import { rangeOf, tilesOf } from "./tiles.js";
+import { zoomOf } from "./zoom_window.js";
+
+export function paintFocus(app) {
+  const picture = pictureOf(app);
+  if (app.picture !== picture) {
+    app.picture = picture;
+    paintMaps(app);
+  }
+}
+
+// All that the maps' own canvas depends on. Row and pointer lie on the canvas above it: of a long text, painting the
+// maps again for another row would take longer than a frame.
+function pictureOf({ payload, theme, sizes, view }) {
+  const { kind, layer, head, pins, compare, sink, scale, zoom, mask } = view;
+  const drawn = [kind, layer, head, pins, compare, sink, scale, zoom, mask];
+  return JSON.stringify([payload.header.id, theme.key, sizes.map, devicePixelRatio, drawn]);
+}
+
+function paintMaps(app) {
+  const tiles = tilesOf(app);
+  app.range = rangeOf(app, tiles);
+  app.tiles = tiles.map((tile) => ({ ...tile, range: app.range, zoom: zoomOf(app, tile.kind) }));
+  const [w, h] = app.sizes.map;
+  const pen = canvasPen(sharpContext(app.parts.map, [w, h]), app.theme);
+  drawTiles(app, pen, app.tiles, { x: 0, y: 0, w, h });
+}
+
+export function drawTiles(app, pen, tiles, area) {
+  const boxes = boxesFor(tiles.length, area);
+  tiles.forEach((tile, i) => {
+    tile.atLeft = boxes[i].x === boxes[0].x;
+    tile.atBottom = !boxes.some(({ x, y }) => x === boxes[i].x && y > boxes[i].y);
+    drawTile(app, pen, tile, boxes[i]);
+  });
+}
+
+function boxesFor(count, { x, y, w, h }) {
+  const columns = count === 1 ? 1 : w > h * 0.8 || count > 2 ? 2 : 1;
+  const rows = Math.ceil(count / columns);
+  const size = { w: Math.floor(w / columns) - (columns > 1 ? 6 : 0), h: Math.floor(h / rows) - (rows > 1 ? 4 : 0) };
+  return range(count).map((i) => ({
+    x: x + (i % columns) * (size.w + 12),
+    y: y + Math.floor(i / columns) * (size.h + 8),
+    ...size,
+  }));
+}
+
+export function titleOf(app) {
+  const { kind, layer, head, pair } = app.tiles[0];
+  if (app.view.compare === "side") return ["Pinned heads side by side", `${app.tiles.length} of up to 4`];
+  if (pair) return [`${kind.title}, difference`, pair.map(([, l, h]) => siteName(l, h)).join(" − ")];
+  return [`${kind.title}, ${siteName(layer, head)}`, kind.question];
+}
+
+export function paintTitle(app) {
+  const [title, question] = titleOf(app);
+  put(app.parts.title, title);
+  put(app.parts.question, question);
+  app.parts.map.setAttribute("aria-label", `${title}: ${question}. ${activeText(app)}`);
+  const coarse = app.tiles.some((tile) => !tile.map.exact);
+  app.parts.coarse.hidden = !coarse;
+  const pooled = app.tiles.some((tile) => !tile.map.exact && tile.kind.isPooled);
+  put(app.parts.coarse, pooled ? "8-bit, maxima of blocks" : "8-bit");
+}

@@ -1,0 +1,18 @@
+// Cells of the mask: which of them may attend, by the rules and by the paint, and what is said of one.
+
+import { range } from "../../shared/js/cells.js";
+
+export const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
+
+export const stateOf = (app, i) =>
+  !app.payload.rules[i] ? "hidden by a rule" : !app.cells[i] ? "hidden by paint" : "may attend";
+
+export const rowCells = ({ payload: { k } }, row) => range(k).map((col) => row * k + col);
+
+export const colCells = ({ payload: { q, k } }, col) => range(q).map((row) => row * k + col);
+
+export const RULE_HINT = "Paint only hides more, for masks combine with &. “To paint” makes it paintable.";
+
+export function announce(app, text) {
+  app.parts.live.textContent = text ?? "";
+}

@@ -1,0 +1,12 @@
+// The words below the maps.
+
+import { exactText } from "../../shared/js/elements.js";
+import { zoomHint, zoomText } from "./zoom_window.js";
+
+export const legendText = (app) => coloursText(app) + zoomHint(app);
+
+export function coloursText(app) {
+  const { scores, context } = app.panels;
+  const bounds = (high) => `−${exactText(high)} … +${exactText(high)}`;
+  return `Colours: scores ${bounds(scores.high)} · weights 0 … 1${app.payload.context ? ` · context ${bounds(context.high)}` : ""} · hatched: hidden · grey: NaN${zoomText(app)}`;
+}

@@ -1,0 +1,42 @@
+// What a widget shows, and the one way to change it: change(patch) → settle → paint → report. The browser's own choice
+// holds; Python hears of it a moment later and may hand in another (a link, Back).
+//
+// A widget's main.js says who does what, so that whatever calls `change` need not know the painters:
+//   start        its view at first
+//   settle       `(app)`: keeps the view within what there is
+//   fit          `(app)`: measures its place in the page; true when that has another size now
+//   paint        `(app, began)`: draws all of it
+//   reportAfter  `(app, patch)`: milliseconds until Python hears of a change, or null where it hears nothing yet
+//   siteOf       `(app)`: kind, layer and head in words, for the caption of a saved picture
+
+export const SETTLE_MS = 250; // until a choice counts as made: a held arrow key passes many heads
+
+export const createApp = (root, widget, state = {}) => ({ root, widget, seq: 0, parts: {}, ...state });
+
+export function change(app, patch) {
+  const began = performance.now();
+  Object.assign(app.view, patch);
+  app.seq += 1;
+  app.widget.settle(app);
+  app.widget.paint(app, began);
+  reportSoon(app, app.widget.reportAfter(app, patch));
+}
+
+// The view that Python handed in. One that was asked for before the visitor's newest choice does not undo that choice;
+// what Python says nothing of stays as it is.
+export function adopt(app) {
+  const { seq = 0, ...view } = app.payload.header.view;
+  if (!app.view || seq >= app.seq) app.view = { ...app.widget.start, ...app.view, ...view };
+  app.seq = Math.max(app.seq, seq);
+  app.widget.settle(app);
+}
+
+export function report(app) {
+  clearTimeout(app.timer);
+  app.send("view", { ...app.view, seq: app.seq });
+}
+
+export function reportSoon(app, wait = SETTLE_MS) {
+  clearTimeout(app.timer);
+  if (wait !== null) app.timer = setTimeout(() => report(app), wait);
+}

@@ -1,0 +1,22 @@
+"""Modules of the widgets, loaded into an empty page: their pure parts are tested in the browser that runs them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+from attnviz.widgets.bundle import WIDGETS, joined
+
+_LOAD = """async (text) => {
+  globalThis.script = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+}"""
+
+
+def load(page: Page, file: str) -> Callable[..., Any]:
+    """Open an empty page with the exports of a module, named from `attnviz/widgets`, as `script`.
+
+    What comes back evaluates a function of JavaScript there, with an argument if it takes one.
+    """
+    page.goto("about:blank")
+    page.evaluate(_LOAD, joined(WIDGETS / file))
+    return page.evaluate
