@@ -7,7 +7,7 @@ from attnviz.ui.anatomy import claims, counts, skip, state, walk
 from attnviz.ui.cache import traces
 from attnviz.ui.site import experiment, terms
 
-PARTS = {
+TABS = {
     "walk": walk.walk,
     "skip": skip.skip,
     "memory": walk.memory,
@@ -22,7 +22,7 @@ st.html(layout.STYLES / "anatomy.css")
 trace = layout.run_or_refuse(lambda: traces.trace(request))
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)
-terms.parts("part", state.PARTS, view.part, terms.ANATOMY)
+terms.parts("tab", state.TABS, view.tab, terms.ANATOMY)
 bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
-PARTS[view.part](bench, view)
+TABS[view.tab](bench, view)
 layout.end_page(request, trace, view)

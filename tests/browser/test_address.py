@@ -163,12 +163,12 @@ def test_a_parameter_belongs_to_one_page_and_waits_there(page: Page, settled: Ca
     settled(page)
     to_page(page, settled, "Anatomy")
     page.get_by_role("radio", name="Claims").click()
-    expect(page).to_have_url(re.compile("part=claims"))
+    expect(page).to_have_url(re.compile("tab=claims"))
     settled(page)
-    for name, own in (("Heads", "tab=neuron"), ("Implementations", "tab=source"), ("Anatomy", "part=claims")):
+    for name, own in (("Heads", "tab=neuron"), ("Implementations", "tab=source"), ("Anatomy", "tab=claims")):
         to_page(page, settled, name)
         expect(page).to_have_url(re.compile(own))
-        assert len(set(asked(page)) & {"tab", "part"}) == 1, page.url
+        assert len(set(asked(page)) & {"tab"}) == 1, page.url
     for own in ("tab=source", "tab=neuron"):
         page.go_back()
         expect(page).to_have_url(re.compile(own))

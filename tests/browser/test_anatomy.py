@@ -126,7 +126,7 @@ def test_a_saved_picture_says_what_it_is_of(page: Page, settled) -> None:
 @pytest.mark.parametrize("skip", ["contiguous", "scale"])
 def test_a_skipped_line_fills_both_halves_without_scrolling(visitor, settled, size, skip: str) -> None:
     page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
-    opened(page, settled, f"{LINK}&part=skip&skip={skip}")
+    opened(page, settled, f"{LINK}&tab=skip&skip={skip}")
     box = page.get_by_role("listbox")
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight")
     for part in (page.get_by_role("button", name="PNG"), page.locator(".number-rows.left")):
@@ -137,7 +137,7 @@ def test_a_skipped_line_fills_both_halves_without_scrolling(visitor, settled, si
 
 
 def test_a_skipped_line_shows_torchs_error(page: Page, settled) -> None:
-    opened(page, settled, f"{LINK}&part=skip&skip=contiguous")
+    opened(page, settled, f"{LINK}&tab=skip&skip=contiguous")
     expect(page.get_by_text("view size is not compatible").first).to_be_visible(timeout=SLOW)
 
 

@@ -14,7 +14,7 @@ SENTENCE = {"src": "I love you."}
 PAGES = {
     "": {}, "heads": {}, "heads: links": {"tab": "links"}, "heads: model": {"tab": "model"},
     "heads: neuron": {"tab": "neuron"}, "masks": {"masks": "random~window", "fill": "number"},
-    "decoding": {"choose": "sampled", "more": "experiment"}, "anatomy": {}, "anatomy: skip": {"part": "skip"},
+    "decoding": {"choose": "sampled", "more": "experiment"}, "anatomy": {}, "anatomy: skip": {"tab": "skip"},
     "implementations": {}, "implementations: bugs": {"tab": "bugs"},
 }  # fmt: skip
 WRONG = {

@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PARTS = ("walk", "skip", "memory", "claims", "counts", "modulation")
+TABS = ("walk", "skip", "memory", "claims", "counts", "modulation")
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
@@ -17,9 +17,9 @@ def said(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", PARTS)
-def test_every_part_opens_on_every_kind(open_page, part: str, kind: str) -> None:
-    app = open_page("anatomy", src="a big red dog jumped", to="fr", kind=kind, layer="1", head="2", part=part)
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_opens_on_every_kind(open_page, tab: str, kind: str) -> None:
+    app = open_page("anatomy", src="a big red dog jumped", to="fr", kind=kind, layer="1", head="2", tab=tab)
     assert not app.exception
     assert not app.error
 
@@ -41,15 +41,15 @@ def test_a_line_that_is_chosen_is_shown(open_page) -> None:
 
 
 def test_a_skipped_line_shows_torchs_own_error(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr", part="skip", skip="contiguous")
+    app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="contiguous")
     assert "view size is not compatible" in said(app)
-    app = open_page("anatomy", src="a big red dog", to="fr", part="skip", skip="transpose back")
+    app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="transpose back")
     assert "has the right shape" in said(app)
     assert app.get("plotly_chart")
 
 
 def test_memory_is_measured_when_asked(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr", part="claims")
+    app = open_page("anatomy", src="a big red dog", to="fr", tab="claims")
     app.button(key="measure-deletion").click().run()
     assert not app.exception
     assert "profiler" in said(app)
@@ -57,14 +57,14 @@ def test_memory_is_measured_when_asked(open_page) -> None:
 
 
 def test_a_line_that_raises_shows_what_it_was_given_in_numbers_and_as_a_picture(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr", part="skip", skip="contiguous")
+    app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="contiguous")
     assert "the line was given" in said(app)
     assert "<td>context</td>" in said(app)
     assert "which the line was given" in app.get("plotly_chart")[0].proto.spec
 
 
 def test_the_decoders_counts_are_those_of_the_run(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr", tgt="un chien", part="counts")
+    app = open_page("anatomy", src="a big red dog", to="fr", tgt="un chien", tab="counts")
     assert not app.exception
     # <bos:fr>, the pieces of "un chien" and <eos>; the decoder reads all but the last
     row = next(line for line in said(app).split("<tr>") if "<td>tgt_in" in line)
@@ -75,7 +75,7 @@ def test_the_decoders_counts_are_those_of_the_run(open_page) -> None:
 
 
 def test_shapes_that_are_documented_wrongly_stand_beside_the_real_ones(open_page) -> None:
-    text = said(open_page("anatomy", src="a big red dog", to="fr", part="counts"))
+    text = said(open_page("anatomy", src="a big red dog", to="fr", tab="counts"))
     assert "(heads, d_model, d_k) ✗" in text
     assert "(heads, q_len, d_k)" in text
     assert "is invalid for input of size" in text
@@ -83,7 +83,7 @@ def test_shapes_that_are_documented_wrongly_stand_beside_the_real_ones(open_page
 
 
 def test_scores_of_both_kinds_are_measured_when_asked(open_page) -> None:
-    app = open_page("anatomy", src="a big red dog", to="fr", part="claims")
+    app = open_page("anatomy", src="a big red dog", to="fr", tab="claims")
     app.button(key="measure-additive").click().run()
     assert not app.exception
     assert "times the memory" in said(app)
@@ -101,7 +101,7 @@ def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "word"),
-    [({"part": "legs"}, "part"), ({"layout": "x"}, "layout"), ({"line": "99"}, "line"), ({"skip": "all"}, "skip"),
+    [({"tab": "legs"}, "tab"), ({"layout": "x"}, "layout"), ({"line": "99"}, "line"), ({"skip": "all"}, "skip"),
      ({"head": "9"}, "head"), ({"kind": "sideways"}, "kind"), ({"to": "xx"}, "language")],
 )  # fmt: skip
 def test_a_wrong_link_is_one_sentence_and_the_page_goes_on(open_page, wrong: dict[str, str], word: str) -> None:

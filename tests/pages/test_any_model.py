@@ -52,7 +52,7 @@ def test_the_bar_asks_for_what_a_model_takes(open_page, folder) -> None:
 
 
 def test_masks_run_a_checkpoint_again_and_say_what_it_writes(open_page, folder) -> None:
-    app = open_page("masks", model=folder("gpt2"), src="I love you.", room="says", masks="window_1", scope="kind")
+    app = open_page("masks", model=folder("gpt2"), src="I love you.", tab="says", masks="window_1", scope="kind")
     assert not app.exception
     assert not app.error
     assert not any("rules are" in note.value for note in app.info)  # one that cannot be read is dropped with a word
@@ -71,17 +71,17 @@ def test_decoding_a_prompt_step_by_step_equals_one_pass(open_page, folder) -> No
 
 
 def test_a_quadrant_of_a_pair_can_be_chosen(open_page, folder) -> None:
-    app = open_page("heads", model=folder("bert"), src="I love you.", tgt="You too.", part="0-1")
+    app = open_page("heads", model=folder("bert"), src="I love you.", tgt="You too.", quadrant="0-1")
     assert not app.exception
-    choice = next(group for group in app.button_group if group.label == "Part of the maps")
+    choice = next(group for group in app.button_group if group.label == "Quadrant of the maps")
     assert choice.value == "0-1" or choice.value == ["0-1"]
     assert [caption.value for caption in app.caption] == ["Views", "A, B: the two sentences"]
 
 
 def test_the_neuron_view_shows_every_token_and_offers_no_quadrant(open_page, folder) -> None:
-    app = open_page("heads", model=folder("gpt2"), src="I love you.", new="3", part="0-0", tab="neuron")
+    app = open_page("heads", model=folder("gpt2"), src="I love you.", new="3", quadrant="0-0", tab="neuron")
     assert not app.exception
-    assert not [group for group in app.button_group if group.label == "Part of the maps"]
+    assert not [group for group in app.button_group if group.label == "Quadrant of the maps"]
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

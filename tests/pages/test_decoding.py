@@ -178,7 +178,7 @@ def test_a_switch_is_this_visitors_alone(open_page) -> None:
 
 
 def test_a_link_brings_step_and_head_back(open_page) -> None:
-    view = header(open_page("decoding", **PAIR, way="teacher", step="1", map_layer="1", map_head="3"))["view"]
+    view = header(open_page("decoding", **PAIR, way="teacher", step="1", layer="1", head="3"))["view"]
     assert (view["step"], view["layer"], view["head"]) == (1, 1, 3)
     assert view["seq"] == 0, "the number of the choice that this answers: without it Back would change nothing"
 
@@ -231,7 +231,7 @@ def test_smoothing_is_explained_where_it_is_on(open_page) -> None:
         ({"choose": "beam", "beam": "99"}, "beam “99”, but it is a number from 1 to 8"),
         ({"dtype": "int8"}, "dtype “int8”, but it can be float32, float16, bfloat16"),
         ({"dropout": "maybe"}, "dropout “maybe”, but it is true or false"),
-        ({"map_layer": "9"}, "layer “9”, but this model has layers 0 to 1"),
+        ({"layer": "9"}, "layer “9”, but this model has layers 0 to 1"),
         ({"step": "first"}, "step “first”, but it is a position counted from 0"),
     ],
 )

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.analysis.rerun import Writing, Written
 from attnviz.ui.address.painted_mask import painting_to_text
 from attnviz.ui.masks import experiment, pipeline, streaming
-from attnviz.ui.masks.state import ROOMS
+from attnviz.ui.masks.state import TABS
 from tests.pages.masks_page import laboratory, shown, weights
 
 
@@ -18,10 +18,10 @@ def said(app: AppTest) -> str:
     return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
-def test_every_room_opens_for_every_kind(open_page, room: str, kind: str) -> None:
-    app = open_page("masks", src="I love machine learning", to="fr", kind=kind, room=room, masks="causal~window_2")
+def test_every_room_opens_for_every_kind(open_page, tab: str, kind: str) -> None:
+    app = open_page("masks", src="I love machine learning", to="fr", kind=kind, tab=tab, masks="causal~window_2")
     assert not app.exception
     assert not app.error
 
@@ -58,7 +58,7 @@ def test_a_part_of_the_maps_comes_through_the_link(open_page) -> None:
 
 
 def test_all_fills_of_the_dtype_in_force_come_first(open_page) -> None:
-    text = shown(open_page("masks", src="I love you", to="fr", room="fills", dtype="bfloat16", row="0"))
+    text = shown(open_page("masks", src="I love you", to="fr", tab="fills", dtype="bfloat16", row="0"))
     table = text[text.index("<table class='fills'>") :]
     places = [table.index(f">{dtype}</th>") for dtype in ("bfloat16", "float32", "float16")]
     assert places == sorted(places)
@@ -99,13 +99,13 @@ def test_a_causal_mask_between_two_sentences_is_explained(open_page) -> None:
 
 
 def test_the_leak_test_finds_nothing_with_the_mask_and_something_without(open_page) -> None:
-    app = open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="leak", at="3", other="爱")
+    app = open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="leak", at="3", instead="爱")
     assert "are the same to the last bit" in shown(app)
     assert "Without it</b> they move by up to" in shown(app)
 
 
 def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
-    text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", room="rows", arrived="2"))
+    text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="rows", arrived="2"))
     assert "<b>stays</b>" in text
     assert "<b>changes</b>" in text
 
@@ -120,11 +120,11 @@ def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) 
     assert "run" in order, "torch may refuse the run, which the page has to say"
 
 
-@pytest.mark.parametrize("room", ["pipeline", "says"])
-def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page, monkeypatch, room: str) -> None:
+@pytest.mark.parametrize("tab", ["pipeline", "says"])
+def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page, monkeypatch, tab: str) -> None:
     monkeypatch.setattr(streaming, "FIRST", 1e-9)
     monkeypatch.setattr(streaming, "PIECE", 1e-9)
-    app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", room=room)
+    app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", tab=tab)
     assert not app.exception
     assert "tokens so far" not in shown(app)
 
@@ -132,7 +132,7 @@ def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page
 def test_what_the_model_would_say_is_shown_whole_and_as_text(open_page, monkeypatch) -> None:
     said = "l'un <b>& " * 40
     monkeypatch.setattr(Writing, "written", lambda *_: Written(said, (), "cut <i>here"))
-    text = shown(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", room="says"))
+    text = shown(open_page("masks", src="I love you", to="fr", masks="window_1", kind="cross", tab="says"))
     assert text.count(html.escape(said.rstrip())) == 2
     assert "cut &lt;i&gt;here" in text
 

@@ -9,7 +9,7 @@ from attnviz.analysis.masks.mask_spec import RULES
 from attnviz.text.glossary import MASKS
 from attnviz.ui.address.painted_mask import painting_to_text
 from attnviz.ui.masks.controls import FILL_NAMES
-from attnviz.ui.masks.state import ROOMS, rules_to_text
+from attnviz.ui.masks.state import TABS, rules_to_text
 from tests.pages.masks_page import laboratory, shown, shut, weights
 from tests.pages.told_words import told_words
 
@@ -18,10 +18,10 @@ LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
 
 def test_all_fills_open_at_the_row_that_was_painted_shut_unless_another_is_pinned(open_page) -> None:
     paint = shut(open_page("masks", **LINK), 3)
-    app = open_page("masks", **LINK, room="fills", paint=paint)
+    app = open_page("masks", **LINK, tab="fills", paint=paint)
     assert app.selectbox(key="pick-row").value == 3
     assert "Row 3 has no key left" in shown(app)
-    pinned = open_page("masks", **LINK, room="fills", paint=paint, row="1")
+    pinned = open_page("masks", **LINK, tab="fills", paint=paint, row="1")
     assert pinned.selectbox(key="pick-row").value == 1
     assert "no key left" not in shown(pinned)
 
@@ -29,12 +29,12 @@ def test_all_fills_open_at_the_row_that_was_painted_shut_unless_another_is_pinne
 def test_all_fills_open_at_a_row_with_paint_before_one_without(open_page) -> None:
     painted = np.ones_like(weights(open_page("masks", **LINK)), dtype=bool)
     painted[4, 1] = False
-    app = open_page("masks", **LINK, room="fills", paint=painting_to_text(painted))
+    app = open_page("masks", **LINK, tab="fills", paint=painting_to_text(painted))
     assert app.selectbox(key="pick-row").value == 4
 
 
 def test_all_fills_speak_of_the_one_row(open_page) -> None:
-    text = shown(open_page("masks", **LINK, room="fills", row="2"))
+    text = shown(open_page("masks", **LINK, tab="fills", row="2"))
     assert "The row sums to 1" in text
     assert "very row" not in text
 
@@ -68,7 +68,7 @@ def test_the_row_without_keys_is_the_pinned_one_and_other_paint_stays(open_page)
 
 
 def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_page) -> None:
-    app = open_page("masks", **LINK, room="says", masks="none", scope="kind", step="1")
+    app = open_page("masks", **LINK, tab="says", masks="none", scope="kind", step="1")
     text = shown(app)
     assert text.count("at each step there is no future yet") == 2, "over the words, and over the next tokens"
     assert "as in training: position 1 can read what comes after it" in text
@@ -80,17 +80,17 @@ def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_pag
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str) -> None:
-    text = shown(open_page("masks", **LINK, room="says", masks="prefix_1", scope="kind", kind=kind))
+    text = shown(open_page("masks", **LINK, tab="says", masks="prefix_1", scope="kind", kind=kind))
     assert "Both ways agree" in text
     assert "reads nothing that comes after it" in text
     assert "no future yet" in text
 
 
 def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
-    link = {"model": folder("gpt2"), "src": "the cat sat on", "room": "says", "scope": "kind", "step": "1"}
+    link = {"model": folder("gpt2"), "src": "the cat sat on", "tab": "says", "scope": "kind", "step": "1"}
     assert "what differs is the future" in shown(open_page("masks", **link, masks="none"))
     assert "Both ways agree" in shown(open_page("masks", **link, masks="causal"))
-    encoder = open_page("masks", model=folder("bert"), src="the cat sat on", room="says", masks="window_1")
+    encoder = open_page("masks", model=folder("bert"), src="the cat sat on", tab="says", masks="window_1")
     assert not encoder.exception
     assert "no future yet" not in shown(encoder), "it writes nothing"
 
@@ -114,20 +114,20 @@ def labels(app: AppTest) -> set[str]:
     return own | {each.label for each in groups} | {str(option) for each in groups for option in each.options}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_control_rule_fill_and_tab_has_a_definition(open_page, room: str) -> None:
+@pytest.mark.parametrize("tab", TABS)
+def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -> None:
     rules = "~".join(rules_to_text(((name, rule.defaults),)) for name, rule in RULES.items())
     app = open_page(
         "masks",
         **LINK,
-        room=room,
+        tab=tab,
         masks=rules,
         fill="number",
         second="I love you.",
         paint=shut(open_page("masks", **LINK), 1),
     )
     assert not app.exception
-    there = labels(app) | set(FILL_NAMES.values()) | set(RULES) | set(ROOMS.values()) | set(DTYPES)
+    there = labels(app) | set(FILL_NAMES.values()) | set(RULES) | set(TABS.values()) | set(DTYPES)
     said = {"Part of the laboratory", "Run", "Give the row its keys back", "first", "second"}  # no word of their own
     dynamic = {name for name in there if name.startswith(("L0", "all of L", "all layers"))}
     missing = [name for name in there - said - dynamic if name not in MASKS]

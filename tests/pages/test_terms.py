@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.text.glossary import FRAME, SITE, definition
-from attnviz.ui.anatomy.state import PARTS
-from attnviz.ui.implementations.state import TABS
+from attnviz.ui.anatomy import state as anatomy
+from attnviz.ui.implementations import state as implementations
 from attnviz.ui.site.terms import ANATOMY, IMPLEMENTATIONS
 from tests.pages.told_words import told_words
 
@@ -60,12 +60,12 @@ def missing(app: AppTest) -> set[str]:
     return {term for term in found if definition(term)[:40] not in helps.replace("&#x27;", "'")}
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_term_of_anatomy_is_defined_where_it_stands(open_page, part: str) -> None:
-    assert missing(open_page("anatomy", **LINK, part=part)) == set()
+@pytest.mark.parametrize("tab", anatomy.TABS)
+def test_every_term_of_anatomy_is_defined_where_it_stands(open_page, tab: str) -> None:
+    assert missing(open_page("anatomy", **LINK, tab=tab)) == set()
 
 
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", implementations.TABS)
 def test_every_term_of_implementations_is_defined_where_it_stands(open_page, tab: str) -> None:
     assert missing(open_page("implementations", **LINK, tab=tab)) == set()
 

@@ -14,14 +14,21 @@ from attnviz.ui.address import history
 from attnviz.ui.address.fields import Problem
 
 BAR = ("model", "src", "to", "tgt", "new")  # on every page
-_SITE = {name: name for name in ("kind", "layer", "head")}
-# The head in focus goes along to the pages that show one: how each spells it in its address.
-FOCUS: dict[str, dict[str, str]] = {
+_SITE = ("kind", "layer", "head")
+# The head in focus goes along to the pages that show one.
+FOCUS: dict[str, tuple[str, ...]] = {
     "Heads": _SITE,
     "Masks": _SITE,
-    "Decoding": {"map_layer": "layer", "map_head": "head"},
+    "Decoding": ("layer", "head"),
     "Anatomy": _SITE,
     "Implementations": _SITE,
+}
+# Names that older links use: a name means one thing on every page now, and a tab is called tab.
+FORMER = {
+    "Heads": {"part": "quadrant"},
+    "Masks": {"room": "tab", "other": "instead"},
+    "Decoding": {"map_layer": "layer", "map_head": "head"},
+    "Anatomy": {"part": "tab"},
 }
 _OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
 _KEY = "address"
@@ -79,36 +86,37 @@ def begin(page: str) -> None:
 
 def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     """Take over what the address says, and what it leaves out."""
-    spelled = _shared_names(page)
-    for name, shared in spelled.items():
-        memory.shared.pop(shared, None)
+    former, shown = FORMER.get(page, {}), query
+    query = {former.get(name, name): text for name, text in query.items()}
+    shared = _shared(page)
+    for name in shared:
+        memory.shared.pop(name, None)
         if name in query:
-            memory.shared[shared] = query[name]
+            memory.shared[name] = query[name]
     memory.own[page] = {
-        name: text for name, text in query.items() if text and name not in spelled and name not in (*_OF_LINKS, *_SITE)
+        name: text for name, text in query.items() if text and name not in (*shared, *_OF_LINKS, *_SITE)
     }
-    memory.page, memory.shown, memory.linked = page, query, set(query)
+    memory.page, memory.shown, memory.linked = page, shown, set(query)
     memory.is_changed = memory.waits = False
     if not memory.said or any(name in query for name in _OF_LINKS):
         memory.said = {name: query[name] for name in (*_OF_LINKS, "model", "to") if name in query}
 
 
-def _shared_names(page: str) -> dict[str, str]:
-    """How a page's address spells what goes along, and how the session does."""
-    return {name: name for name in BAR} | FOCUS.get(page, {})
+def _shared(page: str) -> tuple[str, ...]:
+    """The names of what goes along from page to page, in a page's address."""
+    return BAR + FOCUS.get(page, ())
 
 
 def text(name: str, default: str = "") -> str:
     """What is chosen for `name` on this page; `default` where nothing is."""
     memory = _memory()
-    shared = _shared_names(memory.page).get(name)
-    return memory.own.get(memory.page, {}).get(name, default) if shared is None else memory.shared.get(shared, default)
+    return _place(memory, name).get(name, default)
 
 
 def texts() -> Texts:
     """All that is chosen on this page."""
     memory = _memory()
-    shared = {name: memory.shared.get(shared, "") for name, shared in _shared_names(memory.page).items()}
+    shared = {name: memory.shared.get(name, "") for name in _shared(memory.page)}
     found = Texts(shared | memory.own.get(memory.page, {}))
     found.linked = frozenset(memory.linked)
     return found
@@ -117,18 +125,21 @@ def texts() -> Texts:
 def write(texts: Mapping[str, str | None]) -> None:
     """Take over choices of the visitor; None gives one up. All texts of a run are one step for Back."""
     memory = _memory()
-    names = _shared_names(memory.page)
     for name, chosen in texts.items():
-        place = memory.shared if name in names else memory.own.setdefault(memory.page, {})
-        key = names.get(name, name)
-        if place.get(key) == chosen or (name != "src" and not place.get(key) and not chosen):
+        place = _place(memory, name)
+        if place.get(name) == chosen or (name != "src" and not place.get(name) and not chosen):
             continue
         memory.is_changed = True
         memory.linked.discard(name)
         if chosen is None:
-            del place[key]
+            del place[name]
         else:
-            place[key] = chosen
+            place[name] = chosen
+
+
+def _place(memory: _Memory, name: str) -> dict[str, str]:
+    """Where a name's text is held: it goes along, or is this page's own."""
+    return memory.shared if name in _shared(memory.page) else memory.own.setdefault(memory.page, {})
 
 
 def write_model(name: str) -> None:
@@ -141,7 +152,7 @@ def write_model(name: str) -> None:
 def address(page: str) -> dict[str, str]:
     """What stands in the address of a page for this visitor: its own choices, and what goes along."""
     memory = _memory()
-    shared = {name: memory.shared.get(key, "") for name, key in _shared_names(page).items()}
+    shared = {name: memory.shared.get(name, "") for name in _shared(page)}
     found = {
         name: chosen
         for name, chosen in (shared | memory.own.get(page, {})).items()

@@ -7,7 +7,7 @@ from attnviz.analysis.anatomy.skipped_lines import SKIPS
 from attnviz.ui.address.fields import choice, whole
 from attnviz.ui.site.experiment import SiteState
 
-PARTS = {
+TABS = {
     "walk": "Shape walk",
     "skip": "Skip a line",
     "memory": "Memory order",
@@ -22,7 +22,7 @@ MOST_LINES = 40
 class AnatomyState(SiteState):
     """`line` is the step of the walk that is shown, `skip` the line that is left out."""
 
-    part: str = choice("walk", tuple(PARTS))
+    tab: str = choice("walk", tuple(TABS))
     layout: str = choice("batch_first", LAYOUTS)
     line: int = whole(0, MOST_LINES)
     skip: str = choice("contiguous", tuple(SKIPS))

@@ -24,7 +24,7 @@ from attnviz.ui.decoding.state import (
 from attnviz.ui.reported import NUMBER, SITE, reported
 
 COMPONENT = "stepper"
-PLACE = {"step": "step", "layer": "map_layer", "head": "map_head"}  # in the address
+PLACE = ("step", "layer", "head")
 PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
@@ -115,7 +115,7 @@ def adopt() -> None:
     chosen = reported(COMPONENT, "view", {"step": NUMBER, "layer": SITE, "head": SITE}) or {}
     shown = st.session_state.get(PLACE_SHOWN, {})
     news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
-    persistent.write({PLACE[name]: str(value) for name, value in news.items()})
+    persistent.write({name: str(value) for name, value in news.items()})
     st.session_state[PLACE_SHOWN] = shown | news
 
 

@@ -46,10 +46,7 @@ def _within(name: str, default: float) -> Any:
 
 @dataclass(frozen=True)
 class DecodingState:
-    """Every option of the page. `top_k` 0 and `top_p` 1 cut nothing; `step` None is the last one.
-
-    Layer and head are called `map_layer` and `map_head` in the address.
-    """
+    """Every option of the page. `top_k` 0 and `top_p` 1 cut nothing; `step` None is the last one."""
 
     way: str = choice("cached", tuple(WAYS))
     choose: str = choice("greedy", tuple(CHOICES))
@@ -70,8 +67,8 @@ class DecodingState:
     ids_seed: int = _within("ids_seed", 0)
     ids_causal: bool = flag(default=True)
     step: int | None = whole(used="the last one")
-    layer: int | str = or_mean(MEAN, of="layer", name="map_layer")
-    head: int | str = or_mean(MEAN, of="head", name="map_head")
+    layer: int | str = or_mean(MEAN, of="layer")
+    head: int | str = or_mean(MEAN, of="head")
 
     @property
     def broken(self) -> tuple[str, ...]:

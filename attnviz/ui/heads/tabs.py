@@ -57,7 +57,7 @@ class TabsState:
     `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `query`
     and `key`, positions of tokens (None: that of the view's row; the one of most weight), and `order` ("position" or
     "contribution").
-    `part` is "whole", or a quadrant such as "0-1": queries of the first part, keys of the second.
+    `quadrant` is "whole", or one such as "0-1": queries of the first part, keys of the second.
     """
 
     view: HeadsState
@@ -70,12 +70,12 @@ class TabsState:
     query: int | None = whole()
     key: int | None = whole()
     order: str = choice("position", ("position", "contribution"))
-    part: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
+    quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
 
     @property
     def parts(self) -> tuple[int, int] | None:
         """The quadrant as numbers of parts, None for the whole map."""
-        query, _, key = self.part.partition("-")
+        query, _, key = self.quadrant.partition("-")
         return (int(query), int(key)) if key else None
 
     def to_params(self) -> dict[str, str]:
@@ -99,10 +99,12 @@ def current(texts: Mapping[str, str], trace: "Trace", view: HeadsState) -> TabsS
     """What the texts ask for; what they ask wrongly is said above the picture."""
     quadrants = _quadrants(trace, view)
     start = replace(TabsState(view), lines=_in_focus(view, trace.shape(view.kind)))
-    tabbed, problems = read(TabsState, texts, {"lines": trace.shape(view.kind), "part": quadrants}, start, view=view)
+    tabbed, problems = read(
+        TabsState, texts, {"lines": trace.shape(view.kind), "quadrant": quadrants}, start, view=view
+    )
     layout.note(*persistent.of_link(problems))
     if quadrants and tabbed.tab != "neuron":  # which shows every token
-        _choose_part(quadrants, tabbed.part, is_pair=view.kind == "encoder_self")
+        _choose_quadrant(quadrants, tabbed.quadrant, is_pair=view.kind == "encoder_self")
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed
 
@@ -123,11 +125,11 @@ def _in_focus(view: HeadsState, sizes: tuple[int, int]) -> tuple[tuple[int, int]
     return tuple((layer, head) for layer in layers for head in heads)
 
 
-def _choose_part(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
+def _choose_quadrant(found: dict[str, str], chosen: str, *, is_pair: bool) -> None:
     with st.session_state["parts-slot"], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
         said = "A, B: the two sentences" if is_pair else "A: the prompt, B: what was written"
         st.caption(said, width="content", help=definition("Quadrants"))
-        segments("part", "Part of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
+        segments("quadrant", "Quadrant of the maps", {WHOLE: "A + B"} | found, chosen, hide_label=True)
 
 
 def take(texts: Mapping[str, object]) -> None:

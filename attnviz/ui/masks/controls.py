@@ -15,8 +15,8 @@ from attnviz.ui.masks.state import (
     LEAST_FILL,
     MAX_SECOND,
     MOST_FILL,
-    ROOMS,
     SCOPES,
+    TABS,
     MaskBounds,
     MasksState,
     fitting,
@@ -121,9 +121,9 @@ def fill(view: MasksState) -> None:
     _segments("scope", "In force at", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
-def room(view: MasksState) -> None:
+def tabs(view: MasksState) -> None:
     """Which part of the laboratory is open."""
-    widgets.segments("room", "Part of the laboratory", ROOMS, view.room, hide_label=True)
+    widgets.segments("tab", "Part of the laboratory", TABS, view.tab, hide_label=True)
 
 
 def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:

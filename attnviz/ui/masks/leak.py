@@ -50,8 +50,8 @@ def leak(bench: MaskExperiment) -> None:
 def _replacement(bench: MaskExperiment, at: int) -> Token:
     empty = "empty: the target's other tokens"
     label = "by the first token of"
-    text_field("other", label, bench.view.other, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
-    trace, other = bench.trace, bench.view.other
+    text_field("instead", label, bench.view.instead, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
+    trace, other = bench.trace, bench.view.instead
     pieces = bench.model.pieces(other, to=trace.to) if other.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
     others = [token for token in reversed(ins) if token.id != trace.query_tokens("decoder_self")[at].id]

@@ -1,4 +1,4 @@
-"""The room where the model has run again with the mask in force: its words, its next tokens, every later map.
+"""The tab where the model has run again with the mask in force: its words, its next tokens, every later map.
 
 The words are written step by step and the next tokens come from one pass over the whole target; each says so, for a
 mask between target positions means something else in each.

@@ -1,4 +1,4 @@
-"""The Masks page below its top bar: controls, and the room that is open."""
+"""The Masks page below its top bar: controls, and the tab that is open."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from attnviz.ui.masks import broadcast, controls, experiment, fills, leak, outpu
 from attnviz.ui.masks.state import MasksState
 from attnviz.ui.request import Request
 
-ROOMS = {
+TABS = {
     "pipeline": pipeline.below,
     "says": output.says,
     "fills": fills.fills,
@@ -18,15 +18,15 @@ ROOMS = {
 
 
 def laboratory(request: Request, trace, view: MasksState) -> None:
-    """Draw the room that is open, and the controls; the room first, for it is what an edit waits for."""
+    """Draw the tab that is open, and the controls; the tab first, for it is what an edit waits for."""
     # On a phone the picture comes first: see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")
     with right:
-        controls.room(view)
+        controls.tabs(view)
         bench = layout.run_or_refuse(lambda: experiment.mask_experiment(request, trace, view))
         captions.about(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
-        if view.room == "pipeline":
+        if view.tab == "pipeline":
             pipeline.picture(bench)
     with left, st.container(key="mask-controls"):
         controls.site(trace, view)
@@ -35,4 +35,4 @@ def laboratory(request: Request, trace, view: MasksState) -> None:
         controls.fill(view)
         controls.batch(view)
     with right:
-        ROOMS[view.room](bench)
+        TABS[view.tab](bench)

@@ -1,4 +1,4 @@
-"""The laboratory's main room: the pipeline of one head with a mask to paint, and what the model would now say."""
+"""The laboratory's main tab: the pipeline of one head with a mask to paint, and what the model would now say."""
 
 import html
 

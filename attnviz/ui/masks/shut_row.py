@@ -10,7 +10,7 @@ from attnviz.ui.masks.experiment import MaskExperiment
 
 
 def preset(bench: MaskExperiment) -> None:
-    """A button that paints a row shut and opens the room that says what becomes of it."""
+    """A button that paints a row shut and opens the tab that says what becomes of it."""
     row = _pinned(bench)
     row = min(2, bench.shape[0] - 1) if row is None else row
     st.button(
@@ -53,4 +53,4 @@ def _painted(bench: MaskExperiment, row: int, *, sees: bool) -> str:
 
 
 def _show(paint: str, row: int) -> None:
-    persistent.write({"paint": paint, "row": str(row), "room": "fills"})
+    persistent.write({"paint": paint, "row": str(row), "tab": "fills"})

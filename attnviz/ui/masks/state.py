@@ -13,7 +13,7 @@ from attnviz.ui.address.fields import Problem, Say, choice, declared, index, num
 from attnviz.ui.address.painted_mask import painting_of_text
 
 SCOPES = ("head", "layer", "kind")
-ROOMS = {
+TABS = {
     "pipeline": "Pipeline",
     "says": "What it would say",
     "fills": "All fills",
@@ -73,7 +73,8 @@ class MasksState:
 
     `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
     key after the last; `paint` is the painted mask as text; `item` is the sentence of the batch that is shown;
-    `second` the sentence that joins the batch, "" for none; `at` and `other` are the leak test's position and text.
+    `second` the sentence that joins the batch, "" for none; `at` and `instead` are the leak test's position and what
+    is put there.
     """
 
     kind: Kind = choice("decoder_self")
@@ -87,13 +88,13 @@ class MasksState:
     number: float = number(-10.0, LEAST_FILL, MOST_FILL)
     dtype: str = choice("float32", DTYPES)
     scope: str = choice("head", SCOPES)
-    room: str = choice("pipeline", tuple(ROOMS))
+    tab: str = choice("pipeline", tuple(TABS))
     second: str = text(limit=MAX_SECOND)
     item: int = whole(0, 2)
     step: int | None = whole()
     arrived: int = whole(2, 100)
     at: int | None = whole()
-    other: str = text(limit=MAX_SECOND)
+    instead: str = text(limit=MAX_SECOND)
 
     @property
     def choice(self) -> FillChoice:

@@ -81,7 +81,7 @@ def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
 
 
 def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Callable[[Page], None]) -> None:
-    opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&map_layer=1&map_head=3")
+    opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&layer=1&head=3")
     page.get_by_role("link", name="Open step 1 in Heads").click()
     page.wait_for_url("**/heads?**")
     page.locator(".avz[data-attnviz-painted]").wait_for(timeout=60_000)
@@ -217,7 +217,7 @@ def point_at_a_cell(page: Page) -> None:
 
 
 def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page: Page) -> None:
-    opened(page, f"{PATH}&step=5&map_layer=0&map_head=0")
+    opened(page, f"{PATH}&step=5&layer=0&head=0")
     point_at_a_cell(page)
     tip = page.locator(".map-box .tip")
     first = tip.inner_text()

@@ -64,7 +64,7 @@ def test_a_finger_is_told_the_same(visitor, settled) -> None:
 
 
 def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled) -> None:
-    page.goto(f"{LINK}&room=fills")
+    page.goto(f"{LINK}&tab=fills")
     settled(page)
     head = page.locator("table.fills [data-term='masked']")
     head.scroll_into_view_if_needed()
@@ -151,5 +151,5 @@ def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, set
     expect(cards.nth(2)).to_contain_text("zeros")
     tops = [box["y"] for card in cards.all() if (box := card.bounding_box())]
     assert max(tops) - min(tops) < 2, "beside each other"
-    expect(page).to_have_url(re.compile("room=fills"))
+    expect(page).to_have_url(re.compile("tab=fills"))
     expect(page).to_have_url(re.compile("paint="))

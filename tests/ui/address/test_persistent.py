@@ -91,10 +91,10 @@ def test_an_address_stays_as_the_link_has_it_until_something_is_chosen() -> None
 
 def test_the_head_in_focus_goes_along_and_a_pages_own_choices_wait_there() -> None:
     app = _opened("Heads", src="dog", kind="cross", layer="2", head="3", tab="links")
-    assert _said(_on(app, "Masks", room="leak")) == {
-        "src": "dog", "kind": "cross", "layer": "2", "head": "3", "room": "leak",
+    assert _said(_on(app, "Masks", tab="leak")) == {
+        "src": "dog", "kind": "cross", "layer": "2", "head": "3", "tab": "leak",
     }  # fmt: skip
-    assert _said(_on(app, "Decoding", map_head="1")) == {"src": "dog", "map_layer": "2", "map_head": "1"}
+    assert _said(_on(app, "Decoding", head="1")) == {"src": "dog", "layer": "2", "head": "1"}
     assert _said(_on(app, "Welcome")) == {"src": "dog"}
     assert _said(_on(app, "Heads")) == {"src": "dog", "kind": "cross", "layer": "2", "head": "1", "tab": "links"}
 
@@ -103,6 +103,21 @@ def test_the_head_of_another_pages_address_is_no_choice_of_a_page_that_spells_it
     """Back pressed twice at once can ask for one page with the address of the next."""
     app = _opened("Decoding", src="I love you.", kind="cross", layer="1", head="3", step="2")
     assert dict(app.session_state["address"].own["Decoding"]) == {"step": "2"}
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "means"),
+    [
+        ("Masks", {"room": "leak", "other": "dog"}, {"tab": "leak", "instead": "dog"}),
+        ("Anatomy", {"part": "claims"}, {"tab": "claims"}),
+        ("Heads", {"part": "0-1", "tab": "links"}, {"quadrant": "0-1", "tab": "links"}),
+        ("Decoding", {"map_layer": "1", "map_head": "2"}, {"layer": "1", "head": "2"}),
+    ],
+)
+def test_an_older_link_says_the_same_and_stays_as_it_is(page: str, link: dict, means: dict) -> None:
+    app = _opened(page, **link)
+    assert _said(app) == link
+    assert _said(_on(app, page, step="3")) == means | {"step": "3"}
 
 
 def test_an_emptied_sentence_is_a_choice_and_other_empty_texts_are_none() -> None:
@@ -118,5 +133,5 @@ def test_what_no_link_asked_for_leaves_the_address_without_a_word() -> None:
     _on(app, "Masks")
     assert memory.linked == set()
     memory.aside["Masks", problem[0].name] = "7"
-    assert _said(_on(app, "Masks", room="leak")) == {"room": "leak"}
+    assert _said(_on(app, "Masks", tab="leak")) == {"tab": "leak"}
     assert _said(_on(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
