@@ -7,7 +7,6 @@ from attnviz.analysis.heads.metric_table import head_metrics
 from attnviz.maps.selection import select
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
-from attnviz.widgets.wire import unpack
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
 
@@ -19,16 +18,18 @@ def rows() -> Iterator[Row]:
         trace = translator().trace(text, to="fr", tgt_text=text)
         maps = {kind: select(trace, kind) for kind in trace.kinds}
         payload = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
-        header, _ = unpack(payload)
         yield Row(
-            f"payload without float32 maps, {length} tokens", _bytes_a_cell(header, payload), "bytes a cell", 1.15
+            f"payload without float32 maps, {length} tokens",
+            _bytes_a_cell(payload.header, payload.packed()),
+            "bytes a cell",
+            1.15,
         )
-        yield Row(f"payload, {length} tokens", len(payload) / 1e3, "kB")
+        yield Row(f"payload, {length} tokens", len(payload.packed()) / 1e3, "kB")
 
 
-def _bytes_a_cell(header: dict, payload: bytes) -> float:
+def _bytes_a_cell(header: dict, packed: bytes) -> float:
     shapes = {kind["kind"]: kind["shape"] for kind in header["kinds"]}
     thumbnails = {kind["kind"]: kind["overview"] for kind in header["kinds"]}
     cells = sum(prod(shapes[kind][:2]) * view["height"] * view["width"] for kind, view in thumbnails.items())
     exact = sum(4 * prod(shapes[entry["kind"]][2 * ("layer" in entry) :]) for entry in header["exact"])
-    return (len(payload) - exact) / cells
+    return (len(packed) - exact) / cells

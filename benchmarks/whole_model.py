@@ -56,7 +56,8 @@ def _payload() -> bytes:
     trace = attnviz.from_tensors(_attention(), [f"w{at}" for at in range(TOKENS)])
     view = {"kind": "encoder_self", "layer": 0, "head": 0, "mini": "map", "open": False}
     thumbs = trace.thumbnails("encoder_self", side=SIDE)
-    return whole_model_payload(thumbs, "encoder_self", kinds=trace.kinds, size=(TOKENS, TOKENS), view=view)
+    size = (TOKENS, TOKENS)
+    return whole_model_payload(thumbs, "encoder_self", kinds=trace.kinds, size=size, view=view).packed()
 
 
 def _ours() -> float:

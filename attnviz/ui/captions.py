@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.views import captions
 from attnviz.views.captions import Caption
-from attnviz.widgets import wire
+from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
@@ -22,9 +22,9 @@ def about(trace: "Trace", model: "str | Entry", *, site: str = "", **which) -> N
     st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)
 
 
-def on(payload: bytes, *, site: str = "") -> bytes:
+def on(payload: Payload, *, site: str = "") -> Payload:
     """A component's payload with the caption; the component knows kind, layer and head, or `site` says them."""
-    return wire.captioned(payload, replace(_current(), site=site))
+    return payload.captioned(replace(_current(), site=site))
 
 
 def lines(site: str | None = None) -> list[str]:

@@ -1,6 +1,6 @@
 """Widgets on a Streamlit page: each function draws one, and says which session key its choice is found under.
 
-What a widget draws from is a payload of bytes (`attnviz.widgets.*.payload`); the visitor's choice is in
+What a widget draws from is a `Payload` (`attnviz.widgets.*.payload`); the visitor's choice is in
 ``st.session_state[key]["view"]`` (the mask laboratory's in ``["edit"]``), read through `attnviz.ui.reported`.
 """
 
@@ -17,6 +17,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.reported import NUMBER, reported
 from attnviz.ui.resend import unless_unchanged
 from attnviz.widgets.bundle import Source, source
+from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
 
@@ -81,33 +82,33 @@ def _nothing() -> None:
     """A component's state is kept only where somebody listens to it."""
 
 
-def _view(name: str, payload: bytes, key: str, on_change: OnChange) -> dict[str, Any]:
+def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
     result = _mounted(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
 
-def heads(payload: bytes, *, key: str = "heads", on_change: OnChange = _nothing) -> dict[str, Any] | None:
+def heads(payload: Payload, *, key: str = "heads", on_change: OnChange = _nothing) -> dict[str, Any] | None:
     """Everything on the Heads tab, from data that the browser has; what is in view, or None before the first choice."""
     return _view("heads", payload, key, on_change).get("view")
 
 
-def links(payload: bytes, *, key: str = "links", on_change: OnChange) -> None:
+def links(payload: Payload, *, key: str = "links", on_change: OnChange) -> None:
     """Two sentences as columns, and lines between their tokens for the heads that are chosen."""
     _view("links", payload, key, on_change)
 
 
-def whole_model(payload: bytes, *, key: str = "whole_model", on_change: OnChange) -> None:
+def whole_model(payload: Payload, *, key: str = "whole_model", on_change: OnChange) -> None:
     """Every head of every layer at once, small, as a map or as lines; a click opens it."""
     _view("whole_model", payload, key, on_change)
 
 
-def neuron(payload: bytes, *, key: str = "neuron", on_change: OnChange) -> None:
+def neuron(payload: Payload, *, key: str = "neuron", on_change: OnChange) -> None:
     """One query and one key of a head, number by number, down to their weight."""
     _view("neuron", payload, key, on_change)
 
 
-def stepper(payload: bytes, *, key: str = "stepper", on_change: OnChange) -> None:
+def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange) -> None:
     """The training table on the left, one decoding step after another on the right.
 
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
@@ -116,14 +117,14 @@ def stepper(payload: bytes, *, key: str = "stepper", on_change: OnChange) -> Non
     _view("stepper", payload, key, on_change)
 
 
-def mask_lab(payload: bytes, *, key: str = "mask-lab", on_change: OnChange) -> None:
+def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) -> None:
     """Scores, masked scores, weights and context of one head, linked, and a mask to paint.
 
     After an edit `on_change` runs; `st.session_state[key]["edit"]` then holds what was edited: `paint` is the painted
     mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits, and `bake` asks for the
     rules to be given up, because the paint now says all that they said.
     """
-    _mounted("mask_lab")(key=key, data=payload, on_edit_change=on_change)
+    _mounted("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
     persistent.catch_up(key, on_change)
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.reported import NUMBER, reported
-from attnviz.widgets.wire import pack, unpack
+from attnviz.widgets.wire import Payload
 
 
-def unless_unchanged(payload: bytes, key: str) -> bytes:
+def unless_unchanged(payload: Payload, key: str) -> bytes:
     """The bytes sent last, where the browser holds all that `payload` says; else `payload`.
 
     After each choice of the visitor only the view in the header differs, and that the browser knows already: the same
@@ -19,16 +19,16 @@ def unless_unchanged(payload: bytes, key: str) -> bytes:
     in_view = st.session_state[key]["view"] if counted else None
     memory = f"_attnviz_{key}_drawn"
     drawn = st.session_state.get(memory)
-    header, blobs = unpack(payload)
+    header = payload.header
     view, seq = _without_seq(header["view"]), (counted or {"seq": 0})["seq"]
     if in_view and drawn and drawn["id"] == header["id"]:
         held = _without_seq(in_view) if seq > drawn["seq"] else drawn["view"]
         if all(name in held and held[name] == value for name, value in view.items()):
             drawn.update(view=held, seq=seq)
-            return drawn["payload"]
-    payload = pack({**header, "view": {**view, "seq": seq}}, bytes(blobs))
-    st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "payload": payload}
-    return payload
+            return drawn["packed"]
+    packed = payload.with_view({**view, "seq": seq}).packed()
+    st.session_state[memory] = {"id": header["id"], "view": view, "seq": seq, "packed": packed}
+    return packed
 
 
 def _without_seq(view: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A JSON header and typed arrays as one run of bytes, which a browser can read without copying.
+"""What a widget draws from: a JSON header and typed arrays as one run of bytes, read in a browser without copying.
 
 Layout: `u32` little-endian length of the header, the header as UTF-8 JSON, zero padding to a multiple of four, then the
 blob area. Offsets in the header are relative to the blob area and are multiples of four.
@@ -8,29 +8,42 @@ import hashlib
 import json
 import struct
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attnviz.views.captions import Caption
 
-if TYPE_CHECKING:
-    pass
+
+class Payload(NamedTuple):
+    """What a widget draws from. `header["id"]` is a name of what is drawn, `header["view"]` what of it is in view."""
+
+    header: dict[str, Any]
+    blobs: bytes
+
+    def with_view(self, view: dict[str, Any]) -> "Payload":
+        """The same numbers with another view."""
+        return self._replace(header={**self.header, "view": view})
+
+    def captioned(self, caption: Caption) -> "Payload":
+        """With a caption for what is saved; the same picture under another caption has another id."""
+        told = asdict(caption)
+        name = hashlib.blake2b(f"{self.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return self._replace(header={**self.header, "id": name, "caption": told})
+
+    def packed(self) -> bytes:
+        """As bytes; the inverse of `unpack`."""
+        # A lone surrogate cannot be encoded as UTF-8, so that everything outside ASCII that is one stays escaped.
+        text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        encoded = text.encode("utf-8", "backslashreplace")
+        return struct.pack("<I", len(encoded)) + encoded + bytes(-(4 + len(encoded)) % 4) + self.blobs
 
 
-def unpack(payload: bytes) -> tuple[dict[str, Any], memoryview]:
-    """The header of a payload and its blob area."""
-    (length,) = struct.unpack_from("<I", payload)
+def unpack(packed: bytes) -> Payload:
+    """What stands in the bytes of `Payload.packed`."""
+    (length,) = struct.unpack_from("<I", packed)
     start = 4 + length + (-(4 + length)) % 4
-    return json.loads(payload[4 : 4 + length]), memoryview(payload)[start:]
-
-
-def pack(header: dict[str, Any], blobs: bytes) -> bytes:
-    """Header and blob area as one payload; the inverse of `unpacked`."""
-    # A lone surrogate cannot be encoded as UTF-8, so that everything outside ASCII that is one stays escaped.
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    encoded = text.encode("utf-8", "backslashreplace")
-    return struct.pack("<I", len(encoded)) + encoded + bytes(-(4 + len(encoded)) % 4) + blobs
+    return Payload(json.loads(packed[4 : 4 + length]), packed[start:])
 
 
 class Blobs:
@@ -57,11 +70,3 @@ class Blobs:
     def joined(self) -> bytes:
         """The blob area."""
         return b"".join(self._pieces)
-
-
-def captioned(payload: bytes, caption: Caption) -> bytes:
-    """A component's payload with the caption in its header; the same picture under another caption has another id."""
-    header, blobs = unpack(payload)
-    told = asdict(caption)
-    name = hashlib.blake2b(f"{header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return pack({**header, "id": name, "caption": told}, bytes(blobs))

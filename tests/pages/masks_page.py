@@ -7,7 +7,7 @@ from attnviz.ui.address.painted_mask import painting_to_text
 from attnviz.widgets.wire import unpack
 
 
-def laboratory(app: AppTest) -> tuple[dict, memoryview]:
+def laboratory(app: AppTest) -> tuple[dict, bytes]:
     """What the component is told, and its numbers."""
     return next(unpack(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes)
 

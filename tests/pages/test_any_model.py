@@ -39,7 +39,7 @@ def test_every_architecture_is_drawn(open_page, folder, name: str) -> None:
     assert not app.exception
     assert not app.error
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    told = unpack(component.proto.bytes)[0]
+    told = unpack(component.proto.bytes).header
     kinds = {"ENCODERS": ["encoder_self"], "DECODERS": ["decoder_self"]}
     wanted = next((kinds[group] for group in kinds if name in getattr(checkpoints, group)), None)
     assert [kind["kind"] for kind in told["kinds"]] == (wanted or ["encoder_self", "decoder_self", "cross"])
@@ -65,7 +65,7 @@ def test_decoding_a_prompt_step_by_step_equals_one_pass(open_page, folder) -> No
         app = open_page("decoding", model=folder("gpt2"), src="I love you.", way=way, new="3")
         assert not app.exception
         assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
-        told = next(unpack(part.proto.bytes)[0] for part in app.get("bidi_component") if part.proto.bytes)
+        told = next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
         rows, steps = told["training"]["rows"], told["steps"]
         assert [step["input"] for step in steps] == [row["input"] for row in rows], "prompt and continuation are fed"
 
@@ -131,7 +131,7 @@ def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str
     assert not app.exception
     assert not app.error
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    told = unpack(component.proto.bytes)[0]
+    told = unpack(component.proto.bytes).header
     assert told["title"]
     if tab == "neuron":
         assert (told["layer"], told["head"]) == (1, 2)

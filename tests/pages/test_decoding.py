@@ -19,7 +19,7 @@ PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
 def header(app: AppTest) -> dict:
     """What the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpack(component.proto.bytes)[0]
+    return unpack(component.proto.bytes).header
 
 
 def verdict(app: AppTest) -> str:

@@ -14,7 +14,7 @@ from attnviz.widgets.wire import unpack
 def header(app: AppTest) -> dict:
     """What the component is told, less the bytes of its maps."""
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpack(component.proto.bytes)[0]
+    return unpack(component.proto.bytes).header
 
 
 def said(app: AppTest) -> str:

@@ -1,6 +1,6 @@
 """What a joined script gives, in a browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ _RUN = """async ([text, act]) => {
 
 
 @pytest.fixture
-def run(browser) -> Callable[[str, str], Any]:
+def run(browser) -> Iterator[Callable[[str, str], Any]]:
     """`run(script, act)`: what the function `act` gives for the module whose text is `script`."""
     page = browser.new_page()
     page.goto("about:blank")

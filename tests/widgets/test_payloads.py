@@ -15,7 +15,7 @@ from attnviz.widgets.links import fine_lines
 from attnviz.widgets.links.payload import links_payload
 from attnviz.widgets.neuron.payload import neuron_payload
 from attnviz.widgets.whole_model.payload import whole_model_payload
-from attnviz.widgets.wire import unpack
+from attnviz.widgets.wire import Payload
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +23,15 @@ def trace():
     return tiny_translator().trace("I love you.", to="fr", tgt_text="je t'aime")
 
 
-def array(payload: bytes, name: str, dtype: str, count: int) -> np.ndarray:
-    header, blobs = unpack(payload)
+def array(payload: Payload, name: str, dtype: str, count: int) -> np.ndarray:
+    header, blobs = payload
     return np.frombuffer(blobs, dtype, count, header[name])
 
 
 def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
     maps = select(trace, "cross")
     payload = links_payload([maps], trace.kinds, view={})
-    header = unpack(payload)[0]
+    header = payload[0]
     layers, heads, rows, cols = maps.attn.shape
     assert header["shape"] == [layers, heads, rows, cols]
     starts = array(payload, "starts", "<u4", layers * heads * rows + 1)
@@ -46,7 +46,7 @@ def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
 
 
 def test_labels_are_those_of_the_trace(trace) -> None:
-    header = unpack(links_payload([select(trace, "cross")], trace.kinds, view={}))[0]
+    header = links_payload([select(trace, "cross")], trace.kinds, view={})[0]
     assert [row for row, _ in header["rows"]] == [token.text for token in trace.query_tokens("cross")]
     assert [row for _, row in header["rows"]] == [token.text for token in trace.output_tokens("cross")]
     assert header["cols"] == [token.text for token in trace.key_tokens("cross")]
@@ -78,7 +78,7 @@ def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
     heads = [(1, 2), (0, 1)]
     assert fine_lines.wanted(coarse, heads)
     payload = fine_lines.refined(coarse, heads, (attn[at].numpy() for at in heads))
-    header, blobs = unpack(payload)
+    header, blobs = payload
     fine = header["fine"]
     assert (fine["heads"], fine["threshold"]) == ([[1, 2], [0, 1]], FAINTEST)
     starts = np.frombuffer(blobs, "<u4", 2 * 50 + 1, fine["starts"])
@@ -91,7 +91,7 @@ def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
             dense[row, cols[first:last]] = weights[first:last]
         assert np.array_equal(dense, np.where(attn[at] >= FAINTEST, attn[at], 0))
         assert fine["shares"][place] == pytest.approx(dense.sum() / float(attn[at].sum()), abs=1e-4)
-    before = unpack(coarse)[0]
+    before = coarse[0]
     assert header["base"] == before["base"] != header["id"]
     assert (
         array(payload, "line_weights", "<f4", header["count"]).tolist()
@@ -130,7 +130,7 @@ def test_the_whole_model_is_one_byte_a_cell(trace) -> None:
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_queries_keys_and_masks_are_those_that_ran(trace, kind) -> None:
     payload = neuron_payload(trace, kind, layer=1, head=2, view={})
-    header = unpack(payload)[0]
+    header = payload[0]
     q_len, k_len, d_k = header["sizes"]
     query = array(payload, "query", "<f4", q_len * d_k).reshape(q_len, d_k)
     key = array(payload, "key", "<f4", k_len * d_k).reshape(k_len, d_k)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.ui.cache.room import Room
-from attnviz.widgets.wire import pack, unpack
+from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
@@ -19,10 +19,11 @@ Made = TypeVar("Made")
 ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is made of them
 
 
-def cached_payload(trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], bytes]) -> bytes:
+def cached_payload(
+    trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], Payload]
+) -> Payload:
     """`make()`, or what it gave before for the same weights, sentences and `how`; with `view` in its header."""
-    header, blobs = unpack(cached(trace, how, make=make))
-    return pack({**header, "view": view}, bytes(blobs))
+    return cached(trace, how, make=make).with_view(view)
 
 
 def cached(trace: "Trace", how: tuple[Any, ...], *, make: Callable[[], Made]) -> Made:

@@ -13,6 +13,7 @@ from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
 from attnviz.widgets.heads.sentences import sentence_strip
+from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
@@ -91,7 +92,7 @@ def _whole_model(trace: "Trace", tabs: TabsState) -> None:
     kind = tabs.view.kind
     view = {"kind": kind, "layer": tabs.view.layer, "head": tabs.view.head, "mini": tabs.mini, "open": False}
 
-    def make() -> bytes:
+    def make() -> Payload:
         thumbs, size = _small(trace, tabs)
         return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
 

@@ -99,9 +99,6 @@ class HeadsState:
         return asdict(self)
 
 
-FIELDS = tuple(HeadsState().to_params())
-
-
 def view_of(params: Mapping[str, str], bounds: Bounds, start: HeadsState) -> tuple[HeadsState, tuple[Problem, ...]]:
     """The view that texts ask for, and a sentence for each one that asks for something that is not there.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.views import colour
 from attnviz.views.labels import KINDS
-from attnviz.widgets.wire import Blobs, pack
+from attnviz.widgets.wire import Blobs, Payload
 
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
@@ -26,10 +26,10 @@ def opening(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
     }
 
 
-def closing(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> bytes:
+def closing(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Payload:
     """The payload: what is drawn has a name, so that equal bytes are recognised; the view stands beside it."""
     name = blobs.digest(header)
-    return pack({**header, "base": name, "id": name, "view": view}, blobs.joined())
+    return Payload({**header, "base": name, "id": name, "view": view}, blobs.joined())
 
 
 def _scale(name: str) -> np.ndarray:

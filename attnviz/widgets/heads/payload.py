@@ -14,7 +14,7 @@ import pandas as pd
 
 from attnviz.widgets.heads.metric_columns import metric_columns
 from attnviz.widgets.heads.sentences import labels, packed_strip
-from attnviz.widgets.wire import Blobs, pack
+from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
     pass
@@ -74,8 +74,8 @@ THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak 
 
 def heads_payload(
     shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000
-) -> bytes:
-    """The bytes that the Heads component draws from.
+) -> Payload:
+    """What the Heads widget draws from.
 
     Args:
         shown: kind -> its maps, labels and mask, in the order of the tabs.
@@ -100,7 +100,7 @@ def heads_payload(
     header["base"] = blobs.digest(header)
     header["exact"] = _exact(shown, view, blobs, budget)
     header["id"] = blobs.digest(header)
-    return pack({**header, "view": view}, blobs.joined())
+    return Payload({**header, "view": view}, blobs.joined())
 
 
 def _kind(kind: str, maps: "Maps | LazyMaps", blobs: Blobs) -> dict[str, Any]:

@@ -6,27 +6,27 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from attnviz.maps.lines import FAINTEST, strongest
-from attnviz.widgets.wire import Blobs, pack, unpack
+from attnviz.widgets.wire import Blobs, Payload
 
 MOST_HEADS = 4
 BUDGET = 200_000  # lines of the chosen heads together, of six bytes each
 
 
-def wanted(payload: bytes, heads: Sequence[tuple[int, int]]) -> bool:
+def wanted(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
     """Whether a payload leaves lines of so few heads away that could be seen."""
-    return 0 < len(heads) <= MOST_HEADS and unpack(payload)[0]["threshold"] > FAINTEST
+    return 0 < len(heads) <= MOST_HEADS and payload.header["threshold"] > FAINTEST
 
 
 def refined(
-    payload: bytes, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = BUDGET
-) -> bytes:
+    payload: Payload, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = BUDGET
+) -> Payload:
     """The payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.
 
     Under `fine` the header says which heads they are, from which weight on their lines are there and what share of
     each head's weight they carry; `base` stays, and `id` is a name of its own.
     """
     lines = strongest((attn[None] for attn in maps), budget)
-    header, blobs = unpack(payload)
+    header, blobs = payload.header, payload.blobs
     added, begins = Blobs(), len(blobs) + -len(blobs) % 4
     fine = {
         "heads": [list(head) for head in heads],
@@ -38,4 +38,4 @@ def refined(
         "shares": [round(float(share), 5) for share in lines.shares[:, 0]],
     }
     name = hashlib.blake2b(repr((header["id"], fine)).encode(), digest_size=8).hexdigest()
-    return pack({**header, "fine": fine, "id": name}, bytes(blobs) + bytes(-len(blobs) % 4) + added.joined())
+    return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.joined())

@@ -13,7 +13,7 @@ import numpy as np
 from attnviz.maps.lines import BUDGET, strongest
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.widgets.base.payload import closing, opening
-from attnviz.widgets.wire import Blobs
+from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
     from attnviz.maps.selection import Maps
@@ -23,7 +23,7 @@ SQUARE = 24  # cells of a head's square
 
 def links_payload(
     layers: "Iterable[Maps]", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET
-) -> bytes:
+) -> Payload:
     """The bytes that the Links component draws from.
 
     Args:

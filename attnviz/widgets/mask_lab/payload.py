@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.views import colour
-from attnviz.widgets.wire import Blobs, pack
+from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
 Window = tuple[int, int, int, int]
@@ -40,7 +40,9 @@ class Pipeline:
     causes: Mapping[int, str] = field(default_factory=dict)
 
 
-def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0) -> bytes:
+def mask_payload(
+    pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0
+) -> Payload:
     """The bytes that the component draws. `zoom` is the part of the maps that is drawn: first row, row after the last,
     first key, key after the last. `seq` is the number of the visitor's edit that this answers.
     """
@@ -65,7 +67,7 @@ def mask_payload(pipeline: Pipeline, *, paint: str, row: int | None, zoom: Windo
         name.lower(): _add(blobs, np.asarray(getattr(colour, name)), dtype=np.uint8) for name in _SCALES
     }
     header["id"] = blobs.digest(header)
-    return pack({**header, "row": row, "zoom": zoom, "seq": seq}, blobs.joined())
+    return Payload({**header, "row": row, "zoom": zoom, "seq": seq}, blobs.joined())
 
 
 def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | None:

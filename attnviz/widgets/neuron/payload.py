@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.text.display import display_token
 from attnviz.widgets.base.payload import closing, opening
-from attnviz.widgets.wire import Blobs
+from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def neuron_payload(
     trace: "Trace", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
-) -> bytes:
+) -> Payload:
     """The bytes that the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
 
     Positions are those of the tokens themselves, special ones included, not merged. Raises ValueError for a head that

@@ -16,7 +16,7 @@ from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import KINDS
-from attnviz.widgets.wire import Blobs, pack
+from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
 BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
@@ -49,7 +49,7 @@ class Inference:
 
 def stepper_payload(
     training: Training, made: DecodingRecord, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
-) -> bytes:
+) -> Payload:
     """The bytes that the Stepper component draws from.
 
     `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
@@ -73,7 +73,7 @@ def stepper_payload(
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
     header["id"] = header["base"] = blobs.digest(header)
-    return pack({**header, "view": view}, blobs.joined())
+    return Payload({**header, "view": view}, blobs.joined())
 
 
 def parts_ways(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:

@@ -7,7 +7,7 @@ from jaxtyping import UInt8
 from torch import Tensor
 
 from attnviz.widgets.base.payload import closing, opening
-from attnviz.widgets.wire import Blobs
+from attnviz.widgets.wire import Blobs, Payload
 
 SIDE = 48  # cells: twelve heads beside each other have no room for more pixels
 
@@ -19,7 +19,7 @@ def whole_model_payload(
     kinds: Sequence[str],
     size: tuple[int, int],
     view: Any,
-) -> bytes:
+) -> Payload:
     """The bytes that the Whole model component draws from.
 
     Args:

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.ui.address.share import link_problems, shared_query
-from attnviz.ui.heads.state import FIELDS, Bounds, HeadsState, view_of
+from attnviz.ui.heads.state import Bounds, HeadsState, view_of
+
+FIELDS = tuple(HeadsState().to_params())
 
 BOUNDS = Bounds(("encoder_self", "decoder_self", "cross"), n_layers=3, n_heads=5, metrics=("entropy", "diagonality"))
 START = HeadsState(layer=1, head=2)

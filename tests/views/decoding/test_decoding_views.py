@@ -12,7 +12,6 @@ from attnviz.text.tokens import Token
 from attnviz.views.decoding.cost_chart import cost_chart
 from attnviz.views.decoding.verdict_map import TALL, verdict_map
 from attnviz.widgets.stepper.payload import Inference, Training, parts_ways, stepper_payload
-from attnviz.widgets.wire import unpack
 
 STEPS, SRC, LAYERS, HEADS = 5, 3, 2, 7
 
@@ -134,7 +133,7 @@ def told(
         way=[("KV cache", "KV cache")],
         passed=passed or {},
     )
-    return unpack(stepper_payload(Training(rows, 0.5, "counts"), made, inference, view=view or {}, **more))
+    return stepper_payload(Training(rows, 0.5, "counts"), made, inference, view=view or {}, **more)
 
 
 def floats(blob: bytes, offset: int, shape: list[int]) -> np.ndarray:

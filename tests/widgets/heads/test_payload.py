@@ -16,7 +16,7 @@ from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.heads.payload import eight_bit, fitted_view, heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
-from attnviz.widgets.wire import Blobs, pack, unpack
+from attnviz.widgets.wire import Blobs, Payload, unpack
 
 LAYERS, HEADS, ROWS, COLS = 2, 3, 5, 7  # different primes, so that no two axes can be taken for each other
 VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": 4, "pins": []}
@@ -47,7 +47,7 @@ def read(blobs, offset, shape, dtype="<f4"):
 
 def test_exact_maps_come_back_bit_for_bit():
     maps = {"cross": shown()}
-    header, blobs = unpack(payload(maps))
+    header, blobs = payload(maps)
     (entry,) = header["exact"]
     assert entry["kind"] == "cross"
     assert "layer" not in entry
@@ -65,12 +65,12 @@ def test_a_zoom_that_does_not_lie_on_the_map_is_dropped():
 def test_rows_whose_keys_are_hidden_are_named():
     mask = torch.tensor([[False, False], [True, False], [False, False]])[None, None]
     maps = dataclasses.replace(shown(shape=(1, 1, 3, 2), mask=mask), keyless=torch.tensor([[[True, False, False]]]))
-    assert unpack(payload({"cross": maps}))[0]["kinds"][0]["keys_hidden"] == [2]
+    assert payload({"cross": maps})[0]["kinds"][0]["keys_hidden"] == [2]
 
 
 def test_the_overview_is_within_half_a_step_of_256():
     maps = {"cross": shown()}
-    header, blobs = unpack(payload(maps, budget=0))
+    header, blobs = payload(maps, budget=0)
     kind = header["kinds"][0]
     assert (kind["overview"]["height"], kind["overview"]["width"]) == (ROWS, COLS)
     overview = read(blobs, kind["overview"]["offset"], (LAYERS, HEADS, ROWS, COLS), np.uint8)
@@ -78,7 +78,7 @@ def test_the_overview_is_within_half_a_step_of_256():
 
 
 def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
-    data = payload({"cross": shown(), "encoder_self": shown(kind="encoder_self")})
+    data = payload({"cross": shown(), "encoder_self": shown(kind="encoder_self")}).packed()
     header, blobs = unpack(data)
     offsets = [kind["overview"]["offset"] for kind in header["kinds"]] + [entry["offset"] for entry in header["exact"]]
     offsets += header["metrics"]["offsets"].values()
@@ -88,14 +88,14 @@ def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
 
 @pytest.mark.parametrize("text", ["机器", "👩‍👩‍👧", "\ud800", "\x00", "</script>"])
 def test_any_text_survives_the_header(text):
-    header, blobs = unpack(pack({"text": text}, b"abcd"))
+    header, blobs = unpack(Payload({"text": text}, b"abcd").packed())
     assert header == {"text": text}
     assert bytes(blobs) == b"abcd"
 
 
 def test_masks_are_packed_a_bit_a_cell_and_left_out_where_every_key_is_seen():
     mask = torch.ones(ROWS, COLS, dtype=torch.bool).tril()[None, None]
-    header, blobs = unpack(payload({"cross": shown(mask=mask), "encoder_self": shown(kind="encoder_self")}))
+    header, blobs = payload({"cross": shown(mask=mask), "encoder_self": shown(kind="encoder_self")})
     packed_mask = header["kinds"][0]["mask"]
     bits = np.unpackbits(read(blobs, packed_mask["offset"], (math.ceil(ROWS * COLS / 8),), np.uint8), bitorder="little")
     np.testing.assert_array_equal(bits[: ROWS * COLS].reshape(ROWS, COLS), mask[0, 0].numpy())
@@ -105,7 +105,7 @@ def test_masks_are_packed_a_bit_a_cell_and_left_out_where_every_key_is_seen():
 
 def sites(budget, *, pins=()):
     maps = {"encoder_self": shown(kind="encoder_self"), "cross": shown()}
-    header, _ = unpack(payload(maps, budget=budget, view=VIEW | {"pins": list(pins)}))
+    header, _ = payload(maps, budget=budget, view=VIEW | {"pins": list(pins)})
     return [(entry["kind"], entry.get("layer"), entry.get("head")) for entry in header["exact"]]
 
 
@@ -123,7 +123,7 @@ def test_pinned_heads_are_exact_whatever_the_budget():
 
 def test_a_mean_is_sent_where_its_heads_are_not():
     maps = {"cross": shown()}
-    header, blobs = unpack(payload(maps, view=VIEW | {"layer": "mean", "head": 1}, budget=0))
+    header, blobs = payload(maps, view=VIEW | {"layer": "mean", "head": 1}, budget=0)
     (entry,) = header["exact"]
     sent = read(blobs, entry["offset"], (ROWS, COLS))
     np.testing.assert_allclose(sent, maps["cross"].attn[:, 1].mean(0).numpy(), atol=1e-7)
@@ -154,7 +154,7 @@ def test_pooling_keeps_the_largest_weight_of_each_block(length):
 
 
 def test_labels_keep_their_order():
-    header, _ = unpack(payload({"cross": shown()}))
+    header, _ = payload({"cross": shown()})
     kind = header["kinds"][0]
     assert kind["rows"] == [[f"in{i}", f"out{i}"] for i in range(ROWS)]
     assert kind["cols"] == [f"key{i}" for i in range(COLS)]
@@ -166,16 +166,16 @@ def test_merged_labels_say_which_tokens_they_stand_for():
     maps = shown(shape=(1, 1, 2, 1))
     rows = (RowLabel("a", "b", (0,)), RowLabel("b c", "d", (1, 2)))
     merged = Maps("cross", maps.attn, maps.mask, rows, (ColLabel("ab", (0, 1)),))
-    kind = unpack(payload({"cross": merged}))[0]["kinds"][0]
+    kind = payload({"cross": merged})[0]["kinds"][0]
     assert kind["row_tokens"] == [[0], [1, 2]]
     assert kind["col_tokens"] == [[0, 1]]
 
 
 def test_the_id_is_of_the_content_and_not_of_the_view():
     maps = {"cross": shown()}
-    ids = [unpack(payload(maps, view=VIEW | change))[0]["id"] for change in ({}, {"row": 1}, {"layer": 0})]
+    ids = [payload(maps, view=VIEW | change)[0]["id"] for change in ({}, {"row": 1}, {"layer": 0})]
     assert len(set(ids)) == 1
-    assert unpack(payload({"cross": shown()}))[0]["id"] != ids[0]
+    assert payload({"cross": shown()})[0]["id"] != ids[0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.selection import Maps
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import strip_labels
-from attnviz.widgets.wire import unpack
 
 ROWS, COLS = 5, 7
 NO_METRICS = pd.DataFrame({"kind": [], "layer": [], "head": []})
@@ -34,7 +33,7 @@ def steps() -> Maps:
 
 
 def header_of(maps: Maps) -> dict:
-    return unpack(heads_payload({maps.kind: maps}, NO_METRICS, view={}, strip=STRIP))[0]
+    return heads_payload({maps.kind: maps}, NO_METRICS, view={}, strip=STRIP)[0]
 
 
 def test_labels_that_are_the_tokens_of_the_strip_are_not_told_twice():
