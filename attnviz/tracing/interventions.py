@@ -18,7 +18,7 @@ Weigh = Callable[[AttentionCall], Tensor]
 
 
 @dataclass
-class MaskOverride:
+class MaskOverride(Probe):
     """Put another mask in the place of a site's own, for every head or for one.
 
     `mask(q_len, k_len)` gives it bool, True = may attend, `(batch or 1, q_len, k_len)`, for any lengths, so that it can
@@ -50,12 +50,6 @@ class MaskOverride:
             return None
         return lambda attn: self.weighed(self._calls[site], attn)
 
-    def on_context(self, site: Site, context: Tensor) -> Tensor:
-        return context
-
-    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        return output
-
     def _in_force(self, call: AttentionCall) -> Tensor:
         q_len, k_len = call.query.shape[2], call.key.shape[2]
         wanted = for_heads(self.mask(self.start + q_len, k_len)[..., self.start :, :])
@@ -82,17 +76,11 @@ class MaskOverride:
 
 
 @dataclass(frozen=True)
-class HeadAblation:
+class HeadAblation(Probe):
     """Take what some heads gathered out of the run: their context becomes zero, or its mean over the positions."""
 
     heads: Collection[tuple[Site, int]]
     to: Literal["zero", "mean"] = "zero"
-
-    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        return call
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         ablated = [head for where, head in self.heads if where == site]
@@ -102,12 +90,9 @@ class HeadAblation:
         changed[:, ablated] = 0 if self.to == "zero" else context[:, ablated].mean(dim=2, keepdim=True)
         return changed
 
-    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        return output
-
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Probe):
     """Several probes as one: each sees what the one before it has made of the run. A recorder stands last."""
 
     probes: Sequence[Probe]

@@ -1,15 +1,14 @@
 """The probe that writes down what a forward pass computes. It keeps references, copies nothing and changes nothing."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from attnviz.transformer.probe import AttentionCall, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
 
 @dataclass
-class Recorder:
+class Recorder(Probe):
     """One run's record: a call and a context per site, an output per layer (layer -1 is the embedding).
 
     Make a new one for every run; it must not be shared between threads.
@@ -22,9 +21,6 @@ class Recorder:
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         self.calls[site] = call
         return call
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         self.contexts[site] = context

@@ -4,17 +4,16 @@ What differs afterwards is what rounding may do to this very pass, place by plac
 stochastic arithmetic for reliable scientific computation" (Mathematics and Computers in Simulation 35, 1993).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from attnviz.transformer.probe import AttentionCall, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
 
 @dataclass
-class Rounding:
+class Rounding(Probe):
     """Moves what goes into attention, what comes out of it and what leaves each layer, `epsilon` of each number's size.
 
     Made for one run: the generator draws the directions, on the CPU, so that a seed means the same everywhere.
@@ -27,10 +26,6 @@ class Rounding:
         """Queries, keys and values, moved."""
         moved = (self._moved(part) for part in (call.query, call.key, call.value))
         return replace(call, **dict(zip(("query", "key", "value"), moved, strict=True)))
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        """The weights are left to the kernel: their scores are moved already."""
-        return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """What the heads gathered, moved."""

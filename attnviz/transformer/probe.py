@@ -5,7 +5,7 @@ The model holds no hooks and no state of a run, so that one loaded model serves 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import torch
 from jaxtyping import Bool
@@ -43,25 +43,24 @@ class AttentionCall:
     memory: Tensor | None = None
 
 
-@runtime_checkable
-class Probe(Protocol):
-    """What a forward pass tells, and asks, whoever looks on. Implementations live in `attnviz.tracing`."""
+class Probe:
+    """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need."""
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Before attention: return the call, or a changed copy of it."""
-        ...
+        return call
 
     def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
         """A function that changes the weights, or None to leave them to the fused kernel."""
-        ...
+        return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """After attention, before heads are merged: `(batch, heads, q_len, d_k)`, returned or changed."""
-        ...
+        return context
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
         """After a whole layer: `(batch, length, d_model)`, returned or changed. Layer -1 is the embedding."""
-        ...
+        return output
 
 
 def of_item(call: AttentionCall, item: int, head: int | None) -> AttentionCall:

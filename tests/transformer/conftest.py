@@ -9,14 +9,14 @@ from torch import Tensor
 
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.config import ModelConfig
-from attnviz.transformer.probe import AttentionCall, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 from attnviz.transformer.transformer import Transformer
 
 # batch 2, n_layers 2, heads 3, lengths 5 and 7, d_k 11, d_ff 13, vocab_size 23; d_model must be even for positions.
 CONFIG = ModelConfig(vocab_size=23, d_model=34, n_heads=3, n_layers=2, d_ff=13, d_k=11)
 
 
-class Capture:
+class Capture(Probe):
     """Keeps every call, context and layer output; `edits` change the weights of a site."""
 
     def __init__(self, edits: dict[Site, Callable[[Tensor], Tensor]] | None = None) -> None:

@@ -1,17 +1,17 @@
 """A bug put into the running model: a probe that makes some sites' contexts with a wrong step among right ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from attnviz.implementations.steps import AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import SiteWeights
-from attnviz.transformer.probe import AttentionCall, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site
 
 
 @dataclass
-class BuggySites:
+class BuggySites(Probe):
     """Sites of one run that compute with `steps`. Decoding must run without a cache: a wrong step may need all of
     `input_`. Made for one run; must not be shared between threads.
     """
@@ -25,10 +25,6 @@ class BuggySites:
         self._calls[site] = call
         return call
 
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        """Nothing: contexts are replaced, not weights."""
-        return None
-
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """The wrong context, cut into heads so that the model's own merge gives what the bug's merge gave.
 
@@ -40,7 +36,3 @@ class BuggySites:
             return context
         joined, _ = SteppedAttention(weights, self.steps).joined(call.input_, call.memory, call.mask)
         return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
-
-    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Nothing."""
-        return output

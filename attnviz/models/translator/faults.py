@@ -4,18 +4,18 @@ Each switch changes the computation of the run that it is handed to and of no ot
 dropout is an argument of the call with a generator of its own, positions restart in a cache that belongs to the run.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from attnviz.tracing.interventions import Chain
 from attnviz.transformer import masks
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.decoding import Stepper
 from attnviz.transformer.dropout import Dropout
-from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site
 
 CausalMask = Literal["causal", "none", "ahead"]
 
@@ -41,7 +41,7 @@ class Faults:
 
     def probe(self, inner: Probe) -> Probe:
         """`inner`, told of the calls as they are after the change."""
-        return inner if self.mask == "causal" else LooseMask(inner, ahead=None if self.mask == "none" else 1)
+        return inner if self.mask == "causal" else Chain((LooseMask(ahead=None if self.mask == "none" else 1), inner))
 
     def dropping(self, run: int, device: torch.device) -> Dropout | None:
         """Dropout for run number `run`: two runs draw different numbers, the same run always the same ones."""
@@ -60,29 +60,14 @@ NO_FAULTS = Faults()
 
 
 @dataclass
-class LooseMask:
-    """A probe that lets decoder positions see `ahead` later ones (None: all of them) before `inner` looks on."""
+class LooseMask(Probe):
+    """Lets decoder positions see `ahead` later ones; None: all of them."""
 
-    inner: Probe
     ahead: int | None
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """The call with the looser mask, where it is a decoder's own."""
-        if site.kind == "decoder_self":
-            call = replace(call, mask=self._mask(call))
-        return self.inner.on_call(site, call)
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        """As `inner` has it."""
-        return self.inner.edit_attn(site)
-
-    def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """As `inner` has it."""
-        return self.inner.on_context(site, context)
-
-    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """As `inner` has it."""
-        return self.inner.on_layer(stack, layer, output)
+        return replace(call, mask=self._mask(call)) if site.kind == "decoder_self" else call
 
     def _mask(self, call: AttentionCall) -> Tensor | None:
         if self.ahead is None:

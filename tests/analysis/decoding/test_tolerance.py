@@ -4,7 +4,6 @@
 """
 
 import os
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+from attnviz.transformer.probe import AttentionCall, Probe, Site
 from tests.analysis.decoding.deep_models import Case, checkpoint, continued, translator
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
@@ -122,11 +121,11 @@ def in_double(model: HuggingFaceModel):
 @pytest.mark.parametrize("ahead", [None, 1])
 def test_a_mask_that_lets_rows_look_ahead_is_caught(deep, ahead: int | None) -> None:
     model, case = deep
-    assert not of_checkpoint(model, case, LooseMask(Chain(()), ahead)).holds
+    assert not of_checkpoint(model, case, LooseMask(ahead)).holds
 
 
 @dataclass(frozen=True)
-class Swapped:
+class Swapped(Probe):
     """Heads 0 and 1 of one layer in each other's place: their queries, or what they gathered."""
 
     layer: int
@@ -137,14 +136,8 @@ class Swapped:
             return call
         return replace(call, query=swapped(call.query))
 
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        return None
-
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         return swapped(context) if self.part == "context" and site.layer == self.layer else context
-
-    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        return output
 
 
 def swapped(heads: Tensor) -> Tensor:
@@ -158,7 +151,7 @@ class Peeking(LooseMask):
     layer: int = 0
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        return super().on_call(site, call) if site.layer == self.layer else self.inner.on_call(site, call)
+        return super().on_call(site, call) if site.layer == self.layer else call
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
@@ -166,7 +159,7 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
     model, case = deep
     layer = round(share * (case.depth - 1))
     for broken, part in (
-        (Peeking(Chain(()), 1, layer), "decoder_self"),
+        (Peeking(1, layer), "decoder_self"),
         (Swapped(layer, "query"), "decoder_self"),
         (Swapped(layer, "context"), "output"),
     ):
