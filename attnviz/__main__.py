@@ -82,7 +82,7 @@ def _steps(options: argparse.Namespace) -> int:
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
-    taken = (*model.inputs, *(("new",) if model.inputs == ("text",) else ()))
+    taken = (*model.inputs.names, *(("new",) if model.inputs.is_prompt else ()))
     given = {option: value for option in _ASKED if (value := getattr(options, option)) is not None}
     for option in given:
         if _ASKED[option][0] not in taken:

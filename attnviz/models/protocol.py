@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from attnviz.models.inputs import Inputs
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Hypothesis
@@ -85,7 +86,7 @@ class Model(Protocol):
         ...
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self) -> Inputs:
         """What it asks for: source, language and target; source and target; a prompt; or a text and a second one."""
         ...
 

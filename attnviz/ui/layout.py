@@ -88,7 +88,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
         *_lost(request, loaded, trace),
         *st.session_state.pop("notes", ()),
     )
-    sentence = request.to_params() | ({"tgt": share.target(trace)} if "tgt" in loaded.inputs else {})
+    sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
     with st.session_state["copy-link-slot"]:
         copy_link(share.shared_query(sentence, view, trace.model_id))
     _status(loaded, trace)

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.models.catalogue import Entry
+from attnviz.models.inputs import Inputs
 from attnviz.text.display import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import model_picker
@@ -78,7 +79,7 @@ def _inputs(entry: Entry) -> Request:
         asked = traces.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
     except ValueError as refusal:
         st.session_state["refusal"] = str(refusal)
-        asked = ("text",)
+        asked = Inputs.PROMPT
     place.empty()
     return _ASKED[asked](entry)
 
@@ -134,11 +135,11 @@ def _count(key: str, label: str, value: int, **options: str) -> int:
     return widgets.show(shown, value, {"value": value}, draw, take)
 
 
-_ASKED: dict[tuple[str, ...], Callable[[Entry], Request]] = {
-    ("src", "to", "tgt"): _source_and_target,
-    ("src", "tgt"): _two_texts(_WRITTEN),
-    ("text", "pair"): _two_texts(_PAIR),
-    ("text",): _prompt,
+_ASKED: dict[Inputs, Callable[[Entry], Request]] = {
+    Inputs.TRANSLATION: _source_and_target,
+    Inputs.SOURCE_AND_TARGET: _two_texts(_WRITTEN),
+    Inputs.PAIR: _two_texts(_PAIR),
+    Inputs.PROMPT: _prompt,
 }
 
 

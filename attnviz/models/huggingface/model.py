@@ -11,6 +11,7 @@ from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Family, Network, Watch
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, Encoded
 from attnviz.models.huggingface.validation import InputCheck, Texts
+from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
@@ -98,7 +99,7 @@ class HuggingFaceModel(Described):
         self._rules, self._scribe = rules, InputBuilder(network, text, rules)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self) -> Inputs:
         """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
         return self._taker.inputs
 

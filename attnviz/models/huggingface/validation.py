@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.models.huggingface.network.network import Family
+from attnviz.models.inputs import Inputs
 from attnviz.text.limits import require_text
 
-_INPUTS = {"encoder": ("text", "pair"), "decoder": ("text",), "encoder-decoder": ("src", "tgt")}
+_INPUTS = {"encoder": Inputs.PAIR, "decoder": Inputs.PROMPT, "encoder-decoder": Inputs.SOURCE_AND_TARGET}
 Texts = str | Sequence[str]
 
 
@@ -19,7 +20,7 @@ class InputCheck:
     writes: bool
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self) -> Inputs:
         """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
         return _INPUTS[self.family]
 
@@ -31,10 +32,11 @@ class InputCheck:
             raise ValueError("There is no text: give a sentence, or several.")
         for text in (*texts, *(() if pair is None else (pair,))):
             require_text(text)
-        if pair is not None and (self.family != "encoder" or len(texts) > 1):
-            raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {self.inputs}.")
-        if targets and self.family != "encoder-decoder":
-            raise ValueError(f"{self.name} takes no target: its inputs are {', '.join(self.inputs)}.")
+        taken = ", ".join(self.inputs.names)
+        if pair is not None and (not self.inputs.is_pair or len(texts) > 1):
+            raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {taken}.")
+        if targets and not self.inputs.takes_target:
+            raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
         if targets and len(targets) != len(texts):
             raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
         blank = [at for at, target in enumerate(targets) if not target.strip()]
@@ -43,7 +45,7 @@ class InputCheck:
         self._check_count(texts, new_tokens)
 
     def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
-        if new_tokens is not None and self.family != "decoder":
+        if new_tokens is not None and not self.inputs.is_prompt:
             raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
         if new_tokens and len(texts) > 1:
             raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
@@ -34,7 +35,7 @@ __all__ = ["Translator", "weights_id"]
 class Translator:
     """A Transformer and its text codec. Every method is safe to call from many threads at once."""
 
-    inputs = ("src", "to", "tgt")
+    inputs = Inputs.TRANSLATION
     writes = True
     kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
 

@@ -5,12 +5,12 @@ Torch is imported when the first model is asked for, after the page's input has 
 
 import gc
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.models.catalogue import Entry, Progress, entries
+from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.request import Request
@@ -35,12 +35,12 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     return _others.get(name, progress)
 
 
-def inputs(entry: Entry, progress: Progress | None = None) -> tuple[str, ...]:
+def inputs(entry: Entry, progress: Progress | None = None) -> Inputs:
     """What a model asks for; one that is not shipped is loaded for it, and `progress` told how far it is.
 
     Raises ValueError with one sentence.
     """
-    return ("src", "to", "tgt") if _is_shipped(entry.name) else model(entry.name, progress).inputs
+    return Inputs.TRANSLATION if _is_shipped(entry.name) else model(entry.name, progress).inputs
 
 
 def _is_shipped(name: str) -> bool:
@@ -90,13 +90,13 @@ def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
 
     Raises ValueError with one sentence.
     """
-    ways: dict[tuple[str, ...], Callable[..., Trace]] = {
-        ("src", "to", "tgt"): lambda trace: trace(src, to=to, tgt_text=tgt or None),
-        ("src", "tgt"): lambda trace: trace(src, tgt_text=tgt or None, **kept),
-        ("text", "pair"): lambda trace: trace(src, tgt if tgt.strip() else None, **kept),
-        ("text",): lambda trace: trace(src, new_tokens=new, **kept),
-    }
-    return ways[loaded.inputs](loaded.trace)
+    if loaded.inputs.has_language:
+        return loaded.trace(src, to=to, tgt_text=tgt or None)
+    if loaded.inputs.takes_target:
+        return loaded.trace(src, tgt_text=tgt or None, **kept)
+    if loaded.inputs.is_pair:
+        return loaded.trace(src, tgt if tgt.strip() else None, **kept)
+    return loaded.trace(src, new_tokens=new, **kept)
 
 
 _Asked = tuple[str, str, str, str, str, int, bool]

@@ -48,7 +48,7 @@ def _steps(request: Request, trace: Trace, view: DecodingState, choose: Choose):
     how = {"cached": view.way != "recomputed", "choose": choose}
     if view.way == "teacher":
         how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)
-    elif "tgt" not in model.inputs:
+    elif not model.inputs.takes_target:
         how["new_tokens"] = max(1, request.new)
     return model.stepwise(request.src, **how)
 

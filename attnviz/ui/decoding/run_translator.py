@@ -29,7 +29,7 @@ def translator_of(name: str) -> Translator:
 
 def is_translator(request: Request) -> bool:
     """Whether the model is one of ours, whose computation can be broken on purpose."""
-    return "to" in traces.inputs(request.entry)
+    return traces.inputs(request.entry).has_language
 
 
 def decoded(request: Request, ids: tuple[int, ...], view: DecodingState) -> Decoded:

@@ -73,7 +73,7 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
 
 def _was_cut(model, view: DecodingState, chosen: list[int]) -> bool:
     """Whether a limit that nobody asked for ended it; after a prompt the reader says how many tokens are written."""
-    return "tgt" in model.inputs and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
+    return model.inputs.takes_target and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
 
 
 def _way(view: DecodingState, chosen: list[int], was_cut: bool) -> list[tuple[str, str]]:
@@ -94,10 +94,10 @@ def link_to_heads(request, trace, view: DecodingState, run: Decoded) -> None:
     step = _step(view, run)
     model = decoding_run.stepping(request, view)
     own = _is_targets(run, trace)
-    if not own and "tgt" not in model.inputs:
+    if not own and not model.inputs.takes_target:
         st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
         return
-    tgt = "" if "tgt" not in model.inputs else share.target(trace) if own else model.spelled(made.ids)[0]
+    tgt = "" if not model.inputs.takes_target else share.target(trace) if own else model.spelled(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
     there = persistent.way("Heads", row | {"tgt": tgt})

@@ -127,7 +127,7 @@ def test_positions_that_are_nan_are_counted_as_nan_and_not_as_changed(model, tra
 
 
 def test_a_checkpoint_of_somebody_elses_is_compared_the_same_way(other) -> None:
-    pair = "src" in other.inputs
+    pair = other.inputs.takes_target
     trace = (
         other.trace("the cat sat", tgt_text="a dog ran off") if pair else other.trace("the cat sat on", new_tokens=2)
     )

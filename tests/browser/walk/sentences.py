@@ -51,7 +51,7 @@ def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
     tokens = {side: tuple(map(display_token, trace.tokens(side))) for side in ("src", "tgt")}
     sentence = trace.sentences[0]
     text = "" if sentence.cut else sentence.tgt_text
-    return Told(tokens["src"], tokens["tgt"], text, trace.model_id, "tgt" in model.inputs)
+    return Told(tokens["src"], tokens["tgt"], text, trace.model_id, model.inputs.takes_target)
 
 
 def problems(look: Mapping) -> list[str]:

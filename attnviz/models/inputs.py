@@ -1,0 +1,37 @@
+"""What a model takes. It stands apart from `protocol`, since pages ask before torch is imported."""
+
+from enum import Enum
+
+
+class Inputs(Enum):
+    """What a model asks for; callers ask the properties, so that a further kind of model is told once."""
+
+    TRANSLATION = ("src", "to", "tgt")
+    SOURCE_AND_TARGET = ("src", "tgt")
+    PAIR = ("text", "pair")
+    PROMPT = ("text",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As messages name them, the first text first."""
+        return self.value
+
+    @property
+    def has_language(self) -> bool:
+        """Whether it must be told which language to write."""
+        return "to" in self.names
+
+    @property
+    def takes_target(self) -> bool:
+        """Whether a target can be given, instead of the one that it writes."""
+        return "tgt" in self.names
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it reads a text, and perhaps a second one beside it."""
+        return self is Inputs.PAIR
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether it reads a text and continues it."""
+        return self is Inputs.PROMPT

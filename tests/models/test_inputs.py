@@ -1,0 +1,20 @@
+"""What a model takes is asked for, not matched: each kind answers the questions that pages and the shell have."""
+
+import pytest
+
+from attnviz.models.inputs import Inputs
+
+QUESTIONS = ("has_language", "takes_target", "is_pair", "is_prompt")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "yes"),
+    [
+        (Inputs.TRANSLATION, {"has_language", "takes_target"}),
+        (Inputs.SOURCE_AND_TARGET, {"takes_target"}),
+        (Inputs.PAIR, {"is_pair"}),
+        (Inputs.PROMPT, {"is_prompt"}),
+    ],
+)
+def test_each_kind_of_input_answers_what_callers_ask(inputs: Inputs, yes: set[str]) -> None:
+    assert {question for question in QUESTIONS if getattr(inputs, question)} == yes
