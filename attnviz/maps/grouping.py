@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attnviz.maps.options import MapOptions
 from attnviz.text.display import display, display_token
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
@@ -39,15 +40,15 @@ class ColLabel:
     tokens: tuple[int, ...]
 
 
-def groups(tokens: Sequence[Token], *, words: bool, hide: bool) -> Groups:
+def groups(tokens: Sequence[Token], options: MapOptions) -> Groups:
     """Positions of the tokens of each row or column: pieces of a word together, special tokens gone, as asked."""
-    found = word_groups(tokens) if words else tuple((at,) for at in range(len(tokens)))
-    return tuple(group for group in found if not (hide and tokens[group[0]].is_special))
+    found = word_groups(tokens) if options.words else tuple((at,) for at in range(len(tokens)))
+    return tuple(group for group in found if not (options.hides_specials and tokens[group[0]].is_special))
 
 
-def of_part(groups: Groups, tokens: Sequence[Token], part: int) -> Groups:
-    """The groups whose tokens belong to one part of the text (of a pair: 0 the first sentence, 1 the second)."""
-    return tuple(group for group in groups if tokens[group[0]].part == part)
+def of_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
+    """The groups whose tokens belong to one segment of the text (of a pair: 0 the first sentence, 1 the second)."""
+    return tuple(group for group in groups if tokens[group[0]].segment == segment)
 
 
 def row_labels(

@@ -6,14 +6,14 @@ a time, and is small; a map itself is made when it is asked for.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps, select
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import EVERY_TOKEN, Maps, select
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.tracing.trace import Trace
@@ -53,11 +53,11 @@ class MapsOverview:
 
 @dataclass(frozen=True, eq=False)
 class LazyMaps:
-    """What `Shown` is, of maps that are made from `trace` when they are asked for; `how` are the options of `shown`."""
+    """What `Maps` is, of maps that are computed from `trace` when they are asked for."""
 
     survey: MapsOverview
     trace: Trace
-    how: dict[str, Any]
+    options: MapOptions
 
     @property
     def kind(self) -> Kind:
@@ -120,19 +120,21 @@ class LazyMaps:
         return self.survey.labels.visible(layer, head)
 
     def _layer(self, layer: int) -> Maps:
-        return select(one_layer(self.trace, self.kind, layer), self.kind, **self.how)
+        return select(one_layer(self.trace, self.kind, layer), self.kind, self.options)
 
 
-def maps_overview(trace: Trace, kind: Kind, *, side: int, look: Look | None = None, **how: Any) -> MapsOverview:
+def maps_overview(
+    trace: Trace, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
+) -> MapsOverview:
     """Look at every layer once: thumbnails of `side` cells, and whatever `look(layer, maps, its trace)` takes along.
 
-    `how` are the options of `attnviz.maps.selection.select`, which says what it raises.
+    `attnviz.maps.selection.select` says what it raises.
     """
     small: list[Tensor] = []
     masks: list[Tensor] = []
     maps: Maps | None = None
     for layer, one in enumerate(layer_by_layer(trace, kind)):
-        maps = select(one, kind, **how)
+        maps = select(one, kind, options)
         small.append(thumbnail(within(maps.attn[0]), side))
         masks += [maps.mask] if not masks or not torch.equal(maps.mask, masks[-1]) else [masks[-1]]
         if look is not None:

@@ -1,4 +1,4 @@
-"""The parts of a map: a pair's first and second sentence, or a prompt and what was written after it.
+"""The quadrants of a map: a pair's first and second sentence, or a prompt and what was written after it.
 
 for quadrant in quadrants(trace, "encoder_self"):
     quadrant.cut(trace.attn("encoder_self", layer=2, head=5))      # A → A, A → B, B → A, B → B
@@ -19,35 +19,35 @@ _LETTERS = "AB"
 
 @dataclass(frozen=True)
 class Quadrant:
-    """The cells in which queries of one part look at keys of one part; `rows` and `columns` are positions in a map."""
+    """The cells where queries of one segment look at keys of another; `rows` and `columns` are positions in a map."""
 
-    query_part: int
-    key_part: int
+    query_segment: int
+    key_segment: int
     rows: tuple[int, ...]
     columns: tuple[int, ...]
 
     @property
     def name(self) -> str:
-        """Such as "A → B": queries of the first part, keys of the second."""
-        return f"{_LETTERS[self.query_part]} → {_LETTERS[self.key_part]}"
+        """Such as "A → B": queries of the first segment, keys of the second."""
+        return f"{_LETTERS[self.query_segment]} → {_LETTERS[self.key_segment]}"
 
     def cut(self, maps: Float[Tensor, "*batch q_len k_len"]) -> Float[Tensor, "*batch rows columns"]:
-        """Its cells of one map or of many. Rows no longer sum to 1: the rest went to the other part."""
+        """Its cells of one map or of many. Rows no longer sum to 1: the rest went to the other segment."""
         return maps[..., list(self.rows), :][..., list(self.columns)]
 
 
 def quadrants(trace: Trace, kind: Kind, item: int = 0) -> tuple[Quadrant, ...]:
-    """The quadrants of a kind's maps, row by row; a single one where there is only one part."""
+    """The quadrants of a kind's maps, row by row; a single one where there is only one segment."""
     rows, columns = _places(trace.query_tokens(kind, item)), _places(trace.key_tokens(kind, item))
     return tuple(
-        Quadrant(query_part, key_part, rows[query_part], columns[key_part])
-        for query_part in sorted(rows)
-        for key_part in sorted(columns)
+        Quadrant(query_segment, key_segment, rows[query_segment], columns[key_segment])
+        for query_segment in sorted(rows)
+        for key_segment in sorted(columns)
     )
 
 
 def _places(tokens: Sequence[Token]) -> dict[int, tuple[int, ...]]:
     found: dict[int, list[int]] = {}
     for place, token in enumerate(tokens):
-        found.setdefault(token.part, []).append(place)
-    return {part: tuple(places) for part, places in found.items()}
+        found.setdefault(token.segment, []).append(place)
+    return {segment: tuple(places) for segment, places in found.items()}

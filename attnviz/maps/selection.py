@@ -4,7 +4,6 @@ Figures, tables and metrics all read the same `Shown`, so that a label always be
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -12,21 +11,23 @@ from torch import Tensor
 
 from attnviz.maps.grouping import (
     ColLabel,
+    Groups,
     RowLabel,
     col_labels,
     groups,
     keyless,
     mean_of_visible,
     merged,
-    of_part,
+    of_segment,
     row_labels,
 )
+from attnviz.maps.options import MapOptions, Specials
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
-__all__ = ["ColLabel", "Maps", "RowLabel", "Specials", "mean_of_visible", "select"]
+__all__ = ["ColLabel", "MapOptions", "Maps", "RowLabel", "Specials", "mean_of_visible", "query_groups", "select"]
 
-Specials = Literal["show", "hide", "renormalise"]
+EVERY_TOKEN = MapOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,47 +82,47 @@ class Maps:
 def select(
     trace: Trace,
     kind: Kind,
+    options: MapOptions = EVERY_TOKEN,
     *,
-    specials: Specials = "show",
-    words: bool = False,
-    parts: tuple[int, int] | None = None,
     item: int = 0,
 ) -> Maps:
     """The maps of `kind`, with special tokens hidden and pieces merged as asked.
 
-    Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key.
-    Decoder rows are merged and hidden by the token that they put out, so that `<bos> → Un` stays. "hide" leaves
-    the other weights as they are, "renormalise" lets rows sum to 1 again, after merging. `parts` keeps only queries
-    of one part and keys of another (of a pair: 0 the first sentence, 1 the second; see `Token.part`).
-    Raises ValueError for a kind that the trace does not have or an unknown `specials`.
+    Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
+    to sum to 1 again after merging. Raises ValueError for a kind that the trace does not have.
     """
-    if specials not in ("show", "hide", "renormalise"):
-        raise ValueError(f"specials is 'show', 'hide' or 'renormalise', not {specials!r}.")
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
     outputs = trace.output_tokens(kind, item=item)
-    hide = specials != "show"
-    row_groups = groups(queries if outputs is None else outputs, words=words, hide=hide)
-    col_groups = groups(keys, words=words, hide=hide)
-    if parts is not None:
-        row_groups, col_groups = of_part(row_groups, queries, parts[0]), of_part(col_groups, keys, parts[1])
+    row_groups, col_groups = query_groups(trace, kind, options, item=item), groups(keys, options)
+    if options.quadrant is not None:
+        col_groups = of_segment(col_groups, keys, options.quadrant[1])
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merged(attn, full, (row_groups, col_groups))
-    if specials == "renormalise":
+    if options.specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
     return Maps(
         kind=kind,
         attn=attn,
         mask=mask,
-        rows=row_labels(row_groups, queries, outputs, words=words),
+        rows=row_labels(row_groups, queries, outputs, words=options.words),
         cols=col_labels(col_groups, keys),
-        renormalised=specials == "renormalise",
-        keyless=keyless(full, row_groups) if hide or parts is not None else None,
-        left_out=_left_out(specials, parts, sum(map(len, col_groups)) < len(keys)),
+        renormalised=options.specials == "renormalise",
+        keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
+        left_out=_left_out(options, sum(map(len, col_groups)) < len(keys)),
     )
+
+
+def query_groups(trace: Trace, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:
+    """The query tokens of each row. Decoder rows are merged and hidden by the token that they put out, so that
+    `<bos> → Un` stays.
+    """
+    queries, outputs = trace.query_tokens(kind, item=item), trace.output_tokens(kind, item=item)
+    rows = groups(queries if outputs is None else outputs, options)
+    return rows if options.quadrant is None else of_segment(rows, queries, options.quadrant[0])
 
 
 def _chosen_range(name: str, choice: int | str, size: int) -> slice:
@@ -143,9 +144,10 @@ def _masks(trace: Trace, kind: Kind, item: int, layers: int) -> Tensor:
     return torch.stack(masks)
 
 
-def _left_out(specials: Specials, parts: tuple[int, int] | None, any_hidden: bool) -> str:
-    what = (["special tokens"] if specials != "show" else []) + (["the other part"] if parts is not None else [])
+def _left_out(options: MapOptions, any_hidden: bool) -> str:
+    hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
+    what = [name for name, is_hidden in hidden.items() if is_hidden]
     if not what or not any_hidden:
         return ""
-    sums = "rows made to sum to 1 again" if specials == "renormalise" else "rows sum to less than 1"
+    sums = "rows made to sum to 1 again" if options.specials == "renormalise" else "rows sum to less than 1"
     return f"{' and '.join(what)} hidden: {sums}"

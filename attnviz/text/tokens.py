@@ -10,7 +10,7 @@ class Token:
     `text` is its piece of the sentence, as typed or as the model wrote it (a special token: its name);
     `start` and `end` count characters of that sentence, so that `sentence[start:end] == text` for every token
     that is not special. `starts_word` is False for a piece that continues the token before it.
-    `part` is 1 for the second sentence of a pair and for what a model wrote after its prompt, 0 elsewhere.
+    `segment` is 1 for the second sentence of a pair and for what a model wrote after its prompt, 0 elsewhere.
     """
 
     text: str
@@ -19,4 +19,4 @@ class Token:
     end: int
     is_special: bool = False
     starts_word: bool = True
-    part: int = 0
+    segment: int = 0

@@ -42,6 +42,7 @@ _UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
           "memory": "memory"}  # fmt: skip
+_FORMERLY = {"part": "segment"}
 
 
 def save(trace: Trace, path: str | Path, *, maps: bool = True) -> None:
@@ -146,7 +147,12 @@ def _layer(key: str) -> tuple[Any, int]:
     return stack, int(layer)
 
 
+def _token(fields: dict[str, Any]) -> Token:
+    """A token as it was saved; the field `segment` was called `part` once."""
+    return Token(**{_FORMERLY.get(name, name): value for name, value in fields.items()})
+
+
 def _sentence(fields: dict[str, Any]) -> Sentence:
-    tokens = {side: tuple(Token(**token) for token in fields[side]) for side in ("src", "tgt")}
+    tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     values: dict[str, Any] = fields | tokens
     return Sentence(**values)

@@ -70,7 +70,7 @@ def _what_happened(trace) -> str:
     if not written:
         return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
     if not read:
-        new = sum(token.part for token in written)
+        new = sum(token.segment for token in written)
         more = f", and written the last {new} of its tokens itself" if new else ", token after token"
         return f"<b>{_quoted(trace.tgt_text)}</b> ({len(written)} tokens){more}."
     did = "translated it" if trace.info.decoding_seconds > 1e-3 else "was given a translation"

@@ -5,15 +5,12 @@ import torch
 
 import attnviz
 from attnviz.maps.lazy import LazyMaps, maps_overview, one_layer
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.tracing.external.from_tensors import from_tensors
 
 LAYERS, HEADS, LENGTH = 3, 2, 11
-HOWS = [
-    {"specials": "show", "words": False, "parts": None},
-    {"specials": "hide", "words": True, "parts": None},
-    {"specials": "renormalise", "words": False, "parts": None},
-]
+OPTIONS = [MapOptions(), MapOptions("hide", words=True), MapOptions("renormalise")]
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +18,11 @@ def trace():
     return attnviz.load().trace("I love you, and the red dog.", to="fr", tgt_text="Je t'aime, et le chien rouge.")
 
 
-@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
-def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, how) -> None:
-    whole = select(trace, kind, **how)
-    long = LazyMaps(maps_overview(trace, kind, side=64, **how), trace, how)
+def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, options) -> None:
+    whole = select(trace, kind, options)
+    long = LazyMaps(maps_overview(trace, kind, options, side=64), trace, options)
     assert (long.kind, long.shape, long.left_out) == (whole.kind, whole.shape, whole.left_out)
     assert (long.rows, long.cols) == (whole.rows, whole.cols)
     assert torch.equal(long.mask, whole.mask)
@@ -62,4 +59,4 @@ def test_a_layer_that_there_is_not_is_one_sentence(layer) -> None:
     with pytest.raises(ValueError, match="layer is 0 to 2"):
         one_layer(trace, "encoder_self", layer)
     with pytest.raises(ValueError, match="layer is 0 to 2"):
-        LazyMaps(maps_overview(trace, "encoder_self", side=3), trace, {}).weights(layer, 0)
+        LazyMaps(maps_overview(trace, "encoder_self", side=3), trace, MapOptions()).weights(layer, 0)

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import Maps, select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.tokens import Token
@@ -19,7 +20,7 @@ def trace():
 
 
 def test_hidden_special_tokens_leave_the_other_weights_alone() -> None:
-    maps = select(trace_of("encoder_self", ENCODER, src=POND), "encoder_self", specials="hide")
+    maps = select(trace_of("encoder_self", ENCODER, src=POND), "encoder_self", MapOptions("hide"))
     assert [row.text for row in maps.rows] == [col.text for col in maps.cols] == ["po", "nd", "."]
     assert close(maps.attn[0, 0], [[0.1, 0.2, 0.3], [0.5, 0.1, 0.1], [0.0, 0.25, 0.25]])
     assert maps.left_out == "special tokens hidden: rows sum to less than 1"
@@ -27,14 +28,14 @@ def test_hidden_special_tokens_leave_the_other_weights_alone() -> None:
 
 
 def test_renormalised_rows_keep_their_proportions() -> None:
-    maps = select(trace_of("encoder_self", ENCODER, src=POND), "encoder_self", specials="renormalise")
+    maps = select(trace_of("encoder_self", ENCODER, src=POND), "encoder_self", MapOptions("renormalise"))
     assert close(maps.attn[0, 0], [[1 / 6, 2 / 6, 3 / 6], [5 / 7, 1 / 7, 1 / 7], [0.0, 0.5, 0.5]])
     assert maps.left_out == "special tokens hidden: rows made to sum to 1 again"
     assert maps.renormalised
 
 
 def test_the_step_that_puts_out_the_first_word_is_never_hidden(trace) -> None:
-    every, rest = select(trace, "cross"), select(trace, "cross", specials="hide")
+    every, rest = select(trace, "cross"), select(trace, "cross", MapOptions("hide"))
     assert rest.rows == every.rows[:-1]
     assert every.rows[-1].output == EOS
     assert [col.text for col in rest.cols] == [col.text for col in every.cols[:-1]]
@@ -43,7 +44,7 @@ def test_the_step_that_puts_out_the_first_word_is_never_hidden(trace) -> None:
 
 @pytest.mark.parametrize("specials", ["hide", "renormalise"])
 def test_a_row_that_saw_only_hidden_tokens_is_empty_and_says_so(trace, specials) -> None:
-    maps = select(trace, "decoder_self", specials=specials)
+    maps = select(trace, "decoder_self", MapOptions(specials))
     assert maps.attn[..., 0, :].abs().max() == 0  # the first step sees only <bos>
     assert not maps.visible(0, 0)[0].any()
     assert maps.visible(0, 0)[1:].any(-1).all()
@@ -54,13 +55,13 @@ def test_a_row_without_any_key_is_told_from_one_whose_keys_are_hidden(trace) -> 
     mask = torch.tensor([[False, False], [False, True]])[None, None]
     blind = trace_of("encoder_self", [[0.0, 0.0], [0.0, 1.0]], src=tokens("▁a", EOS), mask=mask)
     assert select(blind, "encoder_self").rows_with_keys_hidden.tolist() == [False, False]
-    assert select(blind, "encoder_self", specials="hide").rows_with_keys_hidden.tolist() == [False]
+    assert select(blind, "encoder_self", MapOptions("hide")).rows_with_keys_hidden.tolist() == [False]
     assert not select(trace, "decoder_self").rows_with_keys_hidden.any()
 
 
 def test_a_target_of_special_tokens_only_leaves_an_empty_map() -> None:
     trace = trace_of("decoder_self", [[1.0]], tgt=tokens(BOS, EOS))
-    assert select(trace, "decoder_self", specials="renormalise", words=True).attn.shape == (1, 1, 0, 0)
+    assert select(trace, "decoder_self", MapOptions("renormalise", words=True)).attn.shape == (1, 1, 0, 0)
 
 
 @st.composite
@@ -75,7 +76,7 @@ def maps_and_tokens(draw: st.DrawFn) -> tuple[torch.Tensor, tuple[Token, ...]]:
 @given(maps_and_tokens(), st.sampled_from(["show", "hide", "renormalise"]), st.booleans())
 def test_rows_sum_to_one_or_to_less_where_something_is_hidden(drawn, specials, words) -> None:
     attn, src = drawn
-    maps: Maps = select(trace_of("encoder_self", attn, src=src), "encoder_self", specials=specials, words=words)
+    maps: Maps = select(trace_of("encoder_self", attn, src=src), "encoder_self", MapOptions(specials, words=words))
     sums = maps.attn.sum(-1)
     assert maps.attn.shape == (2, 3, len(maps.rows), len(maps.cols))
     if specials == "hide":
@@ -87,9 +88,9 @@ def test_rows_sum_to_one_or_to_less_where_something_is_hidden(drawn, specials, w
 
 
 def test_a_quadrant_keeps_queries_of_one_part_and_keys_of_another() -> None:
-    first, second = tokens("a", "b"), tuple(replace(token, part=1) for token in tokens("c", "d"))
+    first, second = tokens("a", "b"), tuple(replace(token, segment=1) for token in tokens("c", "d"))
     trace = trace_of("encoder_self", ENCODER, src=(*first, *second))
-    maps = select(trace, "encoder_self", parts=(0, 1))
+    maps = select(trace, "encoder_self", MapOptions(quadrant=(0, 1)))
     assert close(maps.attn[0, 0], [[0.3, 0.4], [0.1, 0.3]])
     assert [row.text for row in maps.rows] == ["a", "b"]
     assert [col.text for col in maps.cols] == ["c", "d"]

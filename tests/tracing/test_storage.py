@@ -1,5 +1,7 @@
 """A trace in a file: the same again, with whatever was typed, and no other file taken for one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -25,6 +27,17 @@ def test_a_file_keeps_strange_tokens(model, tmp_path):
     strange = model.trace("a\x00 \u202e \ud800 <b> 🐕\n", to="zh", tgt_text="\u200b我")
     attnviz.save(strange, tmp_path / "t.npz", maps=False)
     assert attnviz.load_trace(tmp_path / "t.npz").sentences == strange.sentences
+
+
+def test_a_file_from_before_segments_had_their_name_is_read(model, tmp_path):
+    pair = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    second = tuple(replace(token, segment=1) for token in pair.sentences[0].tgt)
+    pair = replace(pair, sentences=(replace(pair.sentences[0], tgt=second),))
+    attnviz.save(pair, tmp_path / "t.npz", maps=False)
+    with np.load(tmp_path / "t.npz") as file:
+        meta = file["meta"].tobytes().replace(b'"segment"', b'"part"')
+    file = changed(pair, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8))
+    assert attnviz.load_trace(file).sentences == pair.sentences
 
 
 def test_any_other_file_is_refused(tmp_path):

@@ -20,12 +20,12 @@ _STACKS: dict[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "decoder
 class Line:
     """One place of the model: max |Δ| at each position, and how large rounding lets it be there.
 
-    `part` is a kind of attention, "output" of a layer (layer -1: the embedding) or "logits"; `head` is None for the
+    `quantity` is a kind of attention, "output" of a layer (layer -1: the embedding) or "logits"; `head` is None for the
     last two. `delta` is `(positions,)`, of source positions in the encoder and target positions in the decoder.
     """
 
     stack: Stack
-    part: str
+    quantity: str
     layer: int
     head: int | None
     delta: Float[Tensor, " positions"]
@@ -34,11 +34,11 @@ class Line:
     @property
     def name(self) -> str:
         """Such as "L2 H5 decoder self", "L0 output", "embedding", "logits"."""
-        if self.part == "logits":
+        if self.quantity == "logits":
             return "logits"
-        if self.part == "output":
+        if self.quantity == "output":
             return "embedding" if self.layer < 0 else f"L{self.layer} output"
-        return f"L{self.layer} H{self.head} {self.part.replace('_', ' ')}"
+        return f"L{self.layer} H{self.head} {self.quantity.replace('_', ' ')}"
 
     @property
     def share(self) -> Float[Tensor, " positions"]:
@@ -95,16 +95,16 @@ class Verdict:
         """The first place over its tolerance, in the order of computation: the encoder, then position by position."""
         return self._first_of("encoder") or self._first_of("decoder")
 
-    def largest_of(self, *parts: str) -> float:
-        """The largest difference on lines of these parts; 0 where there is none."""
-        return max((float(line.delta.max()) for line in self.lines if line.part in parts), default=0.0)
+    def largest_of(self, *quantities: str) -> float:
+        """The largest difference on lines of these quantities; 0 where there is none."""
+        return max((float(line.delta.max()) for line in self.lines if line.quantity in quantities), default=0.0)
 
     def largest_in(self, stack: Stack) -> float:
         """The largest difference in the encoder or the decoder; 0 where there is none."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:
-        """A row a place and position: line, stack, part, layer, head, delta and so on."""
+        """A row a place and position: line, stack, quantity, layer, head, delta and so on."""
         return pd.DataFrame.from_records(list(self._records()))
 
     def _first_of(self, stack: Stack) -> Place | None:
@@ -123,7 +123,7 @@ class Verdict:
                     "line": index,
                     "place": line.name,
                     "stack": line.stack,
-                    "part": line.part,
+                    "quantity": line.quantity,
                     "layer": line.layer,
                     "head": line.head,
                     "position": position,

@@ -137,7 +137,7 @@ def steps(
         logits = stepper.step(newest, probe=recorder)
         seconds = time.perf_counter() - started
         chosen = int(plan.choose(rules.forbid(logits)))
-        longer = text.continued(prefix, [chosen], part=0 if plan.source else 1)
+        longer = text.continued(prefix, [chosen], segment=0 if plan.source else 1)
         yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
         if index + 1 < len(fed.tokens):
             continue

@@ -32,7 +32,7 @@ class InputBuilder:
         """Rows of equal length on the network's device; padding is masked, a pair's sentences are segments."""
         segments = None
         if self.network.family == "encoder" and uses_segments(self.network.model.config):
-            segments = [[token.part * self.text.marks_segments for token in row] for row in rows]
+            segments = [[token.segment * self.text.marks_segments for token in row] for row in rows]
         batch = Batch.of([[token.id for token in row] for row in rows], self.text.pad_id, segments)
         mask = torch.tensor([[int(not self.text.is_pad(token)) for token in row] for row in rows])
         return replace(batch, mask=mask).to(self.network.device)
@@ -92,7 +92,7 @@ class InputBuilder:
             raise ValueError(f"tgt_in begins with {list(first)}, and must begin with {what}: {list(begun.ids)}.")
         if len(tgt_in) > self.text.max_tokens:
             raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has places for {self.text.max_tokens}.")
-        return self.text.continued(begun, rest, part=int(is_prompt))
+        return self.text.continued(begun, rest, segment=int(is_prompt))
 
     def writer(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> Writer:
         """What writes after prompts, all cut to the shortest, or for sources, read with the probe in force."""
@@ -126,7 +126,7 @@ class InputBuilder:
         return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
 
     def _continued(self, prompt: Encoded, count: int) -> Encoded:
-        return self.text.continued(prompt, written(Stepper(self.network), prompt.ids, self.rules, count), part=1)
+        return self.text.continued(prompt, written(Stepper(self.network), prompt.ids, self.rules, count), segment=1)
 
     def _translated(self, src: Encoded) -> Encoded:
         begun, stepper = self.begun(), self.reading([src.tokens])
@@ -144,5 +144,5 @@ class InputBuilder:
 
 def _prompt(sentence: Sentence) -> tuple[Token, ...]:
     """What stood there before the model wrote; at least one token."""
-    given = tuple(token for token in sentence.tgt_in if not token.part)
+    given = tuple(token for token in sentence.tgt_in if not token.segment)
     return given or sentence.tgt_in[:1]

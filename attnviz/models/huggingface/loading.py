@@ -206,7 +206,7 @@ def _samples(config: Any, text: CheckpointTokenizer) -> tuple[Batch, Batch | Non
     highest = max((*long.ids, *short.ids, text.pad_id))
     if highest >= config.get_text_config().vocab_size:
         raise ModelError(f"The tokenizer gives ids up to {highest}; the model knows {config.vocab_size} tokens.")
-    segments = [long.parts, short.parts] if uses_segments(config) else None
+    segments = [long.segments, short.segments] if uses_segments(config) else None
     sample = Batch.of([long.ids, short.ids], text.pad_id, segments)
     if not config.is_encoder_decoder:
         return sample, None

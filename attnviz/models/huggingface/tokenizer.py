@@ -38,9 +38,9 @@ class Encoded:
         return tuple(token.id for token in self.tokens)
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def segments(self) -> tuple[int, ...]:
         """1 for tokens of a pair's second sentence, the special token that closes it included; 0 before."""
-        return tuple(token.part for token in self.tokens)
+        return tuple(token.segment for token in self.tokens)
 
 
 class CheckpointTokenizer:
@@ -84,7 +84,7 @@ class CheckpointTokenizer:
         """
         pair = self._encoded(*_PROBE)
         marked = tuple(self._backend.encode(*_PROBE).type_ids)[: len(pair.tokens)]
-        if any(marked) and marked != pair.parts:
+        if any(marked) and marked != pair.segments:
             raise ModelError("The model's tokenizer marks the sentences of a pair in a way that attnviz does not know.")
         return any(marked)
 
@@ -93,7 +93,7 @@ class CheckpointTokenizer:
         return self._encoded(_PROBE[0]), self._encoded(_PROBE[1])
 
     def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> Encoded:
-        """A sentence, or a pair of them, to tokens; a pair's second sentence is part 1.
+        """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1.
 
         Raises TextError when there is no room for the special tokens, and for a token that the model does not know.
         """
@@ -136,7 +136,7 @@ class CheckpointTokenizer:
         """A token that stands for no text, named."""
         return Token(self._tokenizer.convert_ids_to_tokens(id_) or f"<{id_}>", id_, at, at, is_special=True)
 
-    def continued(self, before: Encoded, ids: Iterable[int], *, part: int = 0) -> Encoded:
+    def continued(self, before: Encoded, ids: Iterable[int], *, segment: int = 0) -> Encoded:
         """`before` with generated ids after it, their text and offsets included."""
         tokens, text, written = list(before.tokens), before.text, list(before.ids)
         decoded = self._finished(before)
@@ -146,12 +146,12 @@ class CheckpointTokenizer:
             piece = longer[len(decoded) :] if longer.startswith(decoded) else self._decoded([id_])
             unfinished = longer.endswith(_UNFINISHED) and id_ not in self.special_ids
             if id_ in self.special_ids:
-                tokens.append(replace(self.special(id_, len(text)), part=part))
+                tokens.append(replace(self.special(id_, len(text)), segment=segment))
                 continue
             piece = "" if unfinished else piece
             decoded = decoded if unfinished else longer
             start, text = len(text), text + piece
-            token = _token(text, id_, (start, len(text)), part)
+            token = _token(text, id_, (start, len(text)), segment)
             # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
             tokens.append(replace(token, starts_word=False) if unfinished else token)
         return Encoded(tuple(tokens), text, before.notes)
@@ -169,30 +169,30 @@ class CheckpointTokenizer:
     def _tokens(self, whole: Encoding, texts: list[str]) -> tuple[Token, ...]:
         text, begins = " ".join(texts), (0, len(texts[0]) + 1)
         tokens: list[Token] = []
-        end = part = 0
+        end = segment = 0
         rows = zip(whole.ids, whole.offsets, whole.sequence_ids, whole.special_tokens_mask, strict=True)
         for id_, (first, last), sequence, added in rows:
-            if sequence and not part:
-                part, end = 1, begins[1]
+            if sequence and not segment:
+                segment, end = 1, begins[1]
             if added:
-                tokens.append(replace(self.special(id_, end), part=part))
+                tokens.append(replace(self.special(id_, end), segment=segment))
                 continue
-            start, before = max(first + begins[part], end), end
-            end = max(last + begins[part], start)
-            token = _token(text, id_, (start, end), part, is_special=id_ in self.special_ids)
+            start, before = max(first + begins[segment], end), end
+            end = max(last + begins[segment], start)
+            token = _token(text, id_, (start, end), segment, is_special=id_ in self.special_ids)
             # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
-            is_rest = start == end and first + begins[part] < before
+            is_rest = start == end and first + begins[segment] < before
             tokens.append(replace(token, starts_word=False) if is_rest else token)
         return tuple(tokens)
 
 
-def _token(text: str, id_: int, span: tuple[int, int], part: int, *, is_special: bool = False) -> Token:
+def _token(text: str, id_: int, span: tuple[int, int], segment: int, *, is_special: bool = False) -> Token:
     """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
     start, end = span
     while start < end and text[start].isspace():
         start += 1
     starts_word = start == 0 or text[start - 1].isspace() or (start == end and text[start : start + 1].isspace())
-    return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, part=part)
+    return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, segment=segment)
 
 
 def _cut(pieces: list[Encoding], room: int) -> list[str | None]:

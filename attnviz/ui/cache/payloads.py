@@ -4,7 +4,7 @@ import hashlib
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import streamlit as st
 
@@ -13,25 +13,26 @@ from attnviz.ui.cache.room import Room
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
+    from attnviz.maps.options import MapOptions
     from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
 
 Made = TypeVar("Made")
+Key: TypeAlias = "tuple[str, Kind, MapOptions]"  # of which picture, of which maps
 ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is made of them
 
 
-def cached_payload(
-    trace: "Trace", how: tuple[Any, ...], view: dict[str, Any], *, make: Callable[[], Payload]
-) -> Payload:
-    """`make()`, or what it gave before for the same weights, sentences and `how`; with `view` in its header."""
-    return cached(trace, how, make=make).with_view(view)
+def cached_payload(trace: "Trace", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
+    """`make()`, or what it gave before for the same weights, sentences and `key`; with `view` in its header."""
+    return cached(trace, key, make=make).with_view(view)
 
 
-def cached(trace: "Trace", how: tuple[Any, ...], *, make: Callable[[], Made]) -> Made:
-    """`make()`, or what it gave before for the same weights, sentences and `how`.
+def cached(trace: "Trace", key: Key, *, make: Callable[[], Made]) -> Made:
+    """`make()`, or what it gave before for the same weights, sentences and `key`.
 
     What is made of a visitor's own weights is kept for that visitor alone, and goes when they leave.
     """
-    said = repr((trace.model_id, trace.info.dtype, trace.sentences, how))
+    said = repr((trace.model_id, trace.info.dtype, trace.sentences, key))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
     return _within_room(name, make) if isinstance(trace, BareWeights) else _made(name, make)
 

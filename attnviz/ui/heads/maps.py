@@ -6,6 +6,7 @@ import pandas as pd
 
 from attnviz.analysis.heads.metric_table import head_metrics
 from attnviz.maps.lazy import LazyMaps, MapsOverview, maps_overview
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import Maps, select
 from attnviz.ui.cache import payloads
 from attnviz.ui.heads.tabs import TabsState
@@ -23,21 +24,15 @@ def maps_and_metrics(trace: "Trace", tabs: TabsState) -> "tuple[dict[str, Maps |
     maps: dict[str, Maps | LazyMaps] = {}
     tables: list[pd.DataFrame] = []
     for kind in trace.kinds:
-        how = options(tabs, kind)
+        options = tabs.options(kind)
         if is_long(trace, kind):
-            seen, table = _surveyed(trace, kind, how)
-            maps[kind] = LazyMaps(seen, trace, how)
+            seen, table = _surveyed(trace, kind, options)
+            maps[kind] = LazyMaps(seen, trace, options)
         else:
-            maps[kind] = made = select(trace, kind, **how)
+            maps[kind] = made = select(trace, kind, options)
             table = head_metrics(made, trace)
         tables.append(table)
     return maps, _joined(tables)
-
-
-def options(tabs: TabsState, kind: "Kind") -> dict:
-    """The options of `shown`; a quadrant belongs to the kind that is looked at."""
-    parts = tabs.parts if kind == tabs.view.kind else None
-    return {"specials": tabs.view.specials, "words": tabs.view.words, "parts": parts}
 
 
 def is_long(trace: "Trace", kind: "Kind") -> bool:
@@ -46,19 +41,19 @@ def is_long(trace: "Trace", kind: "Kind") -> bool:
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
 
 
-def _surveyed(trace: "Trace", kind: "Kind", how: dict) -> tuple[MapsOverview, pd.DataFrame]:
+def _surveyed(trace: "Trace", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:
     def look() -> tuple[MapsOverview, pd.DataFrame]:
         tables: list[pd.DataFrame] = []
         seen = maps_overview(
             trace,
             kind,
+            options,
             side=THUMBNAIL_SIDE,
             look=lambda layer, maps, one: tables.append(head_metrics(maps, one).assign(layer=layer)),
-            **how,
         )
         return seen, _joined(tables)
 
-    return payloads.cached(trace, ("survey", kind, *how.values()), make=look)
+    return payloads.cached(trace, ("overview", kind, options), make=look)
 
 
 def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

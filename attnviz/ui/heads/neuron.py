@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.maps.grouping import Groups, groups, of_part
+from attnviz.maps.grouping import Groups
+from attnviz.maps.selection import query_groups
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.ui import captions
 from attnviz.ui.heads import tabs as heads_tabs
@@ -57,10 +58,7 @@ def row_of(rows: Groups, query: int) -> int | None:
 
 def _rows(trace: "Trace", tabs: TabsState) -> Groups:
     """The query tokens of each row that the Heads tab shows: pieces of a word together, hidden ones gone."""
-    view, queries = tabs.view, trace.query_tokens(tabs.view.kind)
-    outputs = trace.output_tokens(view.kind)
-    rows = groups(queries if outputs is None else outputs, words=view.words, hide=view.specials != "show")
-    return rows if tabs.parts is None else of_part(rows, queries, tabs.parts[0])
+    return query_groups(trace, tabs.view.kind, tabs.options(tabs.view.kind))
 
 
 def _take() -> None:

@@ -40,7 +40,7 @@ def _heads(trace: "Trace", tabs: TabsState, whole: downloads.Whole) -> None:
 
 def _maps(trace: "Trace", tabs: TabsState, kind) -> Maps:
     """A kind's maps as the view wants them."""
-    return select(trace, kind, **heads_maps.options(tabs, kind))
+    return select(trace, kind, tabs.options(kind))
 
 
 def _links(trace: "Trace", tabs: TabsState) -> None:
@@ -58,7 +58,7 @@ def _links(trace: "Trace", tabs: TabsState) -> None:
         "rows": tabs.fit,
     }
     made = payloads.cached_payload(
-        trace, ("links", *_how(tabs)), view, make=lambda: links_payload(layers, trace.kinds, view={})
+        trace, ("links", kind, tabs.options(kind)), view, make=lambda: links_payload(layers, trace.kinds, view={})
     )
     if fine_lines.wanted(made, tabs.lines):
         made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
@@ -69,11 +69,6 @@ def _map(trace: "Trace", tabs: TabsState, at: tuple[int, int]):
     """One head's weights, `(rows, cols)`."""
     layer, head = at
     return _maps(one_layer(trace, tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
-
-
-def _how(tabs: TabsState) -> tuple:
-    """What decides which rows and columns a kind's maps have."""
-    return tabs.view.kind, tabs.view.specials, tabs.view.words, tabs.parts
 
 
 def _take_links() -> None:
@@ -96,7 +91,7 @@ def _whole_model(trace: "Trace", tabs: TabsState) -> None:
         thumbs, size = _small(trace, tabs)
         return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
 
-    made = payloads.cached_payload(trace, ("model", *_how(tabs)), view, make=make)
+    made = payloads.cached_payload(trace, ("model", kind, tabs.options(kind)), view, make=make)
     whole_model(captions.on(made), on_change=_take_whole_model)
 
 
@@ -107,7 +102,7 @@ def _small(trace: "Trace", tabs: TabsState):
     from attnviz.widgets.whole_model.payload import SIDE
 
     kind = tabs.view.kind
-    if tabs.view.specials == "show" and not tabs.view.words and tabs.parts is None:
+    if tabs.options(kind).keeps_all:
         return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
     layers = (_maps(layer, tabs, kind) for layer in layer_by_layer(trace, kind))
     parts = [(thumbnail(within(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.maps.options import MapOptions
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
@@ -57,7 +58,7 @@ class TabsState:
     `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `query`
     and `key`, positions of tokens (None: that of the view's row; the one of most weight), and `order` ("position" or
     "contribution").
-    `quadrant` is "whole", or one such as "0-1": queries of the first part, keys of the second.
+    `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second.
     """
 
     view: HeadsState
@@ -72,11 +73,11 @@ class TabsState:
     order: str = choice("position", ("position", "contribution"))
     quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
 
-    @property
-    def parts(self) -> tuple[int, int] | None:
-        """The quadrant as numbers of parts, None for the whole map."""
+    def options(self, kind: str) -> MapOptions:
+        """How the maps of a kind are asked for; a quadrant belongs to the kind that is looked at."""
         query, _, key = self.quadrant.partition("-")
-        return (int(query), int(key)) if key else None
+        quadrant = (int(query), int(key)) if key and kind == self.view.kind else None
+        return MapOptions(self.view.specials, self.view.words, quadrant)
 
     def to_params(self) -> dict[str, str]:
         """Every option as the text that stands in a link."""
@@ -113,7 +114,7 @@ def _quadrants(trace: "Trace", view: HeadsState) -> dict[str, str]:
     """Names of the quadrants where a map has more than one: a pair's sentences, or a prompt and what follows."""
     from attnviz.maps.quadrants import quadrants
 
-    found = {f"{q.query_part}-{q.key_part}": q.name for q in quadrants(trace, view.kind)}
+    found = {f"{q.query_segment}-{q.key_segment}": q.name for q in quadrants(trace, view.kind)}
     return found if len(found) > 1 else {}
 
 

@@ -16,7 +16,7 @@ ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
 MOST_TICKS = 28  # below both panels together: slanted labels side by side, in half a page
 TALL = 6  # how many rows of a head a row has that stands alone (outputs, logits), so that its name finds room
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → output"}
-_PARTS = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
+_QUANTITIES = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = (
     "%{customdata[0]}<br>%{customdata[1]}<br>|Δ| %{customdata[2]}, allowed %{customdata[3]}: "
     "%{customdata[4]} of it<extra></extra>"
@@ -154,10 +154,10 @@ def _label_axes(figure: go.Figure, column: int, panel: _Panel, *, most: int) -> 
 
 
 def _block(line: Mapping[str, object]) -> str:
-    part, layer = str(line["part"]), line["layer"]
-    if part == "logits":
+    quantity, layer = str(line["quantity"]), line["layer"]
+    if quantity == "logits":
         return "logits"
-    return "embedding" if layer == -1 else f"L{layer} {_PARTS.get(part, part)}"
+    return "embedding" if layer == -1 else f"L{layer} {_QUANTITIES.get(quantity, quantity)}"
 
 
 def _lay_out(figure: go.Figure, look: colour.Theme, height: int, *, top: int) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.maps.selection import Maps, Specials, select
+from attnviz.maps.options import MapOptions, Specials
+from attnviz.maps.selection import Maps, select
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -41,10 +42,10 @@ def heatmap(
 ) -> go.Figure:
     """One map of a trace as a Plotly figure; "mean" for layer or head averages over them.
 
-    `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.maps.selection.select`; `options`
+    `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.maps.options.MapOptions`; `options`
     (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option that there is not.
     """
-    return heatmap_of(select(trace, kind, specials=specials, words=words), layer, head, **options)
+    return heatmap_of(select(trace, kind, MapOptions(specials, words)), layer, head, **options)
 
 
 def heatmap_of(

@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.maps.lines import strongest
-from attnviz.maps.selection import Maps, Specials, select
+from attnviz.maps.options import MapOptions, Specials
+from attnviz.maps.selection import Maps, select
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -36,7 +37,7 @@ def links(
     Raises ValueError for a kind, head or theme that there is not.
     """
     look = colour.theme(theme)
-    maps = select(trace, kind, specials=specials, words=words)
+    maps = select(trace, kind, MapOptions(specials, words))
     attn = np.stack([maps.weights(layer, head).numpy() for layer, head in heads])[None] if heads else None
     # An axis without a trace is not drawn: an empty one carries the keys.
     figure = go.Figure(go.Scatter(x=[None], y=[None], yaxis="y2", showlegend=False, hoverinfo="skip", name="keys"))

@@ -166,7 +166,7 @@ def test_one_layer_that_is_wrong_is_caught_there(deep, share: float) -> None:
         found = of_checkpoint(model, case, broken)
         first = found.first_break
         assert first is not None, broken
-        assert first.line.part == part
+        assert first.line.quantity == part
         assert first.line.layer == layer
         assert found.closest.share > 1000
 

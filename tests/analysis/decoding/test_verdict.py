@@ -34,7 +34,7 @@ def test_a_difference_is_found_where_it_was_put(pair) -> None:
     attn[1, 3, 4, 2] += 0.25
     first = verdict(replace(made, attn={**made.attn, "cross": attn}), whole, allowed).first_break
     assert first is not None
-    assert (first.line.part, first.line.layer, first.line.head, first.position) == ("cross", 1, 3, 4)
+    assert (first.line.quantity, first.line.layer, first.line.head, first.position) == ("cross", 1, 3, 4)
     assert first.delta == pytest.approx(0.25, abs=1e-5)
 
 
@@ -46,7 +46,7 @@ def test_the_first_break_is_the_first_in_the_order_of_computation(pair) -> None:
     changed = replace(made, hidden={**made.hidden, "decoder": hidden}, logits=logits)
     first = verdict(changed, whole, allowed).first_break
     assert first is not None
-    assert (first.line.part, first.position) == ("logits", 2), "an earlier step comes before an earlier layer"
+    assert (first.line.quantity, first.position) == ("logits", 2), "an earlier step comes before an earlier layer"
 
 
 def test_a_weight_on_a_key_that_a_step_did_not_have_counts(pair) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from attnviz.analysis.heads import metric_table
 from attnviz.analysis.heads.metric_table import METRICS, end_keys, head_metrics
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from tests.analysis.heads.by_hand import BOS, EOS, tokens, trace_of
@@ -57,7 +58,7 @@ def test_what_means_nothing_is_nan(trace) -> None:
 
 def test_hiding_special_tokens_does_not_hide_that_a_head_looks_at_them(trace) -> None:
     every, hidden = (
-        head_metrics(select(trace, "encoder_self", specials=specials), trace) for specials in ("show", "renormalise")
+        head_metrics(select(trace, "encoder_self", MapOptions(specials)), trace) for specials in ("show", "renormalise")
     )
     sinks = ["first_token_mass", "eos_mass"]
     pd.testing.assert_frame_equal(every[sinks], hidden[sinks])
@@ -68,7 +69,7 @@ def test_hidden_tokens_still_count_as_distance() -> None:
     src = tokens("▁a", "<unk>", "▁b")
     attn = [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]
     trace = trace_of("encoder_self", attn, src=src)
-    row = head_metrics(select(trace, "encoder_self", specials="hide"), trace).iloc[0]
+    row = head_metrics(select(trace, "encoder_self", MapOptions("hide")), trace).iloc[0]
     assert row["mean_distance"] == pytest.approx(1)  # half of the weight two tokens off
     assert math.isnan(row["previous_token"])  # the neighbours are hidden
 
@@ -77,7 +78,7 @@ def test_words_are_measured_in_tokens_from_their_middle() -> None:
     src = tokens("▁a", "▁po", "nd")
     attn = [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     trace = trace_of("encoder_self", attn, src=src)
-    row = head_metrics(select(trace, "encoder_self", words=True), trace).iloc[0]
+    row = head_metrics(select(trace, "encoder_self", MapOptions(words=True)), trace).iloc[0]
     assert row["mean_distance"] == pytest.approx(1.5)
     assert row["previous_token"] == row["next_token"] == pytest.approx(1)
 
@@ -87,7 +88,7 @@ def test_a_decoder_row_of_a_whole_word_stands_at_the_word_that_went_in() -> None
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     before = torch.eye(5)[[0, 0, 1, 1, 2]]  # a sees bos; sau and té see a; b sees sau
     trace = trace_of("decoder_self", before, tgt=tgt, mask=causal[None, None])
-    row = head_metrics(select(trace, "decoder_self", words=True), trace).iloc[0]
+    row = head_metrics(select(trace, "decoder_self", MapOptions(words=True)), trace).iloc[0]
     # a → sauté: pieces see bos and a, so half is on the word before "a"; both other words see only the word before.
     assert row["previous_token"] == pytest.approx((0.5 + 1 + 1) / 3)
 
@@ -109,14 +110,14 @@ def test_end_tokens_are_those_like_the_special_token_that_stands_last() -> None:
 
 def test_a_target_of_special_tokens_only_gives_nan_not_an_error() -> None:
     trace = trace_of("decoder_self", [[1.0]], tgt=tokens(BOS, EOS))
-    row = head_metrics(select(trace, "decoder_self", specials="hide"), trace).iloc[0]
+    row = head_metrics(select(trace, "decoder_self", MapOptions("hide")), trace).iloc[0]
     assert row[WORDS].isna().all()
     assert row["first_token_mass"] == 1
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_large_maps_one_by_one_give_the_same_numbers(trace, monkeypatch, words: bool) -> None:
-    maps = {kind: select(trace, kind, words=words) for kind in trace.kinds}
+    maps = {kind: select(trace, kind, MapOptions(words=words)) for kind in trace.kinds}
     together = head_metrics(maps, trace)
     monkeypatch.setattr(metric_table, "_LARGE", 1)
     pd.testing.assert_frame_equal(head_metrics(maps, trace), together, rtol=1e-5)

@@ -33,7 +33,7 @@ def test_a_decoder_is_fed_its_prompt_then_its_own_choices(name, cached, model, p
     prompt = model(name).text.encode(PROMPT).ids
     fed = [token.id for token in steps[-1].prefix]
     assert [*fed, steps[-1].token.id] == greedy(peer(name), torch.tensor([prompt]), COUNT)
-    assert [token.part for token in steps[-1].prefix] == [0] * len(prompt) + [1] * (len(fed) - len(prompt))
+    assert [token.segment for token in steps[-1].prefix] == [0] * len(prompt) + [1] * (len(fed) - len(prompt))
     out, weights = outputs(peer(name), {"input_ids": torch.tensor([fed])})
     for row, step in enumerate(steps):
         found = step.attn("decoder_self")[..., -1, :]
@@ -76,7 +76,7 @@ def test_a_teacher_continues_a_prompt_whatever_the_model_would_choose(name, cach
     tgt_in = (*prompt, *((id_ + 1) % model(name).network.model.config.vocab_size for id_ in own))
     steps = list(model(name).stepwise(PROMPT, tgt_in=tgt_in, cached=cached))
     assert tuple(token.id for token in steps[-1].prefix) == tgt_in
-    assert [token.part for token in steps[-1].prefix] == [0] * len(prompt) + [1] * len(own)
+    assert [token.segment for token in steps[-1].prefix] == [0] * len(prompt) + [1] * len(own)
     whole = decoding_record(steps)
     trace = model(name).trace(PROMPT, new_tokens=0)
     sentence = replace(trace.sentences[0], tgt=(*whole.fed, whole.chosen[-1]), cut=False)

@@ -27,8 +27,10 @@ def test_tokens_know_their_sentence_and_where_they_stand_in_it(name, model):
     for token in trace.tokens("src"):
         if not token.is_special:
             assert trace.src_text[token.start : token.end] == token.text
-            assert token.part == int(token.start > len(A))
-    spelled = ["".join(t.text for t in trace.tokens("src") if t.part == part and not t.is_special) for part in (0, 1)]
+            assert token.segment == int(token.start > len(A))
+    spelled = [
+        "".join(t.text for t in trace.tokens("src") if t.segment == segment and not t.is_special) for segment in (0, 1)
+    ]
     assert spelled == [text.replace(" ", "") for text in (A, B)]
 
 
@@ -78,7 +80,7 @@ def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
     assert trace.info.notes == ("Sentence: only the first 54 of 90 tokens were kept.",)
-    assert [token.text for token in trace.tokens("src") if token.part][:3] == ["Where", "is", "it"]
+    assert [token.text for token in trace.tokens("src") if token.segment][:3] == ["Where", "is", "it"]
     assert model("bert").trace(A, "cat " * 90).info.notes[0].startswith("Second sentence: only the first")
     both = model("bert").trace("cat " * 90, "dog " * 5000)
     assert [note.split(" only")[0] for note in both.info.notes] == ["Sentence:", "Second sentence:", "Second sentence:"]

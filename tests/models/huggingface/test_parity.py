@@ -77,7 +77,7 @@ def test_a_pair_has_the_segments_of_its_family(name, model, peer, checkpoint):
     torch.testing.assert_close(trace.attn("encoder_self"), weights["encoder_self"][0], **CLOSE)
     assert [token.id for token in trace.tokens("src")] == arguments["input_ids"][0].tolist()
     if name in HAVE_SEGMENTS:  # and they matter: the same pair in one segment is another map
-        assert [token.part for token in trace.tokens("src")] == arguments["token_type_ids"][0].tolist()
+        assert [token.segment for token in trace.tokens("src")] == arguments["token_type_ids"][0].tolist()
         _, plain = outputs(peer(name), arguments | {"token_type_ids": torch.zeros_like(arguments["input_ids"])})
         assert (plain["encoder_self"] - weights["encoder_self"]).abs().max() > 0.01
 

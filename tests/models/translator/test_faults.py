@@ -30,7 +30,7 @@ def test_each_breakage_breaks_and_the_place_is_named(tiny: Translator, name: str
     first = found.first_break
     assert not found.holds
     assert first is not None
-    assert first.line.part == part
+    assert first.line.quantity == part
     assert first.position == (1 if breakage.restart_positions else 0)
     assert first.share > 10
 

@@ -6,6 +6,7 @@ import torch
 
 import attnviz
 from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
@@ -44,7 +45,7 @@ def test_labels_are_the_tokens_and_specials_are_known() -> None:
     made = select(attnviz.from_tensors(weights(2, 3, 5, 5), WORDS), "encoder_self")
     assert [row.text for row in made.rows] == WORDS
     assert [col.text for col in made.cols] == WORDS
-    hidden = select(attnviz.from_tensors(weights(2, 3, 5, 5), WORDS), "encoder_self", specials="hide")
+    hidden = select(attnviz.from_tensors(weights(2, 3, 5, 5), WORDS), "encoder_self", MapOptions("hide"))
     assert [row.text for row in hidden.rows] == ["the", "c##at", "sat"]
 
 

@@ -20,9 +20,19 @@ def token(id_: int, text: str = "") -> Token:
     return Token(text or f"t{id_}", id_, 0, 1)
 
 
-def line(index: int, part: str, layer: int, head: float, deltas: list[float], *, stack: str = "decoder") -> list[dict]:
-    name = "logits" if part == "logits" else f"L{layer} {part}"
-    about = {"line": index, "place": name, "stack": stack, "part": part, "layer": layer, "head": head, "allowed": 1e-6}
+def line(
+    index: int, quantity: str, layer: int, head: float, deltas: list[float], *, stack: str = "decoder"
+) -> list[dict]:
+    name = "logits" if quantity == "logits" else f"L{layer} {quantity}"
+    about = {
+        "line": index,
+        "place": name,
+        "stack": stack,
+        "quantity": quantity,
+        "layer": layer,
+        "head": head,
+        "allowed": 1e-6,
+    }
     return [
         about | {"position": at, "delta": delta, "share": delta / 1e-6, "breaks": delta > 1e-6}
         for at, delta in enumerate(deltas)

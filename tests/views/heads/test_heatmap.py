@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import attnviz
 from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import Maps, select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views import colour
@@ -95,7 +96,7 @@ def test_colours_run_from_zero_to_one_unless_said(trace) -> None:
 def test_hidden_special_tokens_are_in_the_legend(trace) -> None:
     figure = attnviz.views.heatmap(trace, "cross", specials="hide", words=True)
     assert "rows sum to less than 1" in figure.layout.title.subtitle.text
-    assert cells(figure).z.shape == tuple(select(trace, "cross", specials="hide", words=True).attn.shape[-2:])
+    assert cells(figure).z.shape == tuple(select(trace, "cross", MapOptions("hide", words=True)).attn.shape[-2:])
 
 
 def test_tokens_are_never_markup() -> None:
