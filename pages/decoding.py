@@ -2,16 +2,18 @@
 
 import streamlit as st
 
+from attnviz.models.translator.translator import Translator
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
-from attnviz.ui.decoding import controls, extras, run_translator, stepper, verdict
+from attnviz.ui.decoding import controls, extras, stepper, verdict
 from attnviz.ui.decoding import run as decoding_run
 
 request = layout.begin_page("Decoding")
 st.html(layout.STYLES / "decoding.css")
 trace = layout.run_or_refuse(lambda: traces.trace(request))
 asked = controls.linked(trace, request.entry)
-is_own = run_translator.is_translator(request)
+model = traces.model(request.entry.name)
+is_own = isinstance(model, Translator)
 chosen = controls.stepping(asked, is_own=is_own)
 upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
 with lower:
@@ -23,15 +25,15 @@ with below.container(horizontal=True, vertical_alignment="center"):
 with below:
     chosen |= controls.experiment(asked)
 view = controls.shown(asked, chosen)
-run = layout.run_or_refuse(lambda: decoding_run.decoded(request, trace, view))
+run = layout.run_or_refuse(lambda: decoding_run.decoded(model, request, trace, view))
 with upper:
-    stepper.stage(request, trace, view, run)
+    stepper.stage(model, request, trace, view, run)
 with way_to_heads:
-    stepper.link_to_heads(request, trace, view, run)
+    stepper.link_to_heads(model, trace, view, run)
 with numbers:
     verdict.number(run, view)
 with right:
     verdict.picture(run)
 with below:
-    extras.more(request, view, run)
+    extras.more(model, view, run)
 layout.end_page(request, trace, view)

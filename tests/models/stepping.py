@@ -17,12 +17,12 @@ def plan_of(model: Translator, way: str, **options) -> Plan:
 def run(model: Translator, way: str, **options) -> tuple[DecodingRecord, Trace]:
     plan = plan_of(model, way, **options)
     made = decoding_record(steps(model, TEXT, plan))
-    return made, teacher_forced(model, TEXT, made.ids, to="fr", breakage=plan.breakage)
+    return made, teacher_forced(model, TEXT, made.ids, to="fr", faults=plan.faults)
 
 
 def judged_run(model: Translator, way: str, **options) -> Verdict:
     """The verdict on the steps, by what rounding does to the pass."""
     plan = plan_of(model, way, **options)
     made = decoding_record(steps(model, TEXT, plan))
-    how = {"to": "fr", "breakage": plan.breakage}
+    how = {"to": "fr", "faults": plan.faults}
     return judged(made, lambda probe: teacher_forced(model, TEXT, made.ids, probe=probe, **how))

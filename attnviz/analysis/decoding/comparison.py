@@ -1,18 +1,46 @@
-"""Decoding beside training: what both kinds of model compute for the Decoding page, and the verdict on it."""
+"""Decoding beside training: what a model's steps and its training pass are compared by on the Decoding page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from attnviz.analysis.decoding.loss_table import LossTable
-from attnviz.analysis.decoding.next_tokens import NextToken
+from attnviz.analysis.decoding.loss_table import LossTable, loss_table
+from attnviz.analysis.decoding.next_tokens import NextToken, next_tokens
 from attnviz.analysis.decoding.tolerance import Pass, tolerance
 from attnviz.analysis.decoding.verdict import Verdict, verdict
-from attnviz.models.decoding_record import DecodingRecord
-from attnviz.models.protocol import Model
+from attnviz.models.decoding_record import DecodingRecord, decoding_record
+from attnviz.models.protocol import Model, Step
 from attnviz.text.display import display_token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Sampling
 from attnviz.transformer.probe import Kind
+
+NO_PADDING = -1  # no token has this id
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """What a kind of model brings: how it steps, what training computed, and the one pass over the steps' own tokens.
+
+    `trained` is the training pass over the target; `intact` the same with nothing broken, where something is.
+    `one_pass` takes the steps' record. Tokens whose id is `pad_id` are no labels; `smoothing` is that of the labels.
+    """
+
+    model: Model
+    steps: Iterable[Step]
+    trained: Trace
+    one_pass: Callable[[DecodingRecord], Pass]
+    sampling: Sampling | None = None
+    intact: Trace | None = None
+    pad_id: int = NO_PADDING
+    smoothing: float = 0.0
+
+    def losses(self, trace: Trace) -> LossTable:
+        """The loss at each position of a training pass."""
+        return loss_table(
+            trace, pad_id=self.pad_id, smoothing=self.smoothing, name=lambda id_: token_text(self.model, id_)
+        )
 
 
 @dataclass(frozen=True)
@@ -38,18 +66,39 @@ class Decoded:
         return self.made.nbytes() + sum(maps.nbytes for maps in self.passed.values())
 
 
-def compared(losses: LossTable, made: DecodingRecord, candidates: tuple, one_pass: Pass) -> Decoded:
-    """All of it, with the verdict on the steps and `one_pass` over their tokens."""
+def compare(decoding: Decoding) -> Decoded:
+    """Run the steps, and hold them against training and against one pass over their own tokens."""
+    made = decoding_record(decoding.steps)
+    tables = [decoding.losses(trace) for trace in (decoding.trained, decoding.intact) if trace is not None]
+    candidates = _candidates(decoding, made)
+    one_pass = decoding.one_pass(made)
     whole = one_pass(None)
-    found = verdict(made, whole, tolerance(whole, one_pass))
-    coarse = None
-    if made.dtype != whole.info.dtype:
-        coarse = verdict(made, whole, tolerance(whole, one_pass, dtype=made.dtype))
     rows = len(made.logits)
-    passed: dict[Kind, Tensor] = {kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"}
-    assert whole.logits is not None  # the verdict has compared them
-    turned = int((whole.logits[0, :rows].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum())
-    return Decoded(losses, made, found, candidates, passed, coarse, turned)
+    assert whole.logits is not None  # the verdict compares them
+    dtypes = dict.fromkeys((whole.info.dtype, made.dtype))
+    verdicts = [verdict(made, whole, tolerance(whole, one_pass, dtype=dtype)) for dtype in dtypes]
+    return Decoded(
+        tables[0],
+        made,
+        verdicts[0],
+        candidates,
+        passed={kind: whole.attn(kind)[:, :, :rows] for kind in made.attn if kind != "encoder_self"},
+        coarse=verdicts[1] if len(verdicts) > 1 else None,
+        turned=int((whole.logits[0, :rows].argmax(dim=-1).cpu() != made.logits.argmax(dim=-1)).sum()),
+        intact_loss=tables[-1].mean,
+    )
+
+
+def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextToken, ...], ...]:
+    """The likeliest tokens of each step, the chosen one and the target's among them."""
+    chosen = [token.id for token in made.chosen]
+    taught = [token.id for token in decoding.trained.tokens("tgt")]
+    return next_tokens(
+        made.logits,
+        decoding.model.vocabulary,
+        sampling=decoding.sampling,
+        with_ids=lambda step: (chosen[step], *taught[step + 1 : step + 2]),
+    )
 
 
 def token_text(model: Model, id_: int) -> str:

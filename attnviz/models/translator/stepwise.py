@@ -34,7 +34,7 @@ class Plan:
     cached: bool = True
     choose: Choose | Beam = likeliest
     max_tokens: int = MAX_TOKENS
-    breakage: Faults = NO_FAULTS
+    faults: Faults = NO_FAULTS
 
 
 @torch.inference_mode()
@@ -48,10 +48,10 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     src, encoder = translator.codec.encode_source(text), Recorder()
     first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
     limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
-    dropout = plan.breakage.dropping(1, translator.device)
-    memory = translator.model.encode(translator.ids(src), None, ForwardContext(plan.breakage.probe(encoder), dropout))
+    dropout = plan.faults.dropping(1, translator.device)
+    memory = translator.model.encode(translator.ids(src), None, ForwardContext(plan.faults.probe(encoder), dropout))
     stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
-    watched = RecordedSteps(plan.breakage.apply(stepper), plan.breakage, dropout)
+    watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout)
     common = _Common(translator, Sentence(src.tokens, src_text=text), about("Source", src.notes), encoder, plan)
     for choice in _choices(watched, first, translator.vocabulary, plan, limit):
         yield common.step(watched, choice)
@@ -59,7 +59,7 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
 
 @torch.inference_mode()
 def teacher_forced(
-    translator: Pretrained, text: str, ids: Sequence[int], *, to: str, breakage: Faults = NO_FAULTS, padding: int = 0,
+    translator: Pretrained, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS, padding: int = 0,
     probe: Probe | None = None,
 ) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
@@ -71,8 +71,8 @@ def teacher_forced(
     codec, recorder = translator.codec, Recorder()
     looking = recorder if probe is None else Chain((probe, recorder))
     tgt = (*ids, *[codec.pad_id] * padding)
-    src, dropout = codec.encode_source(text), breakage.dropping(0, translator.device)
-    run, started = ForwardContext(breakage.probe(looking), dropout), time.perf_counter()
+    src, dropout = codec.encode_source(text), faults.dropping(0, translator.device)
+    run, started = ForwardContext(faults.probe(looking), dropout), time.perf_counter()
     memory = translator.model.encode(translator.ids(src), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
@@ -86,7 +86,7 @@ class RecordedSteps:
     """A stepper whose every step is written down, under what was broken on purpose. It belongs to one run."""
 
     stepper: Stepper
-    breakage: Faults = NO_FAULTS
+    faults: Faults = NO_FAULTS
     dropout: Dropout | None = None
     recorder: Recorder = field(default_factory=Recorder)
     logits: Tensor | None = None
@@ -96,7 +96,7 @@ class RecordedSteps:
         """Feed the next token of every row; `recorder` and `logits` then hold this step's record."""
         started = time.perf_counter()
         self.recorder = Recorder()
-        logits = self.stepper.step(ids, probe=self.breakage.probe(self.recorder), dropout=self.dropout)
+        logits = self.stepper.step(ids, probe=self.faults.probe(self.recorder), dropout=self.dropout)
         self.logits, self.seconds = logits, time.perf_counter() - started
         return logits
 

@@ -168,14 +168,14 @@ class Translator:
         tgt_text: str | None = None,
         choose: Choose | Beam = likeliest,
         max_tokens: int | None = None,
-        breakage: Faults = NO_FAULTS,
+        faults: Faults = NO_FAULTS,
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
         model's own choices (`Step.token` is still what the model would choose).
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
         limit = self.decoding_limit(text) if max_tokens is None else max_tokens
-        return steps(self, text, Plan(to, teacher, cached, choose, limit, breakage))
+        return steps(self, text, Plan(to, teacher, cached, choose, limit, faults))
 
     def decoding_limit(self, text: str) -> int:
         """Tokens that a translation of `text` may have."""

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.models.translator.translator import Translator
 from attnviz.ui import captions, charts, layout
-from attnviz.ui.decoding import run_translator
 from attnviz.ui.decoding.state import DecodingState
 
 
-def more(request, view: DecodingState, run: Decoded) -> None:
+def more(model, view: DecodingState, run: Decoded) -> None:
     """Draw the part that was chosen, if any."""
     if view.more == "cost":
-        cost(request, len(run.made.src))
+        cost(model, len(run.made.src))
     elif view.more == "experiment":
         experiment(view)
     elif view.more == "tables":
@@ -19,7 +19,7 @@ def more(request, view: DecodingState, run: Decoded) -> None:
 
 
 @st.fragment
-def cost(request, src_len: int) -> None:
+def cost(model, src_len: int) -> None:
     """Seconds and multiply-adds of one pass, of recomputing and of caching; measured when asked."""
     import pandas as pd
 
@@ -30,35 +30,34 @@ def cost(request, src_len: int) -> None:
         "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
         "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
     )
-    if not run_translator.is_translator(request):
+    if not isinstance(model, Translator):
         st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")
         return
-    loaded = run_translator.translator_of(request.entry.name)
-    key = f"costs-{loaded.model_id}-{src_len}"
+    key = f"costs-{model.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
-        st.session_state[key] = _measured(loaded, src_len)
-    costs = pd.DataFrame(st.session_state.get(key) or _counted(loaded, src_len))
+        st.session_state[key] = _measured(model, src_len)
+    costs = pd.DataFrame(st.session_state.get(key) or _counted(model, src_len))
     charts.chart(cost_chart(costs, theme=charts.theme()), key="cost")
     charts.take_along("cost", lambda: costs, captions.of_model())
     st.dataframe(costs, key="cost-shown", hide_index=True, height=180)
 
 
-def _measured(loaded, src_len: int) -> list[dict]:
+def _measured(model, src_len: int) -> list[dict]:
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured
 
     progress, costs = st.progress(0.0, "Measuring …"), []
-    for done, found in enumerate(measured(loaded, src_len=src_len), start=1):
+    for done, found in enumerate(measured(model, src_len=src_len), start=1):
         costs.append(vars(found))
         progress.progress(done / (len(LENGTHS) * len(WAYS)), f"Measuring: {found.way}, {found.length} tokens")
     progress.empty()
     return costs
 
 
-def _counted(loaded, src_len: int) -> list[dict]:
+def _counted(model, src_len: int) -> list[dict]:
     """Multiply-adds are known without a clock."""
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, Cost, multiply_adds
 
-    config = loaded.model.config
+    config = model.model.config
     return [vars(Cost(way, length, multiply_adds(config, way, src_len, length))) for length in LENGTHS for way in WAYS]
 
 

@@ -14,9 +14,9 @@ from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
 HYPOTHESES = 6  # of a beam, at each step
 
 
-def stage(request, trace, view: DecodingState, run: Decoded) -> None:
+def stage(model, request, trace, view: DecodingState, run: Decoded) -> None:
     """Draw the component."""
-    model = decoding_run.stepping(request, view)
+    model = decoding_run.stepping(model, view)
     payload = stepper_payload(
         _training(run, view), run.made, _inference(run, trace, view, model), view=view.to_payload()
     )
@@ -88,11 +88,10 @@ def _way(view: DecodingState, chosen: list[int], was_cut: bool) -> list[tuple[st
     return parts
 
 
-def link_to_heads(request, trace, view: DecodingState, run: Decoded) -> None:
+def link_to_heads(model, trace, view: DecodingState, run: Decoded) -> None:
     """The Heads page on the sentence that was stepped through, the step's row pinned, on the head that is in view."""
     made = run.made
     step = _step(view, run)
-    model = decoding_run.stepping(request, view)
     own = _is_targets(run, trace)
     if not own and not model.inputs.takes_target:
         st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")

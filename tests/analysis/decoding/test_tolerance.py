@@ -198,19 +198,17 @@ _BREAKAGES = (Faults(mask="ahead"), Faults(mask="none"), Faults(restart_position
 
 
 @pytest.mark.parametrize(
-    ("depth", "breakage"),
-    [*((depth, breakage) for depth in (2, 12) for breakage in _BREAKAGES), (48, _BREAKAGES[0])],  # the deepest are slow
+    ("depth", "faults"),
+    [*((depth, faults) for depth in (2, 12) for faults in _BREAKAGES), (48, _BREAKAGES[0])],  # the deepest are slow
 )
-def test_a_broken_translator_is_caught_however_deep(depth: int, breakage: Faults) -> None:
+def test_a_broken_translator_is_caught_however_deep(depth: int, faults: Faults) -> None:
     case = replace(DEEP, depth=depth)
     model = translator(case)
-    made = decoding_record(
-        steps(model, case.text, Plan("fr", max_tokens=12, breakage=replace(breakage, mask="causal")))
-    )
-    intact = replace(breakage, restart_positions=False)
+    made = decoding_record(steps(model, case.text, Plan("fr", max_tokens=12, faults=replace(faults, mask="causal"))))
+    intact = replace(faults, restart_positions=False)
 
     def one_pass(probe: Probe | None) -> Trace:
-        return teacher_forced(model, case.text, made.ids, to="fr", breakage=intact, probe=probe)
+        return teacher_forced(model, case.text, made.ids, to="fr", faults=intact, probe=probe)
 
     assert not judged(made, one_pass).holds
 

@@ -25,13 +25,13 @@ BREAKAGES = {
 
 @pytest.mark.parametrize("name", BREAKAGES)
 def test_each_breakage_breaks_and_the_place_is_named(tiny: Translator, name: str) -> None:
-    way, breakage, part = BREAKAGES[name]
-    found = judged_run(tiny, way, breakage=breakage)
+    way, faults, part = BREAKAGES[name]
+    found = judged_run(tiny, way, faults=faults)
     first = found.first_break
     assert not found.holds
     assert first is not None
     assert first.line.quantity == part
-    assert first.position == (1 if breakage.restart_positions else 0)
+    assert first.position == (1 if faults.restart_positions else 0)
     assert first.share > 10
 
 
@@ -57,8 +57,8 @@ def test_half_precision_breaks_what_float32_promises(tiny: Translator, dtype: to
 def test_nothing_that_is_broken_stays_in_the_shared_model(tiny: Translator) -> None:
     before = {name: weight.clone() for name, weight in tiny.model.state_dict().items()}
     expected = tiny.trace(TEXT, to="fr").logits
-    for way, breakage, _ in BREAKAGES.values():
-        run(tiny, way, breakage=breakage)
+    for way, faults, _ in BREAKAGES.values():
+        run(tiny, way, faults=faults)
     tiny.in_dtype(torch.float16)
     assert not any(module.training for module in tiny.model.modules())
     assert all(torch.equal(weight, before[name]) for name, weight in tiny.model.state_dict().items())
@@ -66,11 +66,11 @@ def test_nothing_that_is_broken_stays_in_the_shared_model(tiny: Translator) -> N
 
 
 def test_restarting_positions_without_a_cache_changes_nothing(tiny: Translator) -> None:
-    assert judged_run(tiny, "recomputed", breakage=Faults(restart_positions=True)).holds
+    assert judged_run(tiny, "recomputed", faults=Faults(restart_positions=True)).holds
 
 
 def test_dropout_is_repeatable_by_its_seed(tiny: Translator) -> None:
-    logits = [run(tiny, "cached", breakage=Faults(dropout=0.2, seed=seed))[0].logits for seed in (1, 1, 2)]
+    logits = [run(tiny, "cached", faults=Faults(dropout=0.2, seed=seed))[0].logits for seed in (1, 1, 2)]
     assert torch.equal(logits[0], logits[1])
     assert not torch.equal(logits[0], logits[2])
 
