@@ -16,66 +16,39 @@ from streamlit.components.v2 import component
 from attnviz.ui.address import persistent
 from attnviz.ui.reported import NUMBER, reported
 from attnviz.ui.resend import unless_unchanged
-from attnviz.widgets.bundle import Source, source
+from attnviz.widgets.bundle import WIDGETS, joined, source
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
+
+
+_CARRIED = (
+    10_000  # characters of a script; a message of as many bytes Streamlit sends as a hash where the browser has it
+)
 
 
 @cache
 def _mounted(name: str) -> Callable[..., Any]:
     """The widget as a function that draws it; `key` and `data` are those of Streamlit's component.
 
-    A message of 10 kB and more that the browser has is sent as a hash by Streamlit, and one with other data never is.
-    So a large widget is two components: one carries the script and the styles, without data, and the same at every
-    run; the other has the data and waits for the script.
+    A message that the browser has is sent as a hash, but one with other data never is. So a large widget is two
+    components, which meet in a slot (`widgets/shared/js/slots.js`): one carries the script and the styles, the same at
+    every run; the other has the data and waits for the script.
     """
     widget = source(name)
     if len(widget.script) < _CARRIED:
         return component(f"attnviz_{name}", html=widget.html, css=widget.style or None, js=widget.script)
-    slot = json.dumps(f"{name}-{widget.digest}")
-    carrier = component(f"attnviz_{name}_script", html="<div></div>", js=_SLOTS + _carrying(slot, widget))
-    drawing = component(f"attnviz_{name}", html=widget.html, js=_SLOTS + _DRAWING.replace("SLOT", slot))
+    slots = joined(WIDGETS / "shared/js/slots.js")
+    slot, style = json.dumps(f"{name}-{widget.digest}"), json.dumps(widget.style)
+    delivery = f"{slots}.deliver({slot}, {style}, () => {widget.module}.default);\nexport default () => {{}};\n"
+    carrier = component(f"attnviz_{name}_script", html="<div></div>", js=delivery)
+    drawing = component(f"attnviz_{name}", html=widget.html, js=f"export default {slots}.drawing({slot});\n")
 
     def draw(*, key: str, **given: Any) -> Any:
         carrier(key=f"carried-{key}")
         return drawing(key=key, **given)
 
     return draw
-
-
-_CARRIED = 10_000  # characters
-# Where a script waits for the other: whichever the browser runs first makes the place.
-_SLOTS = """const slots = (globalThis.attnvizWidgets ??= new Map());
-const slotOf = (name) => {
-  if (!slots.has(name)) {
-    const slot = {};
-    slot.arrived = new Promise((arrive) => (slot.arrive = arrive));
-    slots.set(name, slot);
-  }
-  return slots.get(name);
-};
-"""
-_DRAWING = """export default async (component) => {
-  const { draw, style } = await slotOf(SLOT).arrived;
-  const root = component.parentElement.getRootNode();
-  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
-  return draw(component);
-};
-"""
-
-
-def _carrying(slot: str, widget: Source) -> str:
-    script = widget.script.replace("export default entry.default;", "return entry.default;")
-    return (
-        f"const slot = slotOf({slot});\n"
-        "if (!slot.taken) {\n"
-        "const style = new CSSStyleSheet();\n"
-        f"style.replaceSync({json.dumps(widget.style)});\n"
-        f"slot.arrive({{ style, draw: (() => {{\n{script}}})() }});\n"
-        "slot.taken = true;\n}\n"
-        "export default () => {};\n"
-    )
 
 
 def _nothing() -> None:

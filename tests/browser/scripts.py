@@ -7,10 +7,6 @@ from playwright.sync_api import Page
 
 from attnviz.widgets.bundle import WIDGETS, joined
 
-_LOAD = """async (text) => {
-  globalThis.script = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-}"""
-
 
 def load(page: Page, file: str) -> Callable[..., Any]:
     """Open an empty page with the exports of a module, named from `attnviz/widgets`, as `script`.
@@ -18,5 +14,5 @@ def load(page: Page, file: str) -> Callable[..., Any]:
     What comes back evaluates a function of JavaScript there, with an argument if it takes one.
     """
     page.goto("about:blank")
-    page.evaluate(_LOAD, joined(WIDGETS / file))
+    page.evaluate(f"() => {{ globalThis.script = {joined(WIDGETS / file)}; }}")
     return page.evaluate

@@ -1,20 +1,45 @@
-"""What a joined script gives, in a browser."""
+"""What a widget's modules give, in the browser that runs them."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
-_RUN = """async ([text, act]) => {
-  const script = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-  return eval(act)(script);
-}"""
+from attnviz.widgets.bundle import WIDGETS, given, joined
+
+Calls = Callable[..., Any]
 
 
-@pytest.fixture
-def run(browser) -> Iterator[Callable[[str, str], Any]]:
-    """`run(script, act)`: what the function `act` gives for the module whose text is `script`."""
+@pytest.fixture(scope="module")
+def empty_page(browser: Browser) -> Iterator[Page]:
+    """One page for all tests of a file: opening one takes longer than most of them."""
     page = browser.new_page()
     page.goto("about:blank")
-    yield lambda script, act: page.evaluate(_RUN, [script, act])
+    yield page
     page.close()
+
+
+@pytest.fixture(scope="module")
+def run(empty_page: Page) -> Callable[[str, str], Any]:
+    """`run(module, act)`: what the function `act` gives for a module joined to one expression."""
+    return lambda module, act: empty_page.evaluate(f"async () => ({act})({module})")
+
+
+@pytest.fixture(scope="module")
+def module(empty_page: Page) -> Callable[[str], Calls]:
+    """`module(file)(act, given)`: what a function of JavaScript gives for a module's exports and for what it is given.
+
+    Files are named from `attnviz/widgets`.
+    """
+
+    def load(file: str) -> Calls:
+        name = json.dumps(file)
+        script = joined(WIDGETS / file, given(file.split("/")[0]))
+        empty_page.evaluate(f"() => {{ (globalThis.modules ??= {{}})[{name}] = {script}; }}")
+        return lambda act, argument=None: empty_page.evaluate(
+            f"(given) => ({act})(globalThis.modules[{name}], given)", argument
+        )
+
+    return load

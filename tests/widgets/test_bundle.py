@@ -1,5 +1,7 @@
 """Scripts are joined as a browser's modules would run, and what cannot be joined is refused by name."""
 
+import json
+
 import pytest
 
 from attnviz.widgets import bundle
@@ -85,7 +87,33 @@ def test_what_cannot_be_joined_is_refused_by_name(folder, files, sentence) -> No
         joined(folder(**files) / "main.js")
 
 
-@pytest.mark.parametrize("name", sorted(bundle._HTML))
-def test_every_widget_is_a_script_with_a_default_export(name: str, run) -> None:
-    assert run(bundle.source(name).script, "(script) => typeof script.default") == "function"
-    assert bundle.source(name).digest != bundle.Source("", "", "").digest
+NAMES = sorted(page.parent.name for page in bundle.WIDGETS.glob("*/widget.html"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_widget_is_an_element_and_a_module_with_a_default_export(name: str, run) -> None:
+    source = bundle.source(name)
+    assert source.html.startswith("<")
+    assert not {"<link", "<script"} & set(source.html.split())
+    assert run(source.module, "(module) => typeof module.default") == "function"
+
+
+def test_a_script_is_a_module_of_its_own(run) -> None:
+    """As Streamlit, a notebook and a file take it."""
+    text = bundle.source("copy_link").script
+    by_itself = (
+        "async (text) => (await import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })))).default"
+    )
+    assert run(json.dumps(text), f"async (text) => typeof (await ({by_itself})(text))") == "function"
+
+
+def test_styles_come_in_the_order_in_which_the_widget_names_them() -> None:
+    style = bundle.source("heads").style
+    files = ["shared/css/frame", "shared/css/buttons", "shared/css/controls", "heads/css/overview", "heads/css/focus"]
+    places = [style.index((bundle.WIDGETS / f"{file}.css").read_text(encoding="utf-8")) for file in files]
+    assert places == sorted(places)
+
+
+def test_another_version_has_another_digest() -> None:
+    sources = [bundle.Source("", style, module) for style in ("", "a {}") for module in ("{}", "{ a: 1 }")]
+    assert len({source.digest for source in sources}) == 4

@@ -1,0 +1,119 @@
+"""A widget's script travels apart from its data: once a session, and drawing waits for it wherever it is needed."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from attnviz.widgets.bundle import source
+from tests.browser import server
+
+LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3"
+SCRIPT = len(source("heads").script)
+
+
+def painted(page: Page) -> Locator:
+    return page.locator("[data-attnviz-painted]:not([data-attnviz-painted=''])")
+
+
+@pytest.fixture
+def received(page: Page) -> list[bytes]:
+    """What the page's websocket has brought so far, a message each."""
+    messages: list[bytes] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: messages.append(as_bytes(frame))))
+    return messages
+
+
+def as_bytes(frame: str | bytes) -> bytes:
+    return frame if isinstance(frame, bytes) else frame.encode()
+
+
+def run_sentence(page: Page, settled: Callable, sentence: str) -> None:
+    field = page.get_by_label("Source sentence")
+    field.fill(sentence)
+    field.press("Enter")
+    expect(painted(page)).to_contain_text(sentence.split()[1])
+    settled(page)
+
+
+def scripts_in(messages: list[bytes]) -> int:
+    """How many of the messages hold the script of the Heads widget."""
+    line = b"Every head of a kind as a thumbnail"  # in its overview's first comment
+    return sum(line in message for message in messages)
+
+
+def test_an_unchanged_script_is_not_sent_with_the_next_answer(
+    page: Page, settled: Callable, received: list[bytes]
+) -> None:
+    page.goto(LINK)
+    expect(painted(page)).to_be_visible()
+    settled(page)
+    assert scripts_in(received) == 1
+    assert sum(map(len, received)) > SCRIPT
+    for sentence in ("We love music.", "The cat is sleeping on the table."):
+        received.clear()
+        run_sentence(page, settled, sentence)
+        assert scripts_in(received) == 0
+        assert 5_000 < sum(map(len, received)) < 0.7 * SCRIPT
+
+
+def test_a_page_that_is_left_and_opened_again_still_draws(page: Page, settled: Callable) -> None:
+    page.goto(LINK)
+    expect(painted(page)).to_contain_text("L1 H3")
+    for _ in range(2):
+        page.get_by_role("link", name="Masks").first.click()
+        expect(page.locator(".lab[data-attnviz-painted]")).to_be_visible()
+        page.get_by_role("link", name="Anatomy").first.click()
+        expect(painted(page)).to_have_count(0)
+        settled(page)
+        page.get_by_role("link", name="Heads").first.click()
+        expect(painted(page)).to_contain_text("love")
+        settled(page)
+    run_sentence(page, settled, "We love music.")
+
+
+def test_a_reload_draws_again(page: Page, settled: Callable, received: list[bytes]) -> None:
+    page.goto(LINK)
+    expect(painted(page)).to_contain_text("L1 H3")
+    settled(page)
+    received.clear()
+    page.reload()
+    expect(painted(page)).to_contain_text("L1 H3")
+    settled(page)
+    assert scripts_in(received) == 1  # the new page has nothing yet
+
+
+@pytest.fixture(scope="module")
+def three_widgets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("carried") / "app.log"
+    environment = {"PYTHONPATH": str(server.ROOT), "OMP_WAIT_POLICY": "passive"}
+    with server.dashboard(Path(log), environment, script="tests/browser/carried_app.py") as address:
+        yield address
+
+
+def test_widgets_of_one_page_share_a_script_and_keep_their_own_styles(page: Page, three_widgets: str) -> None:
+    page.goto(three_widgets)
+    expect(painted(page)).to_have_count(3)
+    first, second, links = page.locator("[data-attnviz-painted]").evaluate_all("""nodes => {
+      const sheets = nodes.map((node) => node.getRootNode().adoptedStyleSheets);
+      return sheets.map(([own]) => sheets.map(([other]) => own === other));
+    }""")
+    assert first == second == [True, True, False]
+    assert links == [False, False, True]
+    expect(page.locator(".avz.links canvas").first).to_be_visible()
+
+
+def test_each_widget_of_a_page_follows_new_data_and_the_window(page: Page, three_widgets: str) -> None:
+    page.goto(three_widgets)
+    expect(painted(page)).to_have_count(3)
+    before = [node.get_attribute("data-attnviz-painted") for node in painted(page).all()]
+    field = page.get_by_label("tokens", exact=True)
+    field.fill("9")
+    field.press("Enter")
+    for at, name in enumerate(before):
+        expect(painted(page).nth(at)).not_to_have_attribute("data-attnviz-painted", name or "")
+    heights = [node.evaluate("(root) => root.style.height") for node in painted(page).all()]
+    page.set_viewport_size({"width": 1440, "height": 5000})
+    for at, height in enumerate(heights):
+        expect(painted(page).nth(at)).not_to_have_css("height", height)
