@@ -1,5 +1,7 @@
 // A table of lines, one of them current. The choice is marked at once; Python hears of it when the keys have come to rest.
 
+import { showWithin } from "../shared/js/elements.js";
+
 const REST = 120; // milliseconds
 const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
 
@@ -61,15 +63,7 @@ function mark(box, at) {
   for (const row of box.querySelectorAll("[role=option]")) {
     const current = Number(row.dataset.at) === at;
     row.setAttribute("aria-selected", current);
-    if (current) show(box, row);
+    if (current) showWithin(box, row, box.querySelector("thead").offsetHeight);
   }
   box.setAttribute("aria-activedescendant", `line-${at}`);
-}
-
-function show(box, row) {
-  const head = box.querySelector("thead").offsetHeight;
-  const top = row.offsetTop - head;
-  if (top < box.scrollTop) box.scrollTop = top;
-  const bottom = row.offsetTop + row.offsetHeight;
-  if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
 }

@@ -1,6 +1,7 @@
 // Saves a figure that Plotly has drawn: its layers are SVG in this page, so that one file of them needs no library.
 
 import { CAPTIONS, captionHeight, captionRows } from "../shared/js/caption.js";
+import { saveFile } from "../shared/js/elements.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const SHARPNESS = 2; // pixels of a PNG for each one on the screen
@@ -25,7 +26,7 @@ function save(plot, format, { name, caption }) {
   const picture = documentOf(plot, width, height);
   picture.append(...rows.map((row, at) => captionNode(plot, row, box.height + (at + 0.5) * CAPTIONS.line, font)));
   const blob = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
-  if (format === "svg") return download(blob, file);
+  if (format === "svg") return saveFile(file, [blob], blob.type);
   const image = new Image();
   image.onload = () => {
     const canvas = document.createElement("canvas");
@@ -33,7 +34,7 @@ function save(plot, format, { name, caption }) {
     canvas.height = height * SHARPNESS;
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(image.src);
-    canvas.toBlob((png) => download(png, file));
+    canvas.toBlob((png) => saveFile(file, [png], png.type));
   };
   image.src = URL.createObjectURL(blob);
 }
@@ -65,12 +66,4 @@ function captionNode(plot, row, y, font) {
   for (const [name, value] of Object.entries(look)) node.setAttribute(name, value);
   node.setAttribute("fill", getComputedStyle(plot).color);
   return node;
-}
-
-function download(blob, file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = file;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

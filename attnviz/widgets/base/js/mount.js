@@ -2,7 +2,7 @@
 
 import { watchDefinitions } from "../../shared/js/definitions.js";
 import { liveRegion } from "../../shared/js/live_region.js";
-import { mounted } from "../../shared/js/mount.js";
+import { mount } from "../../shared/js/mount.js";
 import { fillWindow, refitSoon, watchSize } from "../../shared/js/resize.js";
 import { SETTLE_MS, adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
@@ -18,7 +18,7 @@ const LEAST_HEIGHT = 430; // below this height the page scrolls
 export function tab(widget) {
   const reportAfter = (app, patch) => (widget.atOnce.some((name) => name in patch) ? 0 : SETTLE_MS);
   const whole = { ...widget, fit, reportAfter };
-  return mounted((root) => start(root, whole), receive);
+  return mount((root) => start(root, whole), receive);
 }
 
 function start(root, widget) {

@@ -46,5 +46,3 @@ export const exportTools = (app) =>
 
 const fileName = (app) => `attnviz-${app.widget.figureName(app)}`;
 const drawn = (app) => (pen, context) => app.widget.figure(app, pen, context);
-
-export const isIndex = (value, length) => Number.isInteger(value) && value >= 0 && value < length;

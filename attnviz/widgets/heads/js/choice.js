@@ -69,3 +69,12 @@ export function togglePin(app, site = [app.view.kind, app.view.layer, app.view.h
   if (pins.length === app.view.pins.length) pins.push(site);
   choose(app, { pins: pins.slice(-4) });
 }
+
+// To the mean and back to the head, or layer, that was in focus before it.
+export const overHeads = (app) => ({ head: app.view.head === "mean" ? (app.lastHead ?? 0) : "mean" });
+export const overLayers = (app) => ({ layer: app.view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" });
+
+export function rememberSite(app) {
+  if (app.view.head !== "mean") app.lastHead = app.view.head;
+  if (app.view.layer !== "mean") app.lastLayer = app.view.layer;
+}

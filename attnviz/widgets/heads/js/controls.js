@@ -1,8 +1,9 @@
 // Tabs, switches and lists above the maps, and the legend below them.
 
+import { exactText } from "../../shared/js/text.js";
 import { range } from "../../shared/js/cells.js";
 import { explained } from "../../shared/js/definitions.js";
-import { button, exactText, put } from "../../shared/js/elements.js";
+import { button, put } from "../../shared/js/elements.js";
 import { fillSelect } from "../../shared/js/lists.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { chooseKind } from "./choice.js";
@@ -78,17 +79,17 @@ function paintLegend(app) {
     legend.dataset.drawn = key;
     legend.width = 256;
     legend.height = 1;
-    legend
-      .getContext("2d")
-      .putImageData(
-        imageOf(Float32Array.from(range(256)), [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]),
-        0,
-        0,
-      );
+    legend.getContext("2d").putImageData(scaleImage(app), 0, 0);
   }
   put(rangeLow, signed ? `−${exactText(high)}` : exactText(low));
   put(rangeHigh, signed ? `+${exactText(high)}` : high === 1 ? "1" : exactText(high));
   put(note, legendNotes(app, about).join(" · "));
+}
+
+// The scale that the maps are drawn in, 256 pixels wide.
+export function scaleImage(app) {
+  const scale = scaleOf(app, app.tiles[0].signed ? "diverging" : "sequential");
+  return imageOf(Float32Array.from(range(256)), [1, 256], scale, [0, 255]);
 }
 
 function zoomText({ view }) {

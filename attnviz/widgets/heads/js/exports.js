@@ -1,10 +1,8 @@
 // PNG, SVG and CSV of what is drawn, made in the browser from the exact numbers; the whole trace comes from Python.
 
-import { range } from "../../shared/js/cells.js";
+import { exactText, siteName } from "../../shared/js/text.js";
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
-import { exactText, siteName } from "../../shared/js/elements.js";
-import { imageOf, scaleOf } from "../../shared/js/theme.js";
-import { figureNotes } from "./controls.js";
+import { figureNotes, scaleImage } from "./controls.js";
 import { drawTiles, titleOf } from "./map/focus.js";
 import { drawLabels } from "./map/labels.js";
 import { markPinnedRow } from "./map/overlay.js";
@@ -61,8 +59,7 @@ function drawLegend(app, pen, y) {
   const text = signed ? `−${exactText(high)}` : exactText(low);
   pen.text(text, 16, y, { size: 11 });
   const x = 24 + pen.widthOf(text, 11);
-  const steps = Float32Array.from(range(256));
-  pen.image(imageOf(steps, [1, 256], scaleOf(app, signed ? "diverging" : "sequential"), [0, 255]), x, y - 5, 140, 10);
+  pen.image(scaleImage(app), x, y - 5, 140, 10);
   pen.text(`${signed ? "+" : ""}${exactText(high)}  ${figureNotes(app, note).join(" · ")}`, x + 148, y, {
     size: 11,
     colour: app.theme.muted,

@@ -23,6 +23,24 @@ const WORDS = [
   "Difference",
 ];
 
+const KEY_HELP = [
+  ["← ↑ ↓ →", "walk the heads"],
+  ["Shift ↑ ↓, j k", "move the pinned row"],
+  ["Enter, Space", "pin the head"],
+  ["Esc", "unpin the row, leave a zoom"],
+  ["a", "average over heads"],
+  ["l", "average over layers"],
+  ["m", "hatch masked cells"],
+  ["s", "special tokens"],
+  ["w", "words or pieces"],
+  ["1 2 3", "kind of attention"],
+  ["d", "in focus, side by side, difference"],
+  ["+ −, drag", "zoom in, zoom out; zoom to a box"],
+  ["0, double click", "the whole map"],
+  ["Shift ← →", "move a zoomed map sideways"],
+  ["?", "these keys and words"],
+];
+
 export function helpPane(app, parts) {
   const close = button("×", { class: "help-close", "aria-label": "Close", onclick: () => closeHelp(app) });
   parts.measures = element("dl");
@@ -61,21 +79,3 @@ export function watchHelp(app) {
     if (!help.hidden && !help.contains(event.target) && event.target !== helpButton) closeHelp(app);
   });
 }
-
-const KEY_HELP = [
-  ["← ↑ ↓ →", "walk the heads"],
-  ["Shift ↑ ↓, j k", "move the pinned row"],
-  ["Enter, Space", "pin the head"],
-  ["Esc", "unpin the row, leave a zoom"],
-  ["a", "average over heads"],
-  ["l", "average over layers"],
-  ["m", "hatch masked cells"],
-  ["s", "special tokens"],
-  ["w", "words or pieces"],
-  ["1 2 3", "kind of attention"],
-  ["d", "in focus, side by side, difference"],
-  ["+ −, drag", "zoom in, zoom out; zoom to a box"],
-  ["0, double click", "the whole map"],
-  ["Shift ← →", "move a zoomed map sideways"],
-  ["?", "these keys and words"],
-];

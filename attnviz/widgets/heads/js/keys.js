@@ -1,9 +1,11 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
-import { choose, chooseKind, togglePin } from "./choice.js";
+import { ZOOM_STEP } from "../../shared/js/zoom.js";
+import { clamp } from "../../shared/js/cells.js";
+import { choose, chooseKind, overHeads, overLayers, togglePin } from "./choice.js";
 import { closeHelp, toggleHelp } from "./help.js";
-import { ZOOM_STEP, panBy, zoomBy } from "./map/zoom.js";
-import { clamp, zoomWith } from "./map/zoom_window.js";
+import { panBy, zoomBy } from "./map/zoom.js";
+import { zoomWith } from "./map/zoom_window.js";
 import { neighbour } from "./overview/layout.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -13,14 +15,12 @@ const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" }
 
 export function watchKeys(app) {
   app.root.onkeydown = (event) => pressed(app, event);
-  // Assigned under one name, for the component's script runs again on the same page and nothing tells it to clean up.
-  document.removeEventListener("keydown", window.attnvizHeadsKeys);
-  window.attnvizHeadsKeys = (event) => {
-    const isElsewhere =
-      !app.root.isConnected || event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
+  const heard = (event) => {
+    if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
+    const isElsewhere = event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
     if (!isElsewhere) pressed(app, event);
   };
-  document.addEventListener("keydown", window.attnvizHeadsKeys);
+  document.addEventListener("keydown", heard);
 }
 
 function pressed(app, event) {
@@ -87,13 +87,4 @@ function walk(app, direction) {
   // Moving the focus scrolls the page where the cell is out of sight, which is wanted, and only then.
   if (app.root.getRootNode().activeElement?.closest?.(".avz-grid")) app.focusCell?.node.focus({ preventScroll: false });
   else app.focusCell?.node.scrollIntoView?.({ block: "nearest", inline: "nearest" });
-}
-
-// To the mean and back to the head, or layer, that was in focus before it.
-export const overHeads = (app) => ({ head: app.view.head === "mean" ? (app.lastHead ?? 0) : "mean" });
-export const overLayers = (app) => ({ layer: app.view.layer === "mean" ? (app.lastLayer ?? 0) : "mean" });
-
-export function rememberSite(app) {
-  if (app.view.head !== "mean") app.lastHead = app.view.head;
-  if (app.view.layer !== "mean") app.lastLayer = app.view.layer;
 }

@@ -1,15 +1,14 @@
 // What arrives, and how all of it is painted.
 
 import { announce } from "../../shared/js/live_region.js";
-import { mounted } from "../../shared/js/mount.js";
+import { mount } from "../../shared/js/mount.js";
 import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
 import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { MOST_BARS, barNodes, paintBars } from "./bars.js";
-import { START, reportAfter, settle } from "./choice.js";
+import { START, rememberSite, reportAfter, settle } from "./choice.js";
 import { paintControls } from "./controls.js";
 import { siteOf } from "./exports.js";
-import { rememberSite } from "./keys.js";
 import { paintFocus, paintTitle, titleOf } from "./map/focus.js";
 import { paintOverlay } from "./map/overlay.js";
 import { followPointer } from "./map/pointer.js";
@@ -20,6 +19,8 @@ import { bringIntoView, nameWeight, paintStrip } from "./strip.js";
 import { activeText, subjectOf } from "./subject.js";
 
 const LEAST_HEIGHT = 470; // below this height the page scrolls
+
+const WIDGET = { start: START, settle, fit, paint, paintRow, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { maps: new Map(), sizes: {}, shaded: [] });
@@ -94,6 +95,4 @@ function fit(app) {
   return changed && sizes.map[0] > 0;
 }
 
-const WIDGET = { start: START, settle, fit, paint, paintRow, reportAfter, siteOf };
-
-export default mounted(start, receive);
+export default mount(start, receive);

@@ -1,6 +1,6 @@
 // A head's map, or the mean of several, from the exact numbers where they are here and from the overview where not.
 
-import { binsOf, range } from "../../shared/js/cells.js";
+import { binsOf, meanOf, range, sitesOf } from "../../shared/js/cells.js";
 import { siteKey } from "./payload.js";
 
 const KEPT_MAPS = 96; // maps are kept from one payload to the next while text and model stay the same
@@ -27,22 +27,6 @@ function exactMap(app, kind, layer, head) {
   const masks =
     kind.masks && kind.masks.layers * kind.masks.heads > 1 ? sites.map(([l, h]) => maskOf(kind, l, h)) : null;
   return { data: meanOf(parts, masks && rowsSeeing(kind, masks)), exact: true };
-}
-
-function sitesOf(kind, layer, head) {
-  const layers = layer === "mean" ? range(kind.layers) : [layer];
-  const heads = head === "mean" ? range(kind.heads) : [head];
-  return layers.flatMap((l) => heads.map((h) => [l, h]));
-}
-
-// The mean over the maps; a row that sees no key in some of them (zeros there) is the mean over the others.
-function meanOf(parts, seeing = null) {
-  if (parts.length === 1) return parts[0];
-  const sums = new Float64Array(parts[0].length);
-  for (const part of parts) for (let i = 0; i < sums.length; i++) sums[i] += part[i];
-  if (!seeing) return Float32Array.from(sums, (sum) => sum / parts.length);
-  const nCols = sums.length / seeing.length;
-  return Float32Array.from(sums, (sum, i) => sum / Math.max(1, seeing[Math.floor(i / nCols)]));
 }
 
 // For each row, in how many of the maps it sees any key.

@@ -1,7 +1,9 @@
 // The row of a map that the bars, the sentences above and the announcements speak of.
 
-import { rowName } from "../../shared/js/elements.js";
+import { rowName } from "../../shared/js/text.js";
 import { focusOf, isInFocus, sharesRows } from "./map/tiles.js";
+
+export const BLIND_TEXT = { "no keys": "sees no key", "keys hidden": "sees special tokens only, and these are hidden" };
 
 // A pinned row is one of the head in focus, or of the difference that is drawn; else it is the row under the pointer.
 export function subjectOf(app) {
@@ -19,8 +21,6 @@ export function blindness({ kind, mask }, row) {
   if (!mask || mask.subarray(row * kind.nCols, (row + 1) * kind.nCols).includes(1)) return "";
   return kind.keys_hidden.includes(row) ? "keys hidden" : "no keys";
 }
-
-export const BLIND_TEXT = { "no keys": "sees no key", "keys hidden": "sees special tokens only, and these are hidden" };
 
 // Words about the pinned row, for the live region and the picture's label.
 export function activeText(app) {

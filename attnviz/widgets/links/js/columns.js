@@ -1,8 +1,9 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
-import { element, rowName } from "../../shared/js/elements.js";
+import { rowName } from "../../shared/js/text.js";
+import { element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
-import { paintActive } from "./held.js";
+import { paintActive } from "./hover.js";
 import { activeToken, tokenOf } from "./lines.js";
 import { paintStrokes } from "./strokes.js";
 

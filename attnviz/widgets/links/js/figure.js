@@ -1,11 +1,11 @@
 // The same picture for files: both columns whole, whatever part of them is on the screen.
 
+import { rowName, siteName } from "../../shared/js/text.js";
 import { shortened } from "../../shared/js/canvas_pen.js";
-import { rowName } from "../../shared/js/elements.js";
 import { tagged } from "../../shared/js/svg_pen.js";
-import { notesOf } from "./held.js";
+import { notesOf } from "./hover.js";
 import { activeToken, eachLine } from "./lines.js";
-import { strokeLines } from "./strokes.js";
+import { canvasStrokes, strokeLines } from "./strokes.js";
 
 const COLUMN = 170;
 const MIDDLE = 420;
@@ -19,7 +19,7 @@ export const figureName = (app) =>
       .join("_") || "none"
   }`;
 
-const namesOf = (app) => app.view.heads.map(([layer, head]) => `L${layer} H${head}`).join(", ") || "no head";
+const namesOf = (app) => app.view.heads.map((site) => siteName(...site)).join(", ") || "no head";
 export const siteOf = (app) => `${app.payload.header.title}, ${namesOf(app)}`;
 
 export function figureSize(app) {
@@ -40,29 +40,15 @@ export function figure(app, pen, context) {
     pen.text(shortened(pen, text, COLUMN - 16, { size }), x, HEAD + (place + 0.5) * app.rowHeight, { size, align });
   header.rows.forEach((row, i) => label(rowName(row), i, COLUMN + 4, "right"));
   header.cols.forEach((text, i) => label(text, i, COLUMN + MIDDLE + 20, "left"));
-  const { strokes, extra } = context ? canvasStrokes(context) : svgStrokes();
+  const corner = [COLUMN + 12, HEAD];
+  const { strokes, extra } = context
+    ? { strokes: canvasStrokes(context, corner), extra: () => "" }
+    : svgStrokes(corner);
   strokeLines(app, app.shown, { width: MIDDLE, from: 0, to: Infinity }, activeToken(app) === null ? 1 : 2, strokes);
   return extra();
 }
 
-function canvasStrokes(context) {
-  const [x, y] = [COLUMN + 12, HEAD];
-  const strokes = {
-    begin: () => context.beginPath(),
-    line: (x1, y1, x2, y2) => {
-      context.moveTo(x + x1, y + y1);
-      context.lineTo(x + x2, y + y2);
-    },
-    end: (colour, alpha, width) => {
-      Object.assign(context, { globalAlpha: alpha, strokeStyle: colour, lineWidth: width });
-      context.stroke();
-      context.globalAlpha = 1;
-    },
-  };
-  return { strokes, extra: () => "" };
-}
-
-function svgStrokes() {
+function svgStrokes([x, y]) {
   const paths = [];
   let path = [];
   const tenth = (value) => Math.round(value * 10) / 10;
@@ -72,7 +58,7 @@ function svgStrokes() {
     end: (colour, alpha, width) =>
       paths.push(tagged("path", { d: path.join(""), stroke: colour, "stroke-opacity": alpha, "stroke-width": width })),
   };
-  return { strokes, extra: () => `<g transform="translate(${COLUMN + 12} ${HEAD})">${paths.join("")}</g>` };
+  return { strokes, extra: () => `<g transform="translate(${x} ${y})">${paths.join("")}</g>` };
 }
 
 export function csvRows(app) {

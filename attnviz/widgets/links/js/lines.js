@@ -1,6 +1,6 @@
 // Which lines there are, from the payload's rows (attnviz/widgets/links/payload.py), and which of them are drawn.
 
-import { isIndex } from "../../base/js/parts.js";
+import { isIndex } from "../../shared/js/cells.js";
 
 export const START = { kind: null, heads: [], token: null, scale: "fixed", rows: "read" };
 export const AT_ONCE = ["kind"]; // only Python has another kind's lines
@@ -11,6 +11,29 @@ export const HUES = {
   light: ["#4b45d1", "#c2410c", "#0f766e", "#be185d", "#8a6508", "#0369a1", "#4d7c0f", "#6b7280"],
   dark: ["#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"],
 };
+
+export function settle(app) {
+  const [layers, heads, rows, cols] = app.payload.header.shape;
+  const { view } = app;
+  const known = new Set();
+  view.heads = view.heads.filter(([layer, head]) => {
+    const name = `${layer}.${head}`;
+    const isNew = isIndex(layer, layers) && isIndex(head, heads) && !known.has(name);
+    known.add(name);
+    return isNew;
+  });
+  const [side, place] = tokenOf(view.token);
+  const count = { q: rows, k: cols }[side] ?? 0; // any other letter is no side
+  if (view.token !== null && !isIndex(place, count)) view.token = null;
+}
+
+// "q3" is row 3, "k0" the first key.
+export const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
+
+// The pointer goes before the keyboard, the keyboard before what is held.
+export const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;
+
+export const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
 
 // The lines that all heads share a budget for, and of a long text's chosen heads finer ones, where these are there.
 export function readLines(app) {
@@ -36,26 +59,6 @@ export function linesOf(app, [layer, head]) {
   const start = (layer * heads + head) * rows;
   return { ...whole, start, share: header.shares[layer][head], threshold: header.threshold };
 }
-
-export function settle(app) {
-  const [layers, heads, rows, cols] = app.payload.header.shape;
-  const { view } = app;
-  const known = new Set();
-  view.heads = view.heads.filter(([layer, head]) => {
-    const name = `${layer}.${head}`;
-    const isNew = isIndex(layer, layers) && isIndex(head, heads) && !known.has(name);
-    known.add(name);
-    return isNew;
-  });
-  const [side, place] = tokenOf(view.token);
-  const count = { q: rows, k: cols }[side] ?? 0; // any other letter is no side
-  if (view.token !== null && !isIndex(place, count)) view.token = null;
-}
-
-// "q3" is row 3, "k0" the first key.
-export const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
-
-export const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];
 
 // Calls `take(row, col, weight, place)` for every line of the chosen heads, or only those of one token.
 export function eachLine(app, token, take) {
@@ -96,6 +99,3 @@ function leastOf(tally) {
   }
   return 0;
 }
-
-// The pointer goes before the keyboard, the keyboard before what is held.
-export const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;

@@ -6,8 +6,9 @@ import { termNode } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
+import { siteName } from "../../shared/js/text.js";
 import { paintColumns, watchTokens } from "./columns.js";
-import { paintActive } from "./held.js";
+import { paintActive } from "./hover.js";
 import { hueOf, readLines } from "./lines.js";
 import { paintSquares, toggleHead } from "./squares.js";
 
@@ -105,11 +106,8 @@ export function paint(app, began) {
   paintKindTabs(app);
   paintChoices(app);
   paintSquares(app);
-  const names =
-    app.view.heads.length === 1
-      ? `, L${app.view.heads[0][0]} H${app.view.heads[0][1]}`
-      : `, ${app.view.heads.length} heads`;
-  app.parts.title.textContent = header.title + names;
+  const { heads } = app.view;
+  app.parts.title.textContent = `${header.title}, ${heads.length === 1 ? siteName(...heads[0]) : `${heads.length} heads`}`;
   app.parts.question.textContent = header.question;
   app.parts.queryName.textContent = `query: ${header.query_name}`;
   app.parts.keyName.textContent = `key: ${header.key_name}`;
@@ -124,7 +122,7 @@ function paintChips(app) {
   if (app.chipsKey === key) return;
   app.chipsKey = key;
   const chip = ([layer, head], place) =>
-    button(`L${layer} H${head}`, {
+    button(siteName(layer, head), {
       class: "chip",
       title: "Let this head go",
       style: `--hue:${hueOf(app, place)}`,

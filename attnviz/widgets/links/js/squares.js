@@ -1,10 +1,13 @@
 // Every head as a small square: a click chooses it or lets it go. Layers stand below each other.
 
-import { range } from "../../shared/js/cells.js";
+import { ARROWS, range } from "../../shared/js/cells.js";
 import { button, element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
+import { siteName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { hueOf } from "./lines.js";
+
+const LARGEST_SQUARE = 64;
 
 export function paintSquares(app) {
   const { header } = app.payload;
@@ -23,8 +26,6 @@ export function paintSquares(app) {
     node.style.setProperty("--hue", place === undefined ? "transparent" : hueOf(app, place));
   }
 }
-
-const LARGEST_SQUARE = 64;
 
 // Layers stand below each other, or beside each other where the squares are then larger.
 function arrangedSquares(app, [width, height]) {
@@ -62,7 +63,7 @@ function buildSquares(app, room) {
 
 function squareNode(app, layer, head) {
   const canvas = element("canvas", { "aria-hidden": "true" });
-  const name = `L${layer} H${head}`;
+  const name = siteName(layer, head);
   const node = element("button", { type: "button", class: "square", title: name, "aria-label": name }, canvas);
   node.dataset.head = `${layer}.${head}`;
   node.tabIndex = layer || head ? -1 : 0;
@@ -94,10 +95,8 @@ function ofLayer(app, layer) {
   change(app, { heads: own.length === heads ? others : [...others, ...range(heads).map((head) => [layer, head])] });
 }
 
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-
 function walkSquares(app, event, layer, head) {
-  const step = STEPS[event.key] ?? [];
+  const step = ARROWS[event.key] ?? [];
   const [down, right] = app.areSquaresTurned ? step.toReversed() : step;
   const next = app.squares.get(`${layer + down}.${head + right}`);
   if (!next) return;

@@ -19,21 +19,8 @@ export function paintStrokes(app) {
     app.shown,
     { width: size[0], from: parts.body.scrollTop, to: parts.body.scrollTop + size[1] },
     token === null ? 1 : 2,
-    {
-      begin: () => context.beginPath(),
-      line: (x1, y1, x2, y2) => {
-        context.moveTo(x1, y1);
-        context.lineTo(x2, y2);
-      },
-      end: (colour, alpha, width) => {
-        context.globalAlpha = alpha;
-        context.strokeStyle = colour;
-        context.lineWidth = width;
-        context.stroke();
-      },
-    },
+    canvasStrokes(context, [0, 0]),
   );
-  context.globalAlpha = 1;
 }
 
 const allKey = (app) => JSON.stringify([app.payload.header.id, app.view.heads, app.view.scale]);
@@ -58,3 +45,16 @@ export function strokeLines(app, { lines, top }, { width, from, to }, thickness,
     pen.end(hueOf(app, key >> 6), (key & 63) / SHADES, thickness);
   }
 }
+
+export const canvasStrokes = (context, [x, y]) => ({
+  begin: () => context.beginPath(),
+  line: (x1, y1, x2, y2) => {
+    context.moveTo(x + x1, y + y1);
+    context.lineTo(x + x2, y + y2);
+  },
+  end: (colour, alpha, width) => {
+    Object.assign(context, { globalAlpha: alpha, strokeStyle: colour, lineWidth: width });
+    context.stroke();
+    context.globalAlpha = 1;
+  },
+});

@@ -2,6 +2,8 @@
 
 import { range } from "../../shared/js/cells.js";
 
+export const RULE_HINT = "Paint only hides more, for masks combine with &. “To paint” makes it paintable.";
+
 export const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
 
 export const stateOf = (app, i) =>
@@ -10,9 +12,3 @@ export const stateOf = (app, i) =>
 export const rowCells = ({ payload: { k } }, row) => range(k).map((col) => row * k + col);
 
 export const colCells = ({ payload: { q, k } }, col) => range(q).map((row) => row * k + col);
-
-export const RULE_HINT = "Paint only hides more, for masks combine with &. “To paint” makes it paintable.";
-
-export function announce(app, text) {
-  app.parts.live.textContent = text ?? "";
-}

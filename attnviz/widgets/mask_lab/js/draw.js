@@ -1,7 +1,7 @@
 // The four maps with their labels, hatching and outlines. The same strokes go to the screen and into files.
 
 import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
-import { range } from "../../shared/js/cells.js";
+import { range, runsOf } from "../../shared/js/cells.js";
 import { mayAttend } from "./cells.js";
 import { GAP, LINE, SLOPE, TITLES, layoutOf, leftOf, topOf } from "./layout.js";
 import { drawNumbers } from "./numbers.js";
@@ -83,22 +83,15 @@ function drawMap(app, pen, box, panel) {
   if (box.keys) drawColNames(app, pen, box);
 }
 
-// Runs of hidden cells, one rectangle each: a long text has many cells and few runs.
 function hiddenBoxes(app, box) {
-  const {
-    zoom: { rows, keys },
-    cell: { w, h },
-  } = app.layout;
-  const { k } = app.payload;
-  const boxes = [];
-  for (let row = rows[0]; row < rows[1]; row++)
-    for (let col = keys[0]; col < keys[1]; col++) {
-      if (mayAttend(app, row * k + col)) continue;
-      const from = col;
-      while (col + 1 < keys[1] && !mayAttend(app, row * k + col + 1)) col += 1;
-      boxes.push([leftOf(app, box, from), topOf(app, box, row), (col - from + 1) * w, h]);
-    }
-  return boxes;
+  const { zoom, cell } = app.layout;
+  const isHidden = (row, col) => !mayAttend(app, row * app.payload.k + col);
+  return runsOf(isHidden, zoom.rows, zoom.keys).map(([row, from, to]) => [
+    leftOf(app, box, from),
+    topOf(app, box, row),
+    (to - from) * cell.w,
+    cell.h,
+  ]);
 }
 
 // Every so many positions of a window get their name or number, so that the texts do not meet.

@@ -1,11 +1,13 @@
 // Everything with the keyboard: the painter's cursor walks the masked scores.
 
-import { range } from "../../shared/js/cells.js";
-import { RULE_HINT, announce, colCells, rowCells, stateOf } from "./cells.js";
+import { announce } from "../../shared/js/live_region.js";
+import { ZOOM_STEP } from "../../shared/js/zoom.js";
+import { ARROWS, range } from "../../shared/js/cells.js";
+import { RULE_HINT, colCells, rowCells, stateOf } from "./cells.js";
 import { drawMaps } from "./draw.js";
 import { bake, invertPaint, paintCells, togglePart } from "./paint.js";
 import { pinRow } from "./pointer.js";
-import { ZOOM_STEP, follow, setZoom, zoomBy } from "./zoom.js";
+import { follow, setZoom, zoomBy } from "./zoom.js";
 import { wholeMap } from "./zoom_window.js";
 
 export const LAB_KEYS = [
@@ -22,8 +24,6 @@ export const LAB_KEYS = [
   ["wheel", "move a zoomed map, with Shift sideways"],
   ["Esc", "close this list"],
 ];
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-
 export function watchLabKeys(app) {
   app.parts.map.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -36,7 +36,7 @@ function labKey(app, event) {
   app.cursor ??= { row: app.row ?? 0, col: 0 };
   const { row, col } = app.cursor;
   const { k } = app.payload;
-  if (STEPS[event.key]) return walk(app, STEPS[event.key], event.shiftKey);
+  if (ARROWS[event.key]) return walk(app, ARROWS[event.key], event.shiftKey);
   const act = {
     " ": () => {
       app.brush = app.cells[row * k + col] ? 0 : 1;

@@ -1,6 +1,6 @@
 // The words below the maps.
 
-import { exactText } from "../../shared/js/elements.js";
+import { exactText } from "../../shared/js/text.js";
 import { zoomHint, zoomText } from "./zoom_window.js";
 
 export const legendText = (app) => coloursText(app) + zoomHint(app);

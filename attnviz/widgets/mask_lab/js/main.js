@@ -1,8 +1,8 @@
 // What arrives, and whose edit holds.
 
+import { rowName } from "../../shared/js/text.js";
 import { range } from "../../shared/js/cells.js";
-import { rowName } from "../../shared/js/elements.js";
-import { mounted } from "../../shared/js/mount.js";
+import { mount } from "../../shared/js/mount.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";
@@ -123,4 +123,4 @@ function measure(app) {
   return width > 0;
 }
 
-export default mounted(start, receive);
+export default mount(start, receive);

@@ -34,28 +34,6 @@ function headRow(app) {
   );
 }
 
-function rowNumbers({ payload: { k, scores, masked, attn, header }, row }) {
-  const cut = (map) => (map ? [...map.subarray(row * k, (row + 1) * k)] : null);
-  const score = cut(scores);
-  const put = cut(masked);
-  const most = Math.max(...put);
-  const exp = put.map((value) => Math.exp(value - most)); // −∞ less −∞ is NaN here as it is in the softmax
-  const total = exp.reduce((sum, value) => sum + value, 0);
-  const after = header.fill === null;
-  return {
-    most,
-    lines: [
-      ["score", score, null],
-      after ? null : ["masked score", put, null],
-      ["exp(s − max)", exp, total],
-      after ? ["softmax", exp.map((value) => value / total), 1] : null,
-      ["weight", cut(attn), sumOf(cut(attn))],
-    ].filter(Boolean),
-  };
-}
-
-const sumOf = (values) => (values ? values.reduce((sum, value) => sum + value, 0) : null);
-
 function bodyRows(app) {
   const { lines } = rowNumbers(app);
   return [
@@ -91,3 +69,25 @@ function howToCheck(app) {
     ? `softmax = exp / Σ exp over all keys (${least}); the mask then makes its cells 0${words.renormalised ? ", and the rest is divided by its sum" : ""}.`
     : `weight = exp / Σ exp (${least}). Computed in ${words.dtype}; exp is shown in double precision.`;
 }
+
+function rowNumbers({ payload: { k, scores, masked, attn, header }, row }) {
+  const cut = (map) => (map ? [...map.subarray(row * k, (row + 1) * k)] : null);
+  const score = cut(scores);
+  const put = cut(masked);
+  const most = Math.max(...put);
+  const exp = put.map((value) => Math.exp(value - most)); // −∞ less −∞ is NaN here as it is in the softmax
+  const total = exp.reduce((sum, value) => sum + value, 0);
+  const after = header.fill === null;
+  return {
+    most,
+    lines: [
+      ["score", score, null],
+      after ? null : ["masked score", put, null],
+      ["exp(s − max)", exp, total],
+      after ? ["softmax", exp.map((value) => value / total), 1] : null,
+      ["weight", cut(attn), sumOf(cut(attn))],
+    ].filter(Boolean),
+  };
+}
+
+const sumOf = (values) => (values ? values.reduce((sum, value) => sum + value, 0) : null);

@@ -1,7 +1,9 @@
 // Painting: cells hidden and shown by hand, drawn at once and told to Python.
 
+import { announce } from "../../shared/js/live_region.js";
 import { range } from "../../shared/js/cells.js";
-import { RULE_HINT, announce, mayAttend } from "./cells.js";
+import { SETTLE_MS } from "../../shared/js/store.js";
+import { RULE_HINT, mayAttend } from "./cells.js";
 import { textOf } from "./painting.js";
 import { preview } from "./preview.js";
 
@@ -18,7 +20,7 @@ export function paintCells(app, indices, value) {
   redraw(app, new Set(indices.map((i) => Math.floor(i / app.payload.k))));
   if (!app.stroke || app.answered >= app.seq) report(app);
   const hidden = indices.length === 1 && value && !app.payload.rules[indices[0]];
-  announce(app, hidden ? `Hidden by a rule. ${RULE_HINT}` : null);
+  announce(app, hidden ? `Hidden by a rule. ${RULE_HINT}` : "");
 }
 
 // A whole row or column: hidden, unless all of it is hidden already.
@@ -66,5 +68,5 @@ export function report(app, more = {}) {
 // What is looked at, not edited: told once the hand has come to rest.
 export function reportSoon(app) {
   clearTimeout(app.timer);
-  app.timer = setTimeout(() => report(app), 250);
+  app.timer = setTimeout(() => report(app), SETTLE_MS);
 }

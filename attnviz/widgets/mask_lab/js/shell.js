@@ -1,5 +1,6 @@
 // The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
 
+import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { range } from "../../shared/js/cells.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
@@ -7,7 +8,7 @@ import { EXPORTS } from "./exports.js";
 import { LAB_KEYS, watchLabKeys } from "./keys.js";
 import { bake, invertPaint, paintCells } from "./paint.js";
 import { watchLabPointer } from "./pointer.js";
-import { ZOOM_STEP, setZoom, zoomBy } from "./zoom.js";
+import { setZoom, zoomBy } from "./zoom.js";
 import { wholeMap } from "./zoom_window.js";
 
 const TITLED = { scores: "Scores", masked: "Masked scores", attn: "Weights", sums: "Row sum", context: "Context" };

@@ -1,6 +1,7 @@
 // The cell under the pointer, in numbers.
 
 import { element } from "../../shared/js/elements.js";
+import { placeTip } from "../../shared/js/tip.js";
 import { stateOf } from "./cells.js";
 import { cellAt } from "./layout.js";
 import { plain, sumsOf } from "./panels.js";
@@ -17,9 +18,7 @@ export function showTip(app) {
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const area = app.parts.mapBox.getBoundingClientRect();
-  const [x, y] = [app.pointer.clientX - area.left, app.pointer.clientY - area.top];
-  tip.style.left = `${Math.min(x + 14, area.width - tip.offsetWidth - 4)}px`;
-  tip.style.top = `${y + tip.offsetHeight + 24 > area.height ? y - tip.offsetHeight - 8 : y + 16}px`;
+  placeTip(tip, [app.pointer.clientX - area.left, app.pointer.clientY - area.top], [area.width, area.height]);
 }
 
 function tipLines(app, { box, row, col }) {

@@ -1,11 +1,9 @@
 // A part of long maps, drawn larger: by a box dragged on scores or weights, by buttons and keys; the wheel moves it.
 
+import { scaled, startingAt } from "../../shared/js/zoom.js";
 import { legendText } from "./legend.js";
 import { reportSoon } from "./paint.js";
-import { SMALL_CELL, sizeOf, startingAt, within, zoomOf } from "./zoom_window.js";
-
-export const ZOOM_STEP = 1.6;
-const LEAST_WINDOW = 4; // rows or keys
+import { SMALL_CELL, sizeOf, within, zoomOf } from "./zoom_window.js";
 
 export function setZoom(app, { rows, keys }) {
   const { q, k } = app.payload;
@@ -19,15 +17,11 @@ export function zoomBy(app, factor) {
   const { rows, keys } = zoomOf(app);
   const { q, k } = app.payload;
   const at = app.cursor ?? app.hover;
+  const middle = ([from, to]) => (from + to - 1) / 2;
   setZoom(app, {
-    rows: scaled(rows, { factor, at: at?.row, length: q }),
-    keys: scaled(keys, { factor, at: at?.col, length: k }),
+    rows: scaled(rows, { factor, at: at?.row ?? middle(rows), length: q }),
+    keys: scaled(keys, { factor, at: at?.col ?? middle(keys), length: k }),
   });
-}
-
-function scaled([from, to], { factor, at, length }) {
-  const size = Math.round(Math.max(Math.min(length, LEAST_WINDOW), Math.min(length, (to - from) / factor)));
-  return startingAt(Math.round((at ?? (from + to - 1) / 2) + 0.5 - size / 2), size, length);
 }
 
 export function zoomInto(app, from, to) {

@@ -1,5 +1,7 @@
 // The window of rows and keys that a zoomed map shows.
 
+export const SMALL_CELL = 8; // pixels: below, one cell is hard to hit
+
 // The window as [first, after the last] of rows and of keys; all of them where none was chosen.
 export function zoomOf({ zoom, payload: { q, k } }) {
   const [top, bottom, left, right] = zoom ?? [0, q, 0, k];
@@ -22,13 +24,6 @@ export function zoomText(app) {
   return ` · drawn: rows ${part(rows, q)}, keys ${part(keys, k)}`;
 }
 
-export const SMALL_CELL = 8; // pixels: below, one cell is hard to hit
-
 export function zoomHint({ zoom, layout: { cell } }) {
   return !zoom && Math.min(cell.w, cell.h) < SMALL_CELL ? " · drag a box on scores or weights to zoom" : "";
-}
-
-export function startingAt(start, size, length) {
-  const from = Math.max(0, Math.min(length - size, start));
-  return [from, from + size];
 }

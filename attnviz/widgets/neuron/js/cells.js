@@ -1,8 +1,8 @@
 // Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
 // the width asks for.
 
+import { exactText } from "../../shared/js/text.js";
 import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
-import { exactText } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 
@@ -12,6 +12,28 @@ const NUMBERS = 30; // below each block
 const NAMES = 46;
 const WIDEST_CELL = 26;
 const LEAST_CELL = 9;
+
+export function paintCells(app) {
+  const { parts } = app;
+  const width = parts.cellBox.clientWidth;
+  app.cellsLayout = cellsLayout(app, [width, roomForCells(app)]);
+  const pen = canvasPen(sharpContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
+  drawCells(app, pen, [0, 0]);
+  if (app.point) app.element = elementAt(app, app.point); // other cells may have come under a pointer that rests
+  if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
+  const { across, cell, strip, block } = app.cellsLayout;
+  const x = NAMES + (app.element % across) * cell - 1;
+  const y = Math.floor(app.element / across) * block - 1;
+  pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
+}
+
+// What the other parts of the pane leave; on a phone the page scrolls anyway.
+function roomForCells({ root, parts: { cellBox } }) {
+  if (root.dataset.size === "phone") return 0;
+  const pane = cellBox.parentElement;
+  const others = [...pane.children].filter((part) => part !== cellBox);
+  return pane.clientHeight - 24 - others.reduce((sum, part) => sum + part.offsetHeight + 8, 0);
+}
 
 function cellsLayout(app, [width, height]) {
   const size = app.payload.header.sizes[2];
@@ -23,21 +45,6 @@ function cellsLayout(app, [width, height]) {
   const strip = Math.max(LOWEST_STRIP, Math.min(HIGHEST_STRIP, Math.floor((height / used - NUMBERS) / 3)));
   const block = 3 * strip + NUMBERS;
   return { across, cell, strip, block, blocks: used, height: used * block, width };
-}
-
-// Which of the ordered elements lies under a point, or null.
-function elementAt(app, [x, y]) {
-  const { across, cell, block: high, blocks } = app.cellsLayout;
-  const col = Math.floor((x - NAMES) / cell);
-  const block = Math.floor(y / high);
-  const place = block * across + col;
-  return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
-}
-
-// The largest number either way, of query and key together, and of their products.
-export function rangesOf({ query, key, product }) {
-  const largest = (...parts) => Math.max(...parts.flatMap((part) => [...part].map(Math.abs))) || 1;
-  return { vectors: largest(query, key), products: largest(product) };
 }
 
 export function drawCells(app, pen, [left, top]) {
@@ -77,26 +84,15 @@ function drawNumbers(app, pen, [left, top]) {
   });
 }
 
-export function paintCells(app) {
-  const { parts } = app;
-  const width = parts.cellBox.clientWidth;
-  app.cellsLayout = cellsLayout(app, [width, roomForCells(app)]);
-  const pen = canvasPen(sharpContext(parts.canvas, [width, app.cellsLayout.height]), app.theme);
-  drawCells(app, pen, [0, 0]);
-  if (app.point) app.element = elementAt(app, app.point); // other cells may have come under a pointer that rests
-  if (app.element === null || app.element === undefined || app.element >= app.pair.order.length) return;
-  const { across, cell, strip, block } = app.cellsLayout;
-  const x = NAMES + (app.element % across) * cell - 1;
-  const y = Math.floor(app.element / across) * block - 1;
-  pen.box(x, y + 1, cell + 1, 3 * strip + 4, { stroke: app.theme.ink, width: 1.5, radius: 2 });
+// The largest number either way, of query and key together, and of their products.
+function rangesOf({ query, key, product }) {
+  const largest = (...parts) => Math.max(...parts.flatMap((part) => [...part].map(Math.abs))) || 1;
+  return { vectors: largest(query, key), products: largest(product) };
 }
 
-// What the other parts of the pane leave; on a phone the page scrolls anyway.
-function roomForCells({ root, parts: { cellBox } }) {
-  if (root.dataset.size === "phone") return 0;
-  const pane = cellBox.parentElement;
-  const others = [...pane.children].filter((part) => part !== cellBox);
-  return pane.clientHeight - 24 - others.reduce((sum, part) => sum + part.offsetHeight + 8, 0);
+export function rangesText(pair) {
+  const { vectors, products } = rangesOf(pair);
+  return `Colours, amber to indigo: q and k ±${exactText(vectors)}, products ±${exactText(products)}.`;
 }
 
 export function watchCells(app) {
@@ -124,6 +120,15 @@ function lookAt(app, place) {
   app.element = place;
   paintCells(app);
   paintElement(app);
+}
+
+// Which of the ordered elements lies under a point, or null.
+function elementAt(app, [x, y]) {
+  const { across, cell, block: high, blocks } = app.cellsLayout;
+  const col = Math.floor((x - NAMES) / cell);
+  const block = Math.floor(y / high);
+  const place = block * across + col;
+  return col < 0 || col >= across || block < 0 || block >= blocks || place >= app.pair.order.length ? null : place;
 }
 
 export function paintElement(app) {

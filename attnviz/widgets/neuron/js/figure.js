@@ -1,22 +1,20 @@
 // The same picture for files.
 
-import { exactText } from "../../shared/js/elements.js";
-import { drawCells, rangesOf } from "./cells.js";
+import { exactText, siteName } from "../../shared/js/text.js";
+import { drawCells, rangesText } from "./cells.js";
 import { pairTitle } from "./shell.js";
 import { stepsOf } from "./steps.js";
 
 export const figureName = ({ view }) => `neuron-${view.kind}-L${view.layer}-H${view.head}-q${view.row}-k${view.key}`;
 
-export const siteOf = ({ payload: { header } }) => `${header.title}, L${header.layer} H${header.head}`;
+export const siteOf = ({ payload: { header } }) => `${header.title}, ${siteName(header.layer, header.head)}`;
 
 export const figureSize = (app) => [app.cellsLayout.width + 32, app.cellsLayout.height + 96 + 22 * stepsOf(app).length];
 
 export function figure(app, pen) {
   pen.text(pairTitle(app), 16, 22, { size: 14, weight: 600 });
   drawCells(app, pen, [16, 44]);
-  const [vectors, products] = Object.values(rangesOf(app.pair)).map(exactText);
-  const colours = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
-  pen.text(colours, 16, app.cellsLayout.height + 56, { size: 11, colour: app.theme.muted });
+  pen.text(rangesText(app.pair), 16, app.cellsLayout.height + 56, { size: 11, colour: app.theme.muted });
   const top = app.cellsLayout.height + 84;
   stepsOf(app).forEach(([, title, how, value], i) => {
     pen.text(title, 16, top + 22 * i, { weight: 600 });

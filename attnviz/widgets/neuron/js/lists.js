@@ -1,6 +1,7 @@
 // The query tokens, and the key tokens with the weights that the query gives them; either can be chosen.
 
-import { element, isolated, rowName, shortText } from "../../shared/js/elements.js";
+import { isolated, rowName, shortText } from "../../shared/js/text.js";
+import { element, showWithin } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 
 export function paintLists(app) {
@@ -21,26 +22,18 @@ export function paintLists(app) {
       if (node.getAttribute("aria-selected") === String(isChosen)) return;
       node.setAttribute("aria-selected", String(isChosen));
       node.tabIndex = isChosen ? 0 : -1;
-      if (isChosen) bringIntoSight(node.parentElement, node);
+      if (isChosen) showWithin(node.parentElement, node);
     });
   app.options.key.forEach((node, i) => {
     const seen = pair.visible[i];
-    node.querySelector(".option-score").textContent = seen ? shortText(unsigned(pair.scores[i])) : "";
+    node.querySelector(".option-score").textContent = seen ? shortText(pair.scores[i]) : "";
     node.querySelector(".option-weight").textContent = seen ? weightText(pair.attn[i]) : "masked";
     node.querySelector(".bar-fill").style.width = `${100 * pair.attn[i]}%`;
   });
 }
 
-// No list says that a small weight is none, or that a zero is below zero.
+// No list says that a small weight is none.
 const weightText = (weight) => (weight > 0 && weight < 5e-5 ? "<0.0001" : weight.toFixed(4));
-const unsigned = (score) => (Math.abs(score) < 0.005 ? 0 : score);
-
-// Scrolls the list alone: scrollIntoView would move the whole page.
-function bringIntoSight(list, node) {
-  const [box, item] = [list.getBoundingClientRect(), node.getBoundingClientRect()];
-  if (item.top < box.top) list.scrollTop -= box.top - item.top;
-  else if (item.bottom > box.bottom) list.scrollTop += item.bottom - box.bottom;
-}
 
 function optionNode(app, name, place, [input, output]) {
   const text = element("bdi", {

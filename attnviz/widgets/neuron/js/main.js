@@ -3,7 +3,7 @@
 import { tab } from "../../base/js/mount.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
-import { AT_ONCE, START, settle } from "./sums.js";
+import { AT_ONCE, START, settle } from "./dot_product.js";
 
 export default tab({
   start: START,

@@ -1,16 +1,16 @@
 // The component's fixed parts, and how all of it is painted.
 
+import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
-import { range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
-import { element, exactText, isolated, rowName } from "../../shared/js/elements.js";
-import { fillSelect, select } from "../../shared/js/lists.js";
+import { element } from "../../shared/js/elements.js";
+import { fillSelect, numbered, select } from "../../shared/js/lists.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
-import { paintCells, paintElement, rangesOf, watchCells } from "./cells.js";
+import { paintCells, paintElement, rangesText, watchCells } from "./cells.js";
 import { paintLists } from "./lists.js";
 import { paintSteps, stepsOf } from "./steps.js";
-import { pairOf } from "./sums.js";
+import { pairOf } from "./dot_product.js";
 
 const WHY =
   "How this weight comes about: each number of the query times the same number of the key, added up, scaled, and made " +
@@ -72,28 +72,22 @@ function pairPane(app) {
 export function pairTitle(app) {
   const { header } = app.payload;
   const names = [rowName(header.rows[app.view.row]), header.cols[app.view.key]].map(isolated);
-  return `${header.title}, L${header.layer} H${header.head}: query ${names[0]}, key ${names[1]}`;
-}
-
-function paintRanges(app) {
-  const [vectors, products] = Object.values(rangesOf(app.pair)).map(exactText);
-  app.parts.ranges.textContent = `Colours, amber to indigo: q and k ±${vectors}, products ±${products}.`;
+  return `${header.title}, ${siteName(header.layer, header.head)}: query ${names[0]}, key ${names[1]}`;
 }
 
 export function paint(app, began) {
   const { parts } = app;
   const { header } = app.payload;
-  const options = (count, letter) => range(count).map((i) => [String(i), `${letter}${i}`]);
   app.pair = pairOf(app);
   paintKindTabs(app);
   paintChoices(app);
-  fillSelect(parts.layer, options(header.layers_heads[0], "L"), String(app.view.layer));
-  fillSelect(parts.head, options(header.layers_heads[1], "H"), String(app.view.head));
+  fillSelect(parts.layer, numbered(header.layers_heads[0], "L"), String(app.view.layer));
+  fillSelect(parts.head, numbered(header.layers_heads[1], "H"), String(app.view.head));
   parts.title.textContent = pairTitle(app);
   paintLists(app);
   paintElement(app);
   paintSteps(app);
-  paintRanges(app);
+  parts.ranges.textContent = rangesText(app.pair);
   paintCells(app); // last, for it takes the room that is left
   const said = stepsOf(app).map(([, title, , value]) => `${title} ${exactText(value)}`);
   parts.canvas.setAttribute("aria-label", `${pairTitle(app)}: ${said.join(", ")}`);

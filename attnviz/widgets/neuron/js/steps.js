@@ -1,7 +1,8 @@
 // From the products to the weight, a line a step.
 
+import { exactText, shortText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
-import { element, exactText, shortText } from "../../shared/js/elements.js";
+import { element } from "../../shared/js/elements.js";
 
 export function stepsOf(app) {
   const { pair, view } = app;

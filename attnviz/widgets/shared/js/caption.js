@@ -5,6 +5,15 @@ import { measured } from "./canvas_pen.js";
 
 export const CAPTIONS = { size: 11, line: 15, margin: 12, sentenceLines: 3, siteLines: 2 };
 
+// `lines` are the sentence and all else, as attnviz/views/captions.py has them.
+export function captionRows(lines, width, font) {
+  const widthOf = (text) => measured(text, CAPTIONS.size, 400, font);
+  const most = (at) => (at < lines.length - 1 ? CAPTIONS.sentenceLines : CAPTIONS.siteLines);
+  return lines.flatMap((line, at) => wrapped(line, width - 2 * CAPTIONS.margin, most(at), widthOf));
+}
+
+export const captionHeight = (rows) => rows.length * CAPTIONS.line + CAPTIONS.margin;
+
 // Texts as lines no wider than `room`; the last of the `most` lines of a text ends in … where some of it is missing.
 function wrapped(text, room, most, widthOf) {
   const lines = [];
@@ -39,12 +48,3 @@ function fittingSigns(signs, room, widthOf) {
   }
   return low;
 }
-
-// `lines` are the sentence and all else, as attnviz/views/captions.py has them.
-export function captionRows(lines, width, font) {
-  const widthOf = (text) => measured(text, CAPTIONS.size, 400, font);
-  const most = (at) => (at < lines.length - 1 ? CAPTIONS.sentenceLines : CAPTIONS.siteLines);
-  return lines.flatMap((line, at) => wrapped(line, width - 2 * CAPTIONS.margin, most(at), widthOf));
-}
-
-export const captionHeight = (rows) => rows.length * CAPTIONS.line + CAPTIONS.margin;

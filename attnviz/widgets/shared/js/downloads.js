@@ -3,7 +3,7 @@
 import { canvasPen } from "./canvas_pen.js";
 import { CAPTIONS, captionHeight, captionRows } from "./caption.js";
 import { explained } from "./definitions.js";
-import { button, element } from "./elements.js";
+import { button, element, saveFile } from "./elements.js";
 import { svgPen } from "./svg_pen.js";
 
 // `items` are [text, act].
@@ -28,12 +28,6 @@ export function exportMenu(app, items) {
     if (!menu.contains(event.relatedTarget)) menu.open = false;
   });
   return menu;
-}
-
-function saveFile(name, parts, type) {
-  const link = element("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 // Twice as many pixels as the screen shows. `draw(pen, context)` draws the figure.

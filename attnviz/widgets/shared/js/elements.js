@@ -21,26 +21,17 @@ export const button = (text, attributes = {}) => element("button", { type: "butt
 
 export const group = (...nodes) => element("div", { class: "group", role: "group" }, ...nodes);
 
-// Numbers that people read: five significant digits, and no long tails of zeros.
-export function exactText(value) {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  return size < 1e-4 ? value.toExponential(4) : value.toPrecision(5);
+// Given to the visitor as a file, `parts` after each other.
+export function saveFile(name, parts, type) {
+  const link = element("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-export const shortText = (value) =>
-  value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
-
-// Names of sites as people read them: layers and heads count from 0.
-export function siteName(layer, head) {
-  if (layer === "mean" && head === "mean") return "mean of all heads";
-  if (head === "mean") return `L${layer} mean over heads`;
-  if (layer === "mean") return `H${head} mean over layers`;
-  return `L${layer} H${head}`;
+// Scrolls the box alone as far as shows the node: scrollIntoView would move the whole page. Of the box's top, `covered`
+// pixels lie below a heading.
+export function showWithin(box, node, covered = 0) {
+  const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
+  if (inner.top < outer.top + covered) box.scrollTop -= outer.top + covered - inner.top;
+  else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
 }
-
-export const rowName = ([input, output]) =>
-  output === null ? input : input === null ? output : `${input} → ${output}`;
-
-// Direction isolates keep right-to-left tokens from reordering the words around them.
-export const isolated = (text) => `\u2068${text}\u2069`;

@@ -1,5 +1,6 @@
 // A list to choose from, with its name.
 
+import { range } from "./cells.js";
 import { explained } from "./definitions.js";
 import { element } from "./elements.js";
 
@@ -19,3 +20,6 @@ export function fillSelect({ list }, options, value) {
   }
   list.value = value;
 }
+
+// Options for layers or heads: [["0", "L0"], ["1", "L1"], …].
+export const numbered = (count, letter) => range(count).map((i) => [String(i), `${letter}${i}`]);

@@ -1,7 +1,7 @@
 // Streamlit calls a widget's default export for each place in the page, and again on the same place whenever data or
 // theme change; a notebook and a file of its own do the same. `start(root)` builds the widget, `receive(app, data)` draws.
 
-export const mounted =
+export const mount =
   (start, receive) =>
   ({ parentElement, data, setStateValue }) => {
     const root = parentElement.querySelector("[lang=und]");

@@ -32,11 +32,10 @@ export function watchSize(app, ...nodes) {
   const look = () => refit(app);
   const watcher = new ResizeObserver(look);
   for (const node of nodes) watcher.observe(node);
-  // The height of the window is not the component's own, and no observer of an element tells of it. One name for the
-  // listener, for the script runs again on the same page and nothing tells it to clean up.
-  window.removeEventListener("resize", window.attnvizResize);
-  window.attnvizResize = look;
-  window.addEventListener("resize", look);
+  // The height of the window is not the component's own, and no observer of an element tells of it. Nothing tells a
+  // widget that its page was left: the next resize after that does.
+  const lookWhileThere = () => (app.root.isConnected ? look() : window.removeEventListener("resize", lookWhileThere));
+  window.addEventListener("resize", lookWhileThere);
 }
 
 // For tests, benchmarks and whoever wonders: what is drawn, and how long that took.

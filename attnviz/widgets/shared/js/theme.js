@@ -1,19 +1,5 @@
 // Colours: the page's own from Streamlit's variables, and the scales that Python sends.
 
-const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-
-function rgbOf(css, fallback) {
-  probe.canvas.width = probe.canvas.height = 1;
-  probe.fillStyle = fallback;
-  probe.fillStyle = css || fallback;
-  probe.fillRect(0, 0, 1, 1);
-  return probe.getImageData(0, 0, 1, 1).data.slice(0, 3);
-}
-
-export const css = ([r, g, b], alpha = 1) => (alpha === 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`);
-export const mix = (a, b, part) => a.map((value, i) => Math.round(value * part + b[i] * (1 - part)));
-export const luminance = ([r, g, b]) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
-
 export function readTheme(app) {
   const style = getComputedStyle(app.root);
   const variable = (name, fallback) => rgbOf(style.getPropertyValue(name).trim(), fallback);
@@ -40,6 +26,20 @@ export function readTheme(app) {
   };
   app.root.dataset.theme = name;
 }
+
+const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+
+function rgbOf(css, fallback) {
+  probe.canvas.width = probe.canvas.height = 1;
+  probe.fillStyle = fallback;
+  probe.fillStyle = css || fallback;
+  probe.fillRect(0, 0, 1, 1);
+  return probe.getImageData(0, 0, 1, 1).data.slice(0, 3);
+}
+
+export const css = ([r, g, b], alpha = 1) => (alpha === 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`);
+export const mix = (a, b, part) => a.map((value, i) => Math.round(value * part + b[i] * (1 - part)));
+export const luminance = ([r, g, b]) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 
 // 256 colours as 32-bit pixels (little endian: alpha, blue, green, red).
 function pixelsOf(scale) {

@@ -1,9 +1,9 @@
 // What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
 
+import { exactText, isolated, percentText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
-import { element, exactText, isolated } from "../../shared/js/elements.js";
+import { element } from "../../shared/js/elements.js";
 import { goTo } from "./choice.js";
-import { percentText } from "./training.js";
 
 const BESIDE_BEAM = 4;
 const ROW = 19;

@@ -1,6 +1,6 @@
 // Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
 
-import { rowName, siteName } from "../../shared/js/elements.js";
+import { rowName, siteName } from "../../shared/js/text.js";
 import { hasSite } from "./payload.js";
 
 export const GAP = 18;

@@ -1,6 +1,6 @@
 // What arrives, and how all of it is painted.
 
-import { mounted } from "../../shared/js/mount.js";
+import { mount } from "../../shared/js/mount.js";
 import { tellPainted, tellSize } from "../../shared/js/resize.js";
 import { adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
@@ -13,6 +13,8 @@ import { paintPlayer } from "./player.js";
 import { refreshTip } from "./pointer.js";
 import { buildShell } from "./shell.js";
 import { paintTraining } from "./training.js";
+
+const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { sizes: {}, playing: null });
@@ -56,6 +58,4 @@ function fit(app) {
   return changed && size[0] > 0;
 }
 
-const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
-
-export default mounted(start, receive);
+export default mount(start, receive);

@@ -1,10 +1,13 @@
 // The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
 
+import { exactText, rowName, siteName } from "../../shared/js/text.js";
 import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
-import { exactText, rowName, siteName } from "../../shared/js/elements.js";
 import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
 import { mapOf } from "./payload.js";
+
+// Who computed a map. The same rows stand side by side: all those of one pass, and those of the steps so far.
+const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 export function paintMaps(app) {
   const { parts, theme } = app;
@@ -27,9 +30,6 @@ export function drawMaps(app, pen) {
     drawNewRow(app, pen, box);
   }
 }
-
-// Who computed a map. The same rows stand side by side: all those of one pass, and those of the steps so far.
-const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 // The kind's name, once for the two maps of a pair; below it who computed each.
 function drawTitle(app, pen, box) {

@@ -1,6 +1,6 @@
 // Decoding of what Python sends (attnviz/widgets/stepper/payload.py says how it is laid out).
 
-import { range } from "../../shared/js/cells.js";
+import { meanOf, sitesOf } from "../../shared/js/cells.js";
 import { scalesIn, unpack } from "../../shared/js/unpack.js";
 
 export function decodePayload(bytes) {
@@ -23,19 +23,12 @@ export function mapOf(kind, layer, head) {
   if (!hasSite(kind, layer, head)) return null;
   if (kind.only) return kind.only[0] === layer && kind.only[1] === head ? kind.data : null;
   const key = `${layer}/${head}`;
-  if (!kind.maps.has(key)) kind.maps.set(key, meanOf(kind, layer, head));
+  if (!kind.maps.has(key)) kind.maps.set(key, ownMap(kind, layer, head));
   return kind.maps.get(key);
 }
 
-function meanOf(kind, layer, head) {
+function ownMap(kind, layer, head) {
   const cells = kind.nRows * kind.nCols;
-  const layers = layer === "mean" ? range(kind.layers) : [layer];
-  const heads = head === "mean" ? range(kind.heads) : [head];
-  const parts = layers.flatMap((l) =>
-    heads.map((h) => kind.data.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells)),
-  );
-  if (parts.length === 1) return parts[0];
-  const sums = new Float64Array(cells);
-  for (const part of parts) for (let i = 0; i < cells; i++) sums[i] += part[i];
-  return Float32Array.from(sums, (sum) => sum / parts.length);
+  const mapAt = ([l, h]) => kind.data.subarray((l * kind.heads + h) * cells, (l * kind.heads + h + 1) * cells);
+  return meanOf(sitesOf(kind, layer, head).map(mapAt));
 }

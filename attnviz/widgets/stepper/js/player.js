@@ -1,8 +1,7 @@
 // Walking the steps: buttons, slider, play, keys.
 
-import { range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
-import { fillSelect } from "../../shared/js/lists.js";
+import { fillSelect, numbered } from "../../shared/js/lists.js";
 import { change, report } from "../../shared/js/store.js";
 import { goTo } from "./choice.js";
 
@@ -21,7 +20,7 @@ export function paintPlayer(app) {
   parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");
   parts.first.disabled = parts.back.disabled = view.step === 0;
   parts.next.disabled = parts.last.disabled = view.step === last;
-  const named = (length, letter) => [...range(length).map((i) => [String(i), `${letter}${i}`]), ["mean", "mean"]];
+  const named = (length, letter) => [...numbered(length, letter), ["mean", "mean"]];
   const most = (name) => Math.max(...app.payload.kinds.map((kind) => kind[name]));
   fillSelect(parts.layer, named(most("layers"), "L"), String(view.layer));
   fillSelect(parts.head, named(most("heads"), "H"), String(view.head));

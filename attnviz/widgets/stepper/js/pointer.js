@@ -1,6 +1,7 @@
 // Pointing at a cell names row, key and weight; a click on a row goes to its step.
 
-import { exactText, isolated } from "../../shared/js/elements.js";
+import { exactText, isolated } from "../../shared/js/text.js";
+import { placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
 import { absence, cellAt, rowTexts } from "./layout.js";
 import { mapOf } from "./payload.js";
@@ -29,16 +30,11 @@ export function watchPointer(app) {
 // Also when the step, the head or the sentence under a resting pointer becomes another.
 export function refreshTip(app) {
   const found = app.pointed && app.boxes ? cellAt(app.boxes, app.pointed) : null;
-  app.parts.tip.hidden = !found;
-  if (found) showTip(app, found, app.pointed);
-}
-
-function showTip(app, { box: { kind }, row, col }, [x, y]) {
-  const { tip } = app.parts;
-  tip.textContent = tipText(app, kind, row, col);
-  const { clientWidth } = app.parts.mapBox;
-  tip.style.left = `${Math.min(x + 12, Math.max(0, clientWidth - tip.offsetWidth - 4))}px`;
-  tip.style.top = `${y + 16}px`;
+  const { tip, mapBox } = app.parts;
+  tip.hidden = !found;
+  if (!found) return;
+  tip.textContent = tipText(app, found.box.kind, found.row, found.col);
+  placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
 }
 
 function tipText(app, kind, row, col) {

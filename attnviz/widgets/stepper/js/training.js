@@ -1,8 +1,11 @@
 // The left side: one pass over the whole target, a row a position. A click on a row goes to that step.
 
+import { exactText, percentText, shortText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
-import { element, exactText, shortText } from "../../shared/js/elements.js";
+import { element, showWithin } from "../../shared/js/elements.js";
 import { goTo } from "./choice.js";
+
+const HEADING = 26; // pixels of the table's, which stays while its rows scroll
 
 export function paintTraining(app) {
   const { training, steps, id } = app.payload.header;
@@ -29,7 +32,8 @@ export function paintTraining(app) {
     const isCurrent = index === app.view.step && index < steps.length;
     node.classList.toggle("current", isCurrent);
     node.setAttribute("aria-selected", String(isCurrent));
-    if (isCurrent) showRow(parts.tableBox, index === steps.length - 1 ? parts.tableBody.lastElementChild : node);
+    if (isCurrent)
+      showWithin(parts.tableBox, index === steps.length - 1 ? parts.tableBody.lastElementChild : node, HEADING);
   });
 }
 
@@ -63,23 +67,4 @@ function rowTitle(row) {
 function perplexityText(mean) {
   const perplexity = Math.exp(mean);
   return perplexity < 1000 ? perplexity.toPrecision(3) : Math.round(perplexity).toLocaleString("en");
-}
-
-export const percentText = (value) =>
-  value >= 0.9995
-    ? "100%"
-    : value >= 0.1
-      ? `${(value * 100).toFixed(1)}%`
-      : value >= 0.0001
-        ? `${(value * 100).toFixed(2)}%`
-        : value > 0
-          ? "<0.01%"
-          : "0%";
-
-// Scrolls the box alone: scrollIntoView would move the whole page.
-function showRow(box, node) {
-  const top = node.offsetTop - 26;
-  const bottom = node.offsetTop + node.offsetHeight;
-  if (top < box.scrollTop) box.scrollTop = Math.max(0, top);
-  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 4;
 }

@@ -1,8 +1,9 @@
 // What lies over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
 
-import { range } from "../../shared/js/cells.js";
+import { ARROWS, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
+import { siteName } from "../../shared/js/text.js";
 
 export function paintCells(app) {
   const { layout } = app;
@@ -28,8 +29,8 @@ function cellNode(app, layer, head) {
     role: "gridcell",
     class: "mini",
     style: place,
-    title: `L${layer} H${head}`,
-    "aria-label": `L${layer} H${head}`,
+    title: siteName(layer, head),
+    "aria-label": siteName(layer, head),
   });
   node.onclick = () => change(app, { layer, head, open: true });
   node.onkeydown = (event) => walkCells(app, event, layer, head);
@@ -37,12 +38,10 @@ function cellNode(app, layer, head) {
   return node;
 }
 
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-
 function walkCells(app, event, layer, head) {
   if (event.key === "Enter" || event.key === " ") change(app, { layer, head, open: true });
-  else if (event.key in STEPS) {
-    const [down, right] = STEPS[event.key];
+  else if (event.key in ARROWS) {
+    const [down, right] = ARROWS[event.key];
     const next = app.cells.get(`${layer + down}.${head + right}`);
     if (!next) return;
     event.target.tabIndex = -1;

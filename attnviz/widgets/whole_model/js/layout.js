@@ -1,6 +1,6 @@
 // Where each head's miniature lies: layers down and heads across, as large as the pane lets them be.
 
-import { isIndex } from "../../base/js/parts.js";
+import { isIndex } from "../../shared/js/cells.js";
 
 export const START = { kind: null, layer: 0, head: 0, mini: "map", open: false };
 export const AT_ONCE = ["kind", "open"]; // only Python has another kind's maps, or opens a head

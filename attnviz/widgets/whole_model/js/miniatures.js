@@ -7,12 +7,6 @@ const SHADES = 8;
 export const FAINTEST = 6;
 export const LINES_A_ROW = 4;
 
-export function mapBytes(app, layer, head) {
-  const { header, array } = app.payload;
-  const [, heads, rows, cols] = header.shape;
-  return array(Uint8Array, header.maps + (layer * heads + head) * rows * cols, rows * cols);
-}
-
 export function paintMiniatures(app, pen, context) {
   const { layout } = app;
   const draw = app.view.mini === "map" ? drawMap : drawLines;
@@ -31,6 +25,12 @@ export function paintMiniatures(app, pen, context) {
     pen.text(`H${head}`, layout.box(0, head).x + layout.w / 2, 9, { ...label, align: "center" }),
   );
   return extra.join("");
+}
+
+export function mapBytes(app, layer, head) {
+  const { header, array } = app.payload;
+  const [, heads, rows, cols] = header.shape;
+  return array(Uint8Array, header.maps + (layer * heads + head) * rows * cols, rows * cols);
 }
 
 function drawMap(app, { pen, box }, cells) {

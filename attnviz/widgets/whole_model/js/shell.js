@@ -8,6 +8,8 @@ import { paintCells } from "./grid.js";
 import { layoutOf } from "./layout.js";
 import { FAINTEST, LINES_A_ROW, paintMiniatures } from "./miniatures.js";
 
+const HINT = "click one to open it, arrow keys and Enter do the same";
+
 export function buildShell(app) {
   const { parts } = app;
   parts.title = element("h2");
@@ -67,5 +69,3 @@ export function notesOf(app) {
   if (q > rows || k > cols) notes.push(`each cell is the largest weight of a block of the ${q} × ${k} map`);
   return notes;
 }
-
-const HINT = "click one to open it, arrow keys and Enter do the same";

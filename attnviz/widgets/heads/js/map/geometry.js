@@ -1,6 +1,6 @@
 // Where a map's cells and labels lie in a box; all lengths in CSS pixels.
 
-import { clamp } from "./zoom_window.js";
+import { clamp } from "../../../shared/js/cells.js";
 
 const LABEL = 12;
 const LARGEST_CELL = 64;

@@ -1,6 +1,8 @@
 // The pointer on the maps: hover says the exact weight, a click pins a row, a drag zooms, a double click zooms out.
 
-import { element, exactText, isolated, rowName } from "../../../shared/js/elements.js";
+import { exactText, isolated, rowName } from "../../../shared/js/text.js";
+import { element } from "../../../shared/js/elements.js";
+import { placeTip } from "../../../shared/js/tip.js";
 import { choose } from "../choice.js";
 import { cellAt, rowAt } from "./geometry.js";
 import { paintOverlay } from "./overlay.js";
@@ -66,13 +68,8 @@ function endHover(app) {
 function showTip(app) {
   const { tip } = app.parts;
   const { row, col, tile } = app.hover;
-  const [x, y] = app.point;
-  tip.hidden = false;
   tip.replaceChildren(...tipLines(app.tiles[tile], row, col));
-  const [width, height] = app.sizes.map;
-  const { offsetWidth, offsetHeight } = tip;
-  tip.style.left = `${Math.max(0, Math.min(x + 14, width - offsetWidth))}px`;
-  tip.style.top = `${y + 18 + offsetHeight > height ? y - offsetHeight - 10 : y + 18}px`;
+  placeTip(tip, app.point, app.sizes.map);
 }
 
 function tipLines({ kind, map, mask, signed }, row, col) {

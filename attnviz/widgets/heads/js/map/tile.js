@@ -1,7 +1,7 @@
 // One map with its axis titles and hatching; `labels.js` names its rows and columns. The same strokes go to the screen, to PNG and to SVG.
 
 import { shortened } from "../../../shared/js/canvas_pen.js";
-import { pooledByMax } from "../../../shared/js/cells.js";
+import { pooledByMax, runsOf } from "../../../shared/js/cells.js";
 import { imageOf, scaleOf } from "../../../shared/js/theme.js";
 import { blindness } from "../subject.js";
 import { AXIS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
@@ -49,21 +49,11 @@ function drawGaps(app, pen, { x, y, w, h, cell, nRows, nCols }) {
   for (let col = 1; col < nCols; col++) pen.box(x + col * cell.w - 0.5, y, 1, h, { fill });
 }
 
-// Masked cells as few boxes: one for each run in a row.
 function maskedBoxes({ mask, kind, geometry }) {
   const { zoom, cell } = geometry;
-  const boxes = [];
-  for (let row = zoom.top; row < zoom.bottom; row++)
-    for (let col = zoom.left; col < zoom.right;) {
-      if (mask[row * kind.nCols + col]) {
-        col++;
-        continue;
-      }
-      const from = col;
-      while (col < zoom.right && !mask[row * kind.nCols + col]) col++;
-      boxes.push([colLeft(geometry, from), rowTop(geometry, row), (col - from) * cell.w, cell.h]);
-    }
-  return boxes;
+  const isMasked = (row, col) => !mask[row * kind.nCols + col];
+  const runs = runsOf(isMasked, [zoom.top, zoom.bottom], [zoom.left, zoom.right]);
+  return runs.map(([row, from, to]) => [colLeft(geometry, from), rowTop(geometry, row), (to - from) * cell.w, cell.h]);
 }
 
 function drawBlindRows(app, pen, tile) {

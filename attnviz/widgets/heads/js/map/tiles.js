@@ -1,8 +1,15 @@
 // What is drawn: the map of the head in focus, those of the pinned heads, or the difference of two; and their one range.
 
-import { isolated, siteName } from "../../../shared/js/elements.js";
+import { isolated, siteName } from "../../../shared/js/text.js";
 import { mapOf, maskOf } from "../maps.js";
 import { siteKey } from "../payload.js";
+
+export function tilesOf(app) {
+  const { compare, pins } = app.view;
+  if (compare === "side") return pins.map((pin) => headed(app, siteTile(app, pin)));
+  if (compare === "difference") return [differenceTile(app) ?? focusOf(app)];
+  return [focusOf(app)];
+}
 
 export function focusOf(app) {
   const { kind, layer, head } = app.view;
@@ -12,6 +19,32 @@ export function focusOf(app) {
 function siteTile(app, [name, layer, head]) {
   const kind = app.payload.kinds.get(name);
   return { kind, layer, head, map: mapOf(app, name, layer, head), mask: maskOf(kind, layer, head), signed: false };
+}
+
+function differenceTile(app) {
+  const [first, second] = differencePair(app);
+  if (first[0] !== second[0]) return null;
+  const a = siteTile(app, first);
+  const b = siteTile(app, second);
+  const data = a.map.data.map((value, i) => value - b.map.data[i]);
+  const mask = a.mask && b.mask ? a.mask.map((seen, i) => seen | b.mask[i]) : null;
+  return { ...a, signed: true, mask, map: { data, exact: a.map.exact && b.map.exact }, pair: [first, second] };
+}
+
+// Two pins: the first less the second. One pin: the head in focus less the pinned one, so that heads can be walked.
+function differencePair({ view }) {
+  const focus = [view.kind, view.layer, view.head];
+  return view.pins.length > 1 ? view.pins.slice(0, 2) : [focus, view.pins[0]];
+}
+
+const headed = (app, tile) => ({ ...tile, heading: mapName(app, tile) });
+
+// Which map it is, for where several are drawn.
+export function mapName(app, tile) {
+  if (tile.pair) return `${tile.kind.tab} ${tile.pair.map(([, layer, head]) => siteName(layer, head)).join(" − ")}`;
+  const name = pinName(app, [tile.kind.kind, tile.layer, tile.head]);
+  if (app.view.compare === "none" || !isInFocus(app, tile)) return name;
+  return isPinned(app, tile.kind.kind, tile.layer, tile.head) ? `${name}, in focus` : `${name}, in focus, not pinned`;
 }
 
 export const pinName = (app, [name, layer, head]) => `${app.payload.kinds.get(name).tab} ${siteName(layer, head)}`;
@@ -25,39 +58,6 @@ export const isInFocus = ({ view }, { kind, layer, head, signed }) =>
 export function sharesRows(app, name) {
   const axes = app.payload.header.strip.axes ?? {};
   return name === app.view.kind || (axes[name] && String(axes[name].query) === String(axes[app.view.kind]?.query));
-}
-
-// Which map it is, for where several are drawn.
-export function mapName(app, tile) {
-  if (tile.pair) return `${tile.kind.tab} ${tile.pair.map(([, layer, head]) => siteName(layer, head)).join(" − ")}`;
-  const name = pinName(app, [tile.kind.kind, tile.layer, tile.head]);
-  if (app.view.compare === "none" || !isInFocus(app, tile)) return name;
-  return isPinned(app, tile.kind.kind, tile.layer, tile.head) ? `${name}, in focus` : `${name}, in focus, not pinned`;
-}
-
-const headed = (app, tile) => ({ ...tile, heading: mapName(app, tile) });
-
-export function tilesOf(app) {
-  const { compare, pins } = app.view;
-  if (compare === "side") return pins.map((pin) => headed(app, siteTile(app, pin)));
-  if (compare === "difference") return [differenceTile(app) ?? focusOf(app)];
-  return [focusOf(app)];
-}
-
-// Two pins: the first less the second. One pin: the head in focus less the pinned one, so that heads can be walked.
-function differencePair({ view }) {
-  const focus = [view.kind, view.layer, view.head];
-  return view.pins.length > 1 ? view.pins.slice(0, 2) : [focus, view.pins[0]];
-}
-
-function differenceTile(app) {
-  const [first, second] = differencePair(app);
-  if (first[0] !== second[0]) return null;
-  const a = siteTile(app, first);
-  const b = siteTile(app, second);
-  const data = a.map.data.map((value, i) => value - b.map.data[i]);
-  const mask = a.mask && b.mask ? a.mask.map((seen, i) => seen | b.mask[i]) : null;
-  return { ...a, signed: true, mask, map: { data, exact: a.map.exact && b.map.exact }, pair: [first, second] };
 }
 
 // One range for all the maps that are drawn side by side, so that their colours can be compared.

@@ -1,11 +1,11 @@
 // Zooming into the maps of the kind in focus: by a dragged box, by keys, by the words in the legend.
 
+import { scaled, startingAt } from "../../../shared/js/zoom.js";
+import { clamp } from "../../../shared/js/cells.js";
 import { choose } from "../choice.js";
 import { topKeys } from "../subject.js";
 import { focusOf } from "./tiles.js";
-import { clamp, scaled, zoomFor, zoomOf } from "./zoom_window.js";
-
-export const ZOOM_STEP = 1.6;
+import { zoomFor, zoomOf } from "./zoom_window.js";
 
 export function zoomBy(app, factor) {
   const kind = app.payload.kinds.get(app.view.kind);
@@ -29,8 +29,9 @@ export function panBy(app, direction) {
   const kind = app.payload.kinds.get(app.view.kind);
   const { top, bottom, left, right } = zoomOf(app, kind);
   const width = right - left;
-  const start = clamp(left + direction * Math.max(1, Math.round(width / 4)), 0, kind.nCols - width);
-  choose(app, { zoom: zoomFor(kind, { top, bottom, left: start, right: start + width }) });
+  const step = direction * Math.max(1, Math.round(width / 4));
+  const [first, end] = startingAt(left + step, width, kind.nCols);
+  choose(app, { zoom: zoomFor(kind, { top, bottom, left: first, right: end }) });
 }
 
 // Zoom to the cells under a dragged box; fewer than two either way is taken for a slip of the hand.

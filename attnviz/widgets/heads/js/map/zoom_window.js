@@ -1,7 +1,5 @@
 // The window of rows and keys that a zoomed map shows.
 
-const LEAST_WINDOW = 3; // rows or columns
-
 export function zoomOf(app, kind) {
   const whole = { top: 0, bottom: kind.nRows, left: 0, right: kind.nCols };
   if (kind.kind !== app.view.kind || !app.view.zoom) return whole;
@@ -22,16 +20,6 @@ export function zoomFor(kind, { top, bottom, left, right }) {
   const isWhole = bottom - top >= kind.nRows && right - left >= kind.nCols;
   return isWhole ? null : [top, bottom, left, right];
 }
-
-export function scaled([from, to], { factor, at, length }) {
-  const size = to - from;
-  const wanted = factor > 1 ? Math.min(size - 1, size / factor) : Math.max(size + 1, size / factor);
-  const kept = Math.round(clamp(wanted, Math.min(length, LEAST_WINDOW), length));
-  const start = Math.round(clamp(at + 0.5 - kept / 2, 0, length - kept));
-  return [start, start + kept];
-}
-
-export const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 // The window, moved down or up as far as shows a row.
 export function zoomWith(app, row) {

@@ -1,6 +1,7 @@
 // The token that is looked at: the tokens at the other end of its lines are shaded, and its largest weights are listed.
 
-import { element, exactText, isolated, put, rowName } from "../../shared/js/elements.js";
+import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
+import { element, put } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
 import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
 import { paintStrokes } from "./strokes.js";
@@ -81,7 +82,7 @@ function listNode(app, line, side) {
     {},
     element("span", { class: "dot", style: `background:${hueOf(app, line.place)}` }),
     element("bdi", { class: "list-token", text }),
-    element("span", { class: "quiet", text: place + (app.view.heads.length > 1 ? `L${layer} H${head}` : "") }),
+    element("span", { class: "quiet", text: place + (app.view.heads.length > 1 ? siteName(layer, head) : "") }),
     element("span", { class: "list-weight", text: exactText(line.weight) }),
   );
 }

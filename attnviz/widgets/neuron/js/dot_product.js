@@ -1,7 +1,6 @@
-// A weight taken apart, in the order in which it is computed (attnviz/analysis/neuron.py does the same for notebooks).
+// A weight taken apart, in the order in which it is computed (attnviz/analysis/heads/neuron.py does the same for notebooks).
 
-import { isIndex } from "../../base/js/parts.js";
-import { range } from "../../shared/js/cells.js";
+import { isIndex, range } from "../../shared/js/cells.js";
 
 export const START = { kind: null, layer: 0, head: 0, row: null, key: null, order: "position" };
 export const AT_ONCE = ["kind", "layer", "head"]; // only Python has another head's queries and keys

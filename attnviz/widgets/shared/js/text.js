@@ -1,0 +1,41 @@
+// Numbers and names as people read them.
+
+// Five significant digits, and no long tails of zeros.
+export function exactText(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  return size < 1e-4 ? value.toExponential(4) : value.toPrecision(5);
+}
+
+// Two decimals, or one from 10 on; no zero is below zero.
+export function shortText(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const text = value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+  return Number(text) === 0 ? "0.00" : text;
+}
+
+// A share as a percentage. What is above zero never reads 0%.
+export const percentText = (value) =>
+  value >= 0.9995
+    ? "100%"
+    : value >= 0.1
+      ? `${(value * 100).toFixed(1)}%`
+      : value >= 0.0001
+        ? `${(value * 100).toFixed(2)}%`
+        : value > 0
+          ? "<0.01%"
+          : "0%";
+
+// Names of sites as people read them: layers and heads count from 0.
+export function siteName(layer, head) {
+  if (layer === "mean" && head === "mean") return "mean of all heads";
+  if (head === "mean") return `L${layer} mean over heads`;
+  if (layer === "mean") return `H${head} mean over layers`;
+  return `L${layer} H${head}`;
+}
+
+export const rowName = ([input, output]) =>
+  output === null ? input : input === null ? output : `${input} → ${output}`;
+
+// Direction isolates keep right-to-left tokens from reordering the words around them.
+export const isolated = (text) => `\u2068${text}\u2069`;

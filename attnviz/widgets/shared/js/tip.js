@@ -1,0 +1,14 @@
+// The note beside the pointer that says what lies under it.
+
+const BESIDE = 14; // pixels from the pointer
+const BELOW = 18;
+const ABOVE = 10;
+
+// Inside a box of that size: to the left where there is no room on the right, above where there is none below.
+export function placeTip(tip, [x, y], [width, height]) {
+  tip.hidden = false;
+  const { offsetWidth, offsetHeight } = tip;
+  const isBelow = y + BELOW + offsetHeight <= height;
+  tip.style.left = `${Math.max(0, Math.min(x + BESIDE, width - offsetWidth))}px`;
+  tip.style.top = `${isBelow ? y + BELOW : y - offsetHeight - ABOVE}px`;
+}
