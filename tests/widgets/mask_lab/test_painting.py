@@ -2,11 +2,12 @@
 
 import numpy as np
 import torch
-from playwright.sync_api import Page
 
 from attnviz.analysis.masks.mask_spec import fitted
 from attnviz.ui.address.painted_mask import painting_to_text
-from tests.browser import scripts
+from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+
+pytestmark = NEEDS_A_BROWSER
 
 
 def paintings() -> list[np.ndarray]:
@@ -17,19 +18,19 @@ def paintings() -> list[np.ndarray]:
     return drawn + [np.arange(62 * 63).reshape(62, 63) != cell for cell in (0, 127, 128, 129, 192, 250, 62 * 63 - 1)]
 
 
-def test_the_script_writes_and_reads_paint_as_python_does(page: Page) -> None:
-    script = scripts.load(page, "mask_lab/js/painting.js")
+def test_the_script_writes_and_reads_paint_as_python_does(module) -> None:
+    script = module("mask_lab/js/painting.js")
     texts = [painting_to_text(painted) for painted in paintings()]
     assert {"-", "_"} <= set("".join(texts)), "the signs in which the two alphabets differ"
     for painted, text in zip(paintings(), texts, strict=True):
         (rows, cols), cells = painted.shape, painted.astype(int).ravel().tolist()
-        assert script("([cells, q, k]) => script.textOf(cells, q, k)", [cells, rows, cols]) == text
-        assert script("([text, q, k]) => [...script.paintOf(text, q, k)]", [text, rows, cols]) == cells
+        assert script("({ textOf }, [cells, q, k]) => textOf(cells, q, k)", [cells, rows, cols]) == text
+        assert script("({ paintOf }, [text, q, k]) => [...paintOf(text, q, k)]", [text, rows, cols]) == cells
 
 
-def test_the_script_fits_paint_of_another_length_as_python_does(page: Page) -> None:
-    script = scripts.load(page, "mask_lab/js/painting.js")
+def test_the_script_fits_paint_of_another_length_as_python_does(module) -> None:
+    script = module("mask_lab/js/painting.js")
     painted = np.random.default_rng(3).random((4, 6)) < 0.5
     for q, k in ((4, 6), (2, 9), (7, 3)):
-        cells = script("([text, q, k]) => [...script.paintOf(text, q, k)]", [painting_to_text(painted), q, k])
+        cells = script("({ paintOf }, [text, q, k]) => [...paintOf(text, q, k)]", [painting_to_text(painted), q, k])
         assert cells == fitted(torch.from_numpy(painted), q, k).int().flatten().tolist()

@@ -1,0 +1,72 @@
+"""The browser takes a weight apart as `attnviz.analysis.heads.neuron` does, and ends at the weight of the run."""
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.heads.neuron import neuron
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.widgets.neuron.payload import neuron_payload
+from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+
+pytestmark = NEEDS_A_BROWSER
+
+VIEW = {"kind": "cross", "layer": 1, "head": 2, "row": None, "key": None, "order": "position"}
+PAIR = """(script, [bytes, view]) => {
+  const payload = globalThis.unpackNeuron(Uint8Array.from(bytes));
+  const app = { payload, view: { ...payload.header.view, ...view } };
+  script.settle(app);
+  const pair = script.pairOf(app);
+  const arrays = ["query", "key", "product", "scores", "attn"].map((name) => [name, [...pair[name]]]);
+  return [{ ...pair, ...Object.fromEntries(arrays) }, app.view];
+}"""
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return tiny_translator(seed=3).trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
+
+
+@pytest.fixture(scope="module")
+def taken_apart(module, trace):
+    """The pair in the browser, and the view that it settled on."""
+    module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
+    script = module("neuron/js/dot_product.js")
+    return lambda kind, view: script(PAIR, [list(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view])
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+@pytest.mark.parametrize(("row", "key"), [(0, 0), (3, 1), (2, 3)])
+def test_every_number_is_that_of_the_run(taken_apart, trace, kind: str, row: int, key: int) -> None:
+    pair, _ = taken_apart(kind, {"row": row, "key": key})
+    ours = neuron(trace, kind, layer=1, head=2, query=row, key=key)
+    assert pair["product"] == pytest.approx(ours.product.tolist(), rel=1e-6, abs=1e-9)
+    assert pair["dot"] == pytest.approx(ours.dot, abs=1e-6)
+    assert pair["bias"] == ours.bias
+    assert pair["visible"] == ours.visible.tolist()
+    run = trace.attn(kind, layer=1, head=2)[row].numpy()
+    assert np.abs(np.array(pair["attn"]) - run).max() < 1e-6
+    assert sum(pair["attn"]) == pytest.approx(1)
+    assert pair["weight"] == pair["attn"][key]
+    assert pair["score"] == pair["scores"][key]
+
+
+def test_a_key_that_the_mask_hides_has_no_weight(taken_apart) -> None:
+    pair, _ = taken_apart("decoder_self", {"row": 1, "key": 3})
+    assert pair["visible"][:2] == [True, True]
+    assert not any(pair["visible"][2:])
+    assert pair["weight"] == 0
+
+
+def test_elements_come_by_position_or_by_what_they_contribute(taken_apart) -> None:
+    pair, _ = taken_apart("cross", {"row": 1, "key": 2})
+    assert pair["order"] == list(range(len(pair["product"])))
+    pair, _ = taken_apart("cross", {"row": 1, "key": 2, "order": "contribution"})
+    assert [pair["product"][at] for at in pair["order"]] == sorted(pair["product"], reverse=True)
+
+
+def test_without_a_choice_the_largest_weight_of_the_first_row_is_taken_apart(taken_apart) -> None:
+    pair, view = taken_apart("cross", {})
+    assert view["row"] == 0
+    assert pair["weight"] == max(pair["attn"])
+    _, view = taken_apart("cross", {"row": 999, "key": -1})
+    assert view["row"] == 0
