@@ -19,7 +19,7 @@ from attnviz.text.glossary import DECODING, HEADS, MASKS
 from attnviz.widgets.heads.constants import CONSTANTS
 
 WIDGETS = Path(__file__).parent
-Given = Mapping[str, Mapping[str, Any]]  # file from here -> the constants that stand in its place
+Given = Mapping[str, Mapping[str, Any]]  # file from here -> the constants that replace it
 
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)" />\n')
 _SCRIPT = re.compile(r'<script type="module" src="([^"]*)"></script>\n')

@@ -1,4 +1,4 @@
-// Scrolls to a container of the page when it was opened once more, and again while what stands in it is still growing.
+// Scrolls to a container of the page when it was opened once more, and again while what is in it is still growing.
 
 const GROWING = 4000; // milliseconds: Plotly itself may have to be loaded first
 

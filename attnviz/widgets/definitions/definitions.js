@@ -28,7 +28,7 @@ function watch(bubble) {
   return app;
 }
 
-// What has the keyboard, where it shows; it may lie inside a component's own tree.
+// What has the keyboard, where it shows; it may be inside a component's own tree.
 function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;

@@ -13,6 +13,7 @@ from attnviz.widgets.heads.payload import eight_bit, heads_payload
 from attnviz.widgets.wire import unpack
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+from tests.widgets.sent import sent
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -52,7 +53,7 @@ def test_maps_masks_thumbnails_and_labels_arrive_as_they_were(payload_script, n,
         exact: [...exact].filter(([name]) => name.startsWith(`${{kind.kind}}/`)).map(([name, map]) => [name, [...map]]),
       }}));
     }}"""
-    kinds = payload_script(act, list(payload_of(shown, budget=budget)))
+    kinds = payload_script(act, sent(payload_of(shown, budget=budget)))
     assert [kind["kind"] for kind in kinds] == list(shown)
     for kind, maps in zip(kinds, shown.values(), strict=True):
         assert kind["rows"] == [[row.input, row.output] for row in maps.rows]
@@ -74,7 +75,7 @@ def test_metrics_and_scales_arrive_as_they_were(payload_script) -> None:
       const {{ header, scales }} = {DECODED};
       return [header.metrics.values, [...scales.light.sequential], [...scales.dark.diverging]];
     }}"""
-    values, sequential, diverging = payload_script(act, list(payload_of(shown)))
+    values, sequential, diverging = payload_script(act, sent(payload_of(shown)))
     table = heads_app.metrics(shown)
     for kind in shown:
         assert values[kind]["entropy"] == pytest.approx(table[table["kind"] == kind]["entropy"].tolist(), abs=1e-5)
@@ -92,7 +93,7 @@ def mapped(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
         return [[...data], exact, mask && [...mask]];
       });
     }"""
-    found = maps_script(act, [list(payload_of(shown, budget=budget)), kind, [list(choice) for choice in CHOICES]])
+    found = maps_script(act, [sent(payload_of(shown, budget=budget)), kind, [list(choice) for choice in CHOICES]])
     return dict(zip(CHOICES, found, strict=True))
 
 

@@ -8,6 +8,7 @@ from attnviz.maps.lines import FAINTEST
 from attnviz.widgets.links.payload import links_payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+from tests.widgets.sent import sent
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -28,7 +29,7 @@ def lines(module):
 
 
 def payload_of(maps) -> list[int]:
-    return list(links_payload([maps], [maps.kind], view=VIEW))
+    return sent(links_payload([maps], [maps.kind], view=VIEW))
 
 
 def expected(maps, heads) -> set[tuple]:

@@ -7,6 +7,7 @@ import torch
 from attnviz.analysis.masks.fills import FILLS, FillChoice, masked_scores, weights
 from attnviz.widgets.mask_lab.payload import Pipeline, mask_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+from tests.widgets.sent import sent
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -50,7 +51,7 @@ def test_paint_shows_torchs_softmax(previewed, fill: str) -> None:
     painted = torch.rand(Q, K, generator=random) < 0.6
     painted[2] = False  # a row that sees nothing any more
     payload = mask_payload(pipeline(choice, scores, RULES), paint="", row=None)
-    _, (masked, attn) = previewed(list(payload), painted.int().flatten().tolist(), list(range(Q)))
+    _, (masked, attn) = previewed(sent(payload), painted.int().flatten().tolist(), list(range(Q)))
     expected = masked_scores(scores, RULES & painted, choice)
     assert np.allclose(np.float32(masked).reshape(Q, K), expected.numpy(), rtol=1e-5)
     torch_attn = weights(expected, RULES & painted, choice).numpy()
@@ -60,7 +61,7 @@ def test_paint_shows_torchs_softmax(previewed, fill: str) -> None:
 def test_only_the_painted_rows_are_computed_anew(previewed) -> None:
     scores = torch.randn(Q, K, generator=torch.Generator().manual_seed(5))
     payload = mask_payload(pipeline(FillChoice(), scores, RULES), paint="", row=None)
-    before, after = previewed(list(payload), [0] * (Q * K), [1])
+    before, after = previewed(sent(payload), [0] * (Q * K), [1])
     for old, new in zip(before, after, strict=True):
         changed = np.array([a != b for a, b in zip(old, new, strict=True)]).reshape(Q, K).any(axis=1)
         assert changed.tolist() == [row == 1 for row in range(Q)]
@@ -69,5 +70,5 @@ def test_only_the_painted_rows_are_computed_anew(previewed) -> None:
 def test_half_precision_waits_for_torch(previewed) -> None:
     scores = torch.randn(Q, K, generator=torch.Generator().manual_seed(6))
     payload = mask_payload(pipeline(FillChoice(dtype="float16"), scores, RULES), paint="", row=None)
-    before, after = previewed(list(payload), [0] * (Q * K), [0, 1, 2])
+    before, after = previewed(sent(payload), [0] * (Q * K), [0, 1, 2])
     assert before == after

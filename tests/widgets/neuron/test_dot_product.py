@@ -7,6 +7,7 @@ from attnviz.analysis.heads.neuron import neuron
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.neuron.payload import neuron_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
+from tests.widgets.sent import sent
 
 pytestmark = NEEDS_A_BROWSER
 
@@ -31,7 +32,7 @@ def taken_apart(module, trace):
     """The pair in the browser, and the view that it settled on."""
     module("shared/js/unpack.js")("({ unpack }) => { globalThis.unpackNeuron = unpack; }")
     script = module("neuron/js/dot_product.js")
-    return lambda kind, view: script(PAIR, [list(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view])
+    return lambda kind, view: script(PAIR, [sent(neuron_payload(trace, kind, layer=1, head=2, view=VIEW)), view])
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

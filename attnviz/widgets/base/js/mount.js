@@ -1,4 +1,4 @@
-// A tab of the Heads page from its first moment on: built, handed data, fitted into the window, saved to files.
+// A tab of the Heads page from its first moment on: built, given data, fitted into the window, saved to files.
 
 import { watchDefinitions } from "../../shared/js/definitions.js";
 import { liveRegion } from "../../shared/js/live_region.js";

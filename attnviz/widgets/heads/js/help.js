@@ -1,4 +1,4 @@
-// The keys, and what the words on the page mean. It lies over the thumbnails, so that it goes with the next thing done.
+// The keys, and what the words on the page mean. It covers the thumbnails, so that the next action closes it.
 
 import { definitionOf } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";

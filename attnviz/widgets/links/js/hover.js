@@ -87,7 +87,7 @@ function listNode(app, line, side) {
   );
 }
 
-// What is drawn and what is not, as it stands in files too.
+// What is drawn and what is not, the same in files.
 export function notesOf(app) {
   const { header } = app.payload;
   const { shown, view } = app;

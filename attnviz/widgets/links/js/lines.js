@@ -30,7 +30,7 @@ export function settle(app) {
 // "q3" is row 3, "k0" the first key.
 export const tokenOf = (name) => (name ? [name[0], Number(name.slice(1))] : [null, null]);
 
-// The pointer goes before the keyboard, the keyboard before what is held.
+// The pointer goes before the keyboard, the keyboard before a click.
 export const activeToken = (app) => app.hovered ?? app.focused ?? app.view.token;
 
 export const hueOf = (app, place) => HUES[app.theme.name][place % HUES.light.length];

@@ -1,4 +1,4 @@
-// Every head as a small square: a click chooses it or lets it go. Layers stand below each other.
+// Every head as a small square: a click chooses it or lets it go. A row is a layer.
 
 import { ARROWS, range } from "../../shared/js/cells.js";
 import { button, element } from "../../shared/js/elements.js";
@@ -27,7 +27,7 @@ export function paintSquares(app) {
   }
 }
 
-// Layers stand below each other, or beside each other where the squares are then larger.
+// Layers are rows, or columns where the squares are then larger.
 function arrangedSquares(app, [width, height]) {
   const [layers, heads] = app.payload.header.shape;
   const isTall = app.root.dataset.size !== "phone";
@@ -42,7 +42,7 @@ function buildSquares(app, room) {
   const [layers, heads] = app.payload.header.shape;
   const { isTurned, side } = arrangedSquares(app, room);
   app.areSquaresTurned = isTurned;
-  const held = app.root.getRootNode().activeElement?.dataset?.head;
+  const focused = app.root.getRootNode().activeElement?.dataset?.head;
   app.squares = new Map();
   const nodes = range(layers).flatMap((layer) => [
     button(`L${layer}`, {
@@ -58,7 +58,7 @@ function buildSquares(app, room) {
   style.gridTemplateRows = isTurned ? `22px repeat(${heads}, ${side}px)` : "";
   app.parts.squares.style.setProperty("--side", `${side}px`);
   app.parts.squares.replaceChildren(...nodes);
-  app.squares.get(held)?.focus();
+  app.squares.get(focused)?.focus();
 }
 
 function squareNode(app, layer, head) {

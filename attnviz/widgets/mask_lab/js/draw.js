@@ -45,13 +45,13 @@ export function drawLab(app, pen) {
   }
 }
 
-// Where a title stands: its left edge and its middle line.
+// Where a title is: its left edge and its middle line.
 function titleAt(app, box) {
   const stacks = box.name === "context" && app.layout.labelled.has("context");
   return [box.name === "sums" ? box.x + 4 : box.x, box.y - (stacks ? 0 : app.layout.heads) - TITLES + 8];
 }
 
-// A title is drawn, and lies below an element that has its word: to be pointed at, and to be reached with Tab.
+// A title is drawn, and is below an element that has its word: to be pointed at, and to be reached with Tab.
 function askTitle(app, pen, box, { title }) {
   const [x, at] = titleAt(app, box);
   const width = pen.widthOf(title, 13, 600) + 4;

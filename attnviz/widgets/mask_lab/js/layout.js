@@ -1,4 +1,4 @@
-// Where the four maps lie: side by side with one row axis, or one below the other on a phone. CSS pixels.
+// Where the four maps are: side by side with one row axis, or one below the other on a phone. CSS pixels.
 
 import { sizeOf, within, zoomOf } from "./zoom_window.js";
 

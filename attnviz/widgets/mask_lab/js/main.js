@@ -101,7 +101,7 @@ function adoptEdit(app) {
   app.zoom = fitsMap(header.zoom, q, k) ? header.zoom : null;
 }
 
-// A new text is fitted into the window, once more when what stands above has found its place; never under the pointer.
+// A new text is fitted into the window, once more when what is above has settled; never under the pointer.
 function fitInto(app) {
   app.touched = false;
   measure(app);

@@ -122,7 +122,7 @@ function lookAt(app, place) {
   paintElement(app);
 }
 
-// Which of the ordered elements lies under a point, or null.
+// Which of the ordered elements is under a point, or null.
 function elementAt(app, [x, y]) {
   const { across, cell, block: high, blocks } = app.cellsLayout;
   const col = Math.floor((x - NAMES) / cell);

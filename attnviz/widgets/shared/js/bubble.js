@@ -1,4 +1,4 @@
-// The bubble that a definition stands in: when it opens, where, and when it goes. Its look is css/definitions.css.
+// The bubble that shows a definition: when it opens, where, and when it goes. Its look is shared/css/definitions.css.
 
 export const RESTING = 350;
 export const HOLDING = 450; // and a finger, which else presses
@@ -17,7 +17,7 @@ export function closeBubble(bubble) {
   if (bubble.matches(":popover-open")) bubble.hidePopover();
 }
 
-// Hears the document's events as long as the bubble stands in it: a page that is left takes its bubble along.
+// Hears the document's events as long as the bubble is in it: a page that is left takes its bubble along.
 export function hearPage(bubble, heard) {
   for (const [name, act] of Object.entries(heard)) {
     const listener = (event) => {

@@ -29,7 +29,7 @@ export function saveFile(name, parts, type) {
 }
 
 // Scrolls the box alone as far as shows the node: scrollIntoView would move the whole page. Of the box's top, `covered`
-// pixels lie below a heading.
+// pixels are covered by a heading.
 export function showWithin(box, node, covered = 0) {
   const [outer, inner] = [box.getBoundingClientRect(), node.getBoundingClientRect()];
   if (inner.top < outer.top + covered) box.scrollTop -= outer.top + covered - inner.top;

@@ -23,7 +23,7 @@ function refit(app) {
   if (app.payload && app.root.isConnected && app.widget.fit(app)) app.widget.paint(app, performance.now());
 }
 
-// What stands above may still be moving into its place.
+// What is above may still be moving into its place.
 export function refitSoon(app) {
   for (const wait of [60, 350, 1200]) setTimeout(() => refit(app), wait);
 }
@@ -38,7 +38,7 @@ export function watchSize(app, ...nodes) {
   window.addEventListener("resize", lookWhileThere);
 }
 
-// For tests, benchmarks and whoever wonders: what is drawn, and how long that took.
+// For tests, benchmarks and the curious: what is drawn, and how long that took.
 export function tellPainted({ root, payload, view, seq }, began) {
   root.dataset.attnvizMs = (performance.now() - began).toFixed(2);
   root.dataset.attnvizView = JSON.stringify({ ...view, seq });

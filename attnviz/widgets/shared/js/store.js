@@ -1,5 +1,5 @@
 // What a widget shows, and the one way to change it: change(patch) → settle → paint → report. The browser's own choice
-// holds; Python hears of it a moment later and may hand in another (a link, Back).
+// holds; Python hears of it a moment later and may send another (a link, Back).
 //
 // A widget's main.js says who does what, so that whatever calls `change` need not know the painters:
 //   start        its view at first
@@ -22,7 +22,7 @@ export function change(app, patch) {
   reportSoon(app, app.widget.reportAfter(app, patch));
 }
 
-// The view that Python handed in. One that was asked for before the visitor's newest choice does not undo that choice;
+// Takes the view that Python sent. One that was asked for before the visitor's newest choice does not undo that choice;
 // what Python says nothing of stays as it is.
 export function adopt(app) {
   const { seq = 0, ...view } = app.payload.header.view;

@@ -56,7 +56,7 @@ export function scaleOf(app, name) {
   return (app.scales[name] ??= { rgb, pixels: pixelsOf(rgb) });
 }
 
-// Where a value lies on the scale's 256 steps.
+// Which of the scale's 256 steps a value is.
 export const stepOf = (value, low, high) =>
   Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)));
 export const colourAt = (scale, step) => [scale.rgb[3 * step], scale.rgb[3 * step + 1], scale.rgb[3 * step + 2]];

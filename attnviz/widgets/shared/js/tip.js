@@ -1,4 +1,4 @@
-// The note beside the pointer that says what lies under it.
+// The note beside the pointer: what is under it.
 
 const BESIDE = 14; // pixels from the pointer
 const BELOW = 18;

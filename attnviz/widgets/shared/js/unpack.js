@@ -8,7 +8,7 @@ export function unpack(bytes) {
   return { header, array: (Type, offset, count) => new Type(copy.buffer, start + offset, count) };
 }
 
-// The colour scales that lie among the arrays, 256 RGB bytes each.
+// The colour scales among the arrays, 256 RGB bytes each.
 export function scalesIn({ header, array }) {
   const scale = (name) => array(Uint8Array, header.colour[name], 768);
   return {

@@ -9,11 +9,11 @@ const LEAST_WINDOW = 3; // rows or columns
 export function scaled([from, to], { factor, at, length }) {
   const size = to - from;
   const wanted = factor > 1 ? Math.min(size - 1, size / factor) : Math.max(size + 1, size / factor);
-  const kept = Math.round(clamp(wanted, Math.min(length, LEAST_WINDOW), length));
-  return startingAt(Math.round(at + 0.5 - kept / 2), kept, length);
+  const newSize = Math.round(clamp(wanted, Math.min(length, LEAST_WINDOW), length));
+  return startingAt(Math.round(at + 0.5 - newSize / 2), newSize, length);
 }
 
-// A window of `size`, moved as far as lies within the whole.
+// A window of `size`, moved into the whole.
 export function startingAt(start, size, length) {
   const from = clamp(start, 0, length - size);
   return [from, from + size];

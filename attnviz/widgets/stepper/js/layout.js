@@ -1,4 +1,4 @@
-// Where each kind's map lies. Decoder maps stand side by side on common rows; on a narrow screen they stack.
+// Where each kind's map is. Decoder maps are side by side on common rows; on a narrow screen they stack.
 
 import { rowName, siteName } from "../../shared/js/text.js";
 import { hasSite } from "./payload.js";

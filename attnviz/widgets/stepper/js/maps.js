@@ -6,7 +6,7 @@ import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
 import { mapOf } from "./payload.js";
 
-// Who computed a map. The same rows stand side by side: all those of one pass, and those of the steps so far.
+// Who computed a map. The same rows are side by side: all those of one pass, and those of the steps so far.
 const BY = { pass: "one pass", steps: "steps", encoder: "computed once" };
 
 export function paintMaps(app) {

@@ -1,4 +1,4 @@
-// What lies over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
+// What is over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
 
 import { ARROWS, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";

@@ -1,4 +1,4 @@
-// Where each head's miniature lies: layers down and heads across, as large as the pane lets them be.
+// Where each head's miniature is: layers down and heads across, as large as the pane lets them be.
 
 import { isIndex } from "../../shared/js/cells.js";
 

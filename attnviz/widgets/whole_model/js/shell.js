@@ -58,7 +58,7 @@ export function paint(app, began) {
   tellPainted(app, began);
 }
 
-// What is drawn and what is not, as it stands in files too.
+// What is drawn and what is not, the same in files.
 export function notesOf(app) {
   const [layers, heads, rows, cols] = app.payload.header.shape;
   const [q, k] = app.payload.header.size;

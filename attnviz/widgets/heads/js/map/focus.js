@@ -17,7 +17,7 @@ export function paintFocus(app) {
   }
 }
 
-// All that the maps' own canvas depends on. Row and pointer lie on the canvas above it: of a long text, painting the
+// All that the maps' own canvas depends on. Row and pointer are drawn on the canvas above it: of a long text, painting the
 // maps again for another row would take longer than a frame.
 function pictureOf({ payload, theme, sizes, view }) {
   const { kind, layer, head, pins, compare, sink, scale, zoom, mask } = view;

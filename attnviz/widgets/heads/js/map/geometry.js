@@ -1,4 +1,4 @@
-// Where a map's cells and labels lie in a box; all lengths in CSS pixels.
+// Where a map's cells and labels are in a box; all lengths in CSS pixels.
 
 import { clamp } from "../../../shared/js/cells.js";
 
@@ -6,7 +6,7 @@ const LABEL = 12;
 const LARGEST_CELL = 64;
 const READABLE = 14;
 export const AXIS = 18;
-// Labels of columns lie flat where every one fits, and else at the gentlest of these at which lines keep apart.
+// Labels of columns are flat where every one fits, and else at the gentlest of these at which lines keep apart.
 const ANGLES = [40, 62, 90].map((degrees) => (-degrees * Math.PI) / 180);
 const LINE = 11.5; // from one slanted line of text to the next
 
@@ -82,7 +82,7 @@ export function cellAt(geometry, [x, y]) {
   return { row: row + geometry.zoom.top, col: col + geometry.zoom.left };
 }
 
-// The row whose label or cells lie at a point, or null.
+// The row whose label or cells are at a point, or null.
 export function rowAt(geometry, [x, y]) {
   const row = Math.floor((y - geometry.y) / geometry.cell.h);
   const inside = x >= geometry.box.x && x < geometry.x + geometry.w && row >= 0 && row < geometry.nRows;

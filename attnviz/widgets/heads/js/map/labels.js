@@ -37,8 +37,8 @@ function strongestKeys({ kind, map }, row) {
   return top.filter(([, weight]) => weight && Math.abs(weight) >= least).map(([col]) => col);
 }
 
-// Where names stand along an axis: {index, at, middle}, in pixels from the first cell's edge. What is `wanted` stands
-// beside its cell where two of these would meet; the others keep away from them.
+// Where names are drawn along an axis: {index, at, middle}, in pixels from the first cell's edge. What is `wanted` is
+// moved beside its cell where two of these would meet; the others keep away from them.
 function placedNames({ from, to, size, need }, wanted) {
   const middle = (index) => (index - from + 0.5) * size;
   const inside = [...new Set(wanted)].filter((index) => index >= from && index < to).sort((a, b) => a - b);

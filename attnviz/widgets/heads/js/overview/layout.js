@@ -69,7 +69,7 @@ function dense(w, height) {
   };
 }
 
-// The site that lies one step away on the grid, or the same one at its edge.
+// The site one step away on the grid, or the same one at its edge.
 export function neighbour(app, [dx, dy]) {
   const { rows } = app.layout;
   const { layer, head } = app.view;
