@@ -66,6 +66,22 @@ def test_every_cell_is_found_at_its_middle_and_none_outside(geometry, zoom) -> N
     assert beside == [zoom["top"] if zoom else 0, None, None, None]  # a row's name belongs to it
 
 
+@pytest.mark.parametrize(("shape", "size"), [((5, 12), (500, 400)), ((10, 14), (700, 420)), ((20, 30), (900, 500))])
+def test_the_last_slanted_names_end_inside_the_box(geometry, shape, size) -> None:
+    act = f"""({{ geometryOf, colLeft }}, [shape, size]) => {{
+      const tile = ({TILE})(shape, null, "");
+      const drawn = geometryOf({PEN}, tile, ({BOX})(size));
+      const ends = tile.kind.cols.slice(-3).map((text, i) => {{
+        const middle = colLeft(drawn, shape[1] - 3 + i) + drawn.cell.w / 2;
+        return middle + Math.min(drawn.longest, 0.55 * 12 * text.length) * Math.cos(drawn.angle);
+      }});
+      return [drawn.angle, Math.max(...ends), drawn.box.x + drawn.box.w];
+    }}"""
+    angle, end, edge = geometry(act, [list(shape), list(size)])
+    assert angle < 0
+    assert end <= edge
+
+
 def test_names_of_columns_lie_flat_where_they_fit_and_else_slant(geometry) -> None:
     act = f"""({{ geometryOf }}, widths) => widths.map((cols) =>
       geometryOf({PEN}, ({TILE})([6, cols], null, ""), ({BOX})([900, 600])).angle)"""

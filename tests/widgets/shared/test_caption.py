@@ -43,8 +43,9 @@ def test_every_row_fits_and_nothing_is_lost_unless_it_says_so(caption, sentence:
         assert whole == sentence.replace(" ", "")
 
 
-def test_words_stay_whole_where_there_are_spaces(caption) -> None:
-    rows, *_ = caption(ROWS, [[SENTENCES["words"], ""], 300, FONT])
+@pytest.mark.parametrize("width", [250, 275, 310])
+def test_words_stay_whole_where_there_are_spaces(caption, width: int) -> None:
+    rows, *_ = caption(ROWS, [[SENTENCES["words"], ""], width, FONT])
     words = set(SENTENCES["words"].split())
     assert all(set(row.split()) <= words for row in rows[:2] if row)
 

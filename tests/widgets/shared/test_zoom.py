@@ -24,7 +24,7 @@ def windows() -> list[tuple[int, int, int]]:
     ]
 
 
-@pytest.mark.parametrize("factor", [1.6, 8, 1 / 1.6, 1 / 50])
+@pytest.mark.parametrize("factor", [1.1, 1.6, 8, 1 / 1.1, 1 / 1.6, 1 / 50])
 def test_a_zoomed_window_is_smaller_or_larger_and_lies_within(zoom, factor: float) -> None:
     cases = [
         (first, end, at, length)
