@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from attnviz.maps.lazy import LazyMaps
-from attnviz.maps.selection import Maps
+from attnviz.maps.maps import Maps
 
 
-def weights_table(shown: Maps | LazyMaps, layer: int | str, head: int | str) -> pd.DataFrame:
+def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
     """One line a cell of one map, row by row; "mean" for layer or head averages over them.
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which puts out no

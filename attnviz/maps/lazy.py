@@ -1,147 +1,110 @@
-"""A long text's maps of one kind, as a person asked to see them, without all of them ever lying in memory at once.
+"""A long text's maps of one kind, as a person asked to see them, without all of them ever being in memory at once.
 
 Every head of twelve layers on 1,024 tokens is 600 MB. What must be known of all of them is looked at once, a layer at
-a time, and is small; a map itself is made when it is asked for.
+a time, and is small; a map itself is computed when it is asked for.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.maps import EagerMaps, MapLabels, Maps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import EVERY_TOKEN, Maps, select
-from attnviz.tracing.external.weights import BareWeights
+from attnviz.maps.selection import EVERY_TOKEN, select
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import Kind, Site
+from attnviz.tracing.trace import TraceLike
+from attnviz.transformer.probe import Kind
 
 
-def layer_by_layer(trace: Trace, kind: Kind) -> Iterator[Trace]:
+def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
     """Traces of one layer each, which is layer 0 of them, with the same tokens; of one kind only."""
-    for layer in range(trace.shape(kind)[0]):
-        yield one_layer(trace, kind, layer)
+    return (trace.one_layer(kind, layer) for layer in range(trace.shape(kind)[0]))
 
 
-def one_layer(trace: Trace, kind: Kind, layer: int) -> Trace:
-    """The trace of one layer, which is layer 0 of it, with the same tokens. Raises ValueError out of range."""
-    layers = trace.shape(kind)[0]
-    if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
-        raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
-    if isinstance(trace, BareWeights):
-        return replace(trace, weights={kind: trace.weights[kind][layer][None]})
-    return replace(trace, calls={Site(kind, 0): trace.calls[Site(kind, layer)]}, contexts={}, layers={})
-
-
-Look = Callable[[int, Maps, Trace], None]
+Look = Callable[[int, EagerMaps, TraceLike], None]
 
 
 @dataclass(frozen=True, eq=False)
 class MapsOverview:
-    """What is known of a kind's maps once every layer was looked at.
+    """What is known of a kind's maps once every layer was looked at; `thumbnails` have at most `side` cells a side."""
 
-    `labels` is as the maps are, with a single zero in the place of all weights; `thumbnails` are every head in eight
-    bits.
-    """
-
-    labels: Maps
+    labels: MapLabels
+    side: int
     thumbnails: UInt8[Tensor, "layers heads rows cols"]
+
+    def maps(self, trace: TraceLike, options: MapOptions) -> "LazyMaps":
+        """The maps of the trace that was looked at, asked for with the same options."""
+        return LazyMaps(**vars(self.labels), overview=self, trace=trace, options=options)
 
 
 @dataclass(frozen=True, eq=False)
-class LazyMaps:
-    """What `Maps` is, of maps that are computed from `trace` when they are asked for."""
+class LazyMaps(Maps):
+    """Maps that are computed from `trace` when they are asked for, a layer at a time."""
 
-    survey: MapsOverview
-    trace: Trace
-    options: MapOptions
-
-    @property
-    def kind(self) -> Kind:
-        """Which maps they are."""
-        return self.survey.labels.kind
+    overview: MapsOverview = field(kw_only=True)
+    trace: TraceLike = field(kw_only=True)
+    options: MapOptions = field(kw_only=True)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Layers, heads, rows and columns."""
-        return self.survey.labels.shape
+        return *self.trace.shape(self.kind), len(self.rows), len(self.cols)
 
-    @property
-    def mask(self) -> Bool[Tensor, "_ _ rows cols"]:
-        """True = may attend, with 1 for layers or heads where it is the same for all of them."""
-        return self.survey.labels.mask
-
-    @property
-    def rows(self) -> tuple[RowLabel, ...]:
-        """A label for every row."""
-        return self.survey.labels.rows
-
-    @property
-    def cols(self) -> tuple[ColLabel, ...]:
-        """A label for every column."""
-        return self.survey.labels.cols
-
-    @property
-    def left_out(self) -> str:
-        """A sentence for the legend, "" when nothing is hidden."""
-        return self.survey.labels.left_out
-
-    @property
-    def rows_with_keys_hidden(self) -> Bool[Tensor, " rows"]:
-        """Rows that see keys, though none that is shown."""
-        return self.survey.labels.rows_with_keys_hidden
-
-    @property
-    def thumbnails(self) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head in eight bits."""
-        return self.survey.thumbnails
-
-    @property
-    def attn(self) -> Float[Tensor, "layers heads rows cols"]:
+    def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
         """All maps at once, which a long text has no need of: `shape` says how large they are."""
-        return torch.cat([self._layer(at).attn for at in range(self.shape[0])])
+        return torch.cat([layer.attn for layer in self._layers()])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's map; "mean" for layer or head averages over all of them. Raises ValueError out of range."""
-        if layer != "mean":
-            return self._layer(layer).weights(0, head)  # type: ignore[arg-type]
-        sums, counts = 0.0, 0
-        for at in range(self.shape[0]):
-            attn, mask = self._layer(at).chosen("mean", head)
+        """One head's map, or a mean."""
+        if isinstance(layer, int):
+            return self._layer(layer).weights(0, head)
+        sums, counts = torch.zeros(()), torch.zeros(())
+        self.at(layer, head)  # what is out of range is said before anything is computed
+        for one in self._layers():
+            attn, mask = one.attn[one.at("mean", head)], one.masks("mean", head)
             sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
             sums, counts = sums + attn.sum(dim=(0, 1)), counts + sees.sum(dim=(0, 1))
-        return sums / counts.clamp(min=1)  # type: ignore[union-attr]
+        return sums / counts.clamp(min=1)
 
-    def visible(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
-        """Where that map may attend: for a mean, where any of its heads may. Raises ValueError out of range."""
-        return self.survey.labels.visible(layer, head)
+    def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
+        """Every head in eight bits: those of the overview, where it was made with as many cells a side."""
+        if side == self.overview.side:
+            return self.overview.thumbnails
+        return torch.stack([thumbnail(within(layer.attn[0]), side) for layer in self._layers()])
 
-    def _layer(self, layer: int) -> Maps:
-        return select(one_layer(self.trace, self.kind, layer), self.kind, self.options)
+    def _layers(self) -> Iterator[EagerMaps]:
+        return map(self._layer, range(self.shape[0]))
+
+    def _layer(self, layer: int) -> EagerMaps:
+        return select(self.trace.one_layer(self.kind, layer), self.kind, self.options)
 
 
 def maps_overview(
-    trace: Trace, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
+    trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
 ) -> MapsOverview:
     """Look at every layer once: thumbnails of `side` cells, and whatever `look(layer, maps, its trace)` takes along.
 
     `attnviz.maps.selection.select` says what it raises.
     """
     small: list[Tensor] = []
-    masks: list[Tensor] = []
-    maps: Maps | None = None
+    labels: list[MapLabels] = []
     for layer, one in enumerate(layer_by_layer(trace, kind)):
         maps = select(one, kind, options)
         small.append(thumbnail(within(maps.attn[0]), side))
-        masks += [maps.mask] if not masks or not torch.equal(maps.mask, masks[-1]) else [masks[-1]]
+        labels.append(_sharing(maps.labels, labels[-1] if labels else None))
         if look is not None:
             look(layer, maps, one)
-    assert maps is not None  # there is a layer
-    nothing = maps.attn.new_zeros(1).expand(len(small), *maps.attn.shape[1:])
-    return MapsOverview(replace(maps, attn=nothing, mask=_together(masks)), torch.stack(small))
+    keyless = [one.keyless for one in labels if one.keyless is not None]
+    mask, blind = _together([one.mask for one in labels]), _together(keyless) if keyless else None
+    return MapsOverview(replace(labels[0], mask=mask, keyless=blind), side, torch.stack(small))
+
+
+def _sharing(labels: MapLabels, before: MapLabels | None) -> MapLabels:
+    """`labels`, or those of the layer before where the masks are equal, so that these are in memory once."""
+    return labels if before is None or not torch.equal(labels.mask, before.mask) else before
 
 
 def _together(masks: list[Tensor]) -> Tensor:
@@ -149,4 +112,4 @@ def _together(masks: list[Tensor]) -> Tensor:
     if all(mask is masks[0] for mask in masks):
         return masks[0]
     heads = max(mask.shape[1] for mask in masks)
-    return torch.cat([mask.expand(-1, heads, -1, -1) for mask in masks])
+    return torch.cat([mask.expand(-1, heads, *mask.shape[2:]) for mask in masks])

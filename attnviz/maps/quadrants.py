@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
 _LETTERS = "AB"
@@ -36,7 +36,7 @@ class Quadrant:
         return maps[..., list(self.rows), :][..., list(self.columns)]
 
 
-def quadrants(trace: Trace, kind: Kind, item: int = 0) -> tuple[Quadrant, ...]:
+def quadrants(trace: TraceLike, kind: Kind, item: int = 0) -> tuple[Quadrant, ...]:
     """The quadrants of a kind's maps, row by row; a single one where there is only one segment."""
     rows, columns = _places(trace.query_tokens(kind, item)), _places(trace.key_tokens(kind, item))
     return tuple(

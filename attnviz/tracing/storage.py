@@ -45,7 +45,7 @@ _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bia
 _FORMERLY = {"part": "segment"}
 
 
-def save(trace: Trace, path: str | Path, *, maps: bool = True) -> None:
+def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> None:
     """Write a trace as npz; with `maps`, also the weights and scores that `load_trace` would compute again.
 
     Of bare weights, what `attnviz.tracing.external.file` reads is written: all there is.
@@ -84,7 +84,7 @@ def _token_texts(tokens: Iterable[Token]) -> np.ndarray:
     return np.array([token.text for token in tokens], dtype=np.str_)
 
 
-def load_trace(path: str | Path) -> Trace:
+def load_trace(path: str | Path) -> Trace | BareWeights:
     """Read what `save` wrote, a trace or bare weights. Raises ValueError with one sentence for any other file."""
     path = Path(path)
     try:
@@ -97,7 +97,7 @@ def load_trace(path: str | Path) -> Trace:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 
 
-def _bare(arrays: dict[str, np.ndarray]) -> Trace:
+def _bare(arrays: dict[str, np.ndarray]) -> BareWeights:
     return trace_of({key: array.tolist() if key.startswith("tokens.") else array for key, array in arrays.items()})
 
 

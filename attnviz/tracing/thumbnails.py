@@ -42,6 +42,8 @@ def _evenly_pooled(attn: Tensor, axis: int, side: int) -> Tensor:
 
 
 def within(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
-    """The weights, with what lies outside 0 to 1 (in somebody's own) as 0 or 1; a copy only where something does."""
+    """The weights, with what lies outside 0 to 1 (in somebody's own) as 0 or 1, and NaN as 0; a copy only where
+    something does.
+    """
     low, high = attn.aminmax()
-    return attn if low >= 0 and high <= 1 else attn.clamp(0, 1)
+    return attn if low >= 0 and high <= 1 else attn.nan_to_num(nan=0.0).clamp(0, 1)

@@ -11,12 +11,12 @@ from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace_like import TraceLike
 
 _CAPTION = "picture-caption"
 
 
-def about(trace: "Trace", model: "str | Entry", *, site: str = "", **which) -> None:
+def about(trace: "TraceLike", model: "str | Entry", *, site: str = "", **which) -> None:
     """Say what this run's pictures are of: a model by its entry, or in words; `which` as for `captions.sentence`."""
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
     st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from attnviz.text.display import display, display_token
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
 
 LONGEST = 600  # characters of a sentence: a caption shows three lines of it at most
 
@@ -27,16 +27,14 @@ class Caption:
         return [line for line in (self.sentence, " · ".join(filter(None, (self.site, self.model)))) if line]
 
 
-def sentence(trace: "Trace", *, written: str | None = None, item: int = 0) -> str:
+def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -> str:
     """A run's text and its translation, safe to show; `written` is what was put out, where that is not the target.
 
     Bare weights have no text: their tokens stand apart.
     """
-    from attnviz.tracing.external.weights import BareWeights  # torch is imported with it
-
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]
-    if isinstance(trace, BareWeights):
+    if trace.is_bare:
         texts = [" ".join(map(display_token, tokens)) for tokens in (own.src, own.tgt)]
     return " → ".join(f"\u2068{_cut(display(text))}\u2069" for text in texts if text.strip())
 

@@ -1,13 +1,17 @@
 """A long text's maps, made a layer at a time: the same numbers and labels as all of them at once."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 import attnviz
-from attnviz.maps.lazy import LazyMaps, maps_overview, one_layer
+from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.transformer.probe import Site
+from tests.analysis.heads.by_hand import EOS, tokens, trace_of
 
 LAYERS, HEADS, LENGTH = 3, 2, 11
 OPTIONS = [MapOptions(), MapOptions("hide", words=True), MapOptions("renormalise")]
@@ -22,12 +26,14 @@ def trace():
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, options) -> None:
     whole = select(trace, kind, options)
-    long = LazyMaps(maps_overview(trace, kind, options, side=64), trace, options)
+    long = maps_overview(trace, kind, options, side=64).maps(trace, options)
     assert (long.kind, long.shape, long.left_out) == (whole.kind, whole.shape, whole.left_out)
     assert (long.rows, long.cols) == (whole.rows, whole.cols)
     assert torch.equal(long.mask, whole.mask)
     assert torch.equal(long.rows_with_keys_hidden, whole.rows_with_keys_hidden)
-    assert torch.equal(long.attn, whole.attn)
+    assert torch.equal(long.all_heads(), whole.all_heads())
+    for side in (64, 5):
+        assert torch.equal(long.thumbnails(side), whole.thumbnails(side))
     for layer in (0, whole.shape[0] - 1, "mean"):
         for head in (0, whole.shape[1] - 1, "mean"):
             torch.testing.assert_close(long.weights(layer, head), whole.weights(layer, head), atol=1e-6, rtol=0)
@@ -57,6 +63,21 @@ def test_every_layer_is_looked_at_once_in_order() -> None:
 def test_a_layer_that_there_is_not_is_one_sentence(layer) -> None:
     trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
     with pytest.raises(ValueError, match="layer is 0 to 2"):
-        one_layer(trace, "encoder_self", layer)
+        trace.one_layer("encoder_self", layer)
     with pytest.raises(ValueError, match="layer is 0 to 2"):
-        LazyMaps(maps_overview(trace, "encoder_self", side=3), trace, MapOptions()).weights(layer, 0)
+        maps_overview(trace, "encoder_self", side=3).maps(trace, MapOptions()).weights(layer, 0)
+
+
+def test_a_row_without_keys_in_one_layer_alone_is_told_as_of_all_maps_at_once() -> None:
+    src = tokens("a", "b", EOS)
+    one = trace_of("encoder_self", torch.full((1, 3, 3), 1 / 3), src=src)
+    blind, special = torch.ones(3, 3, dtype=torch.bool), torch.ones(3, 3, dtype=torch.bool)
+    blind[0], special[0, :2] = False, False  # row 0 sees only <eos> in layer 0, and nothing in layer 1
+    calls = {
+        Site("encoder_self", layer): replace(one.call("encoder_self", 0), mask=mask[None, None])
+        for layer, mask in enumerate((special, blind))
+    }
+    trace, options = replace(one, calls=calls), MapOptions("hide")
+    whole, long = select(trace, "encoder_self", options), maps_overview(trace, "encoder_self", options, side=3)
+    assert whole.rows_with_keys_hidden.tolist() == [True, False]
+    assert long.maps(trace, options).rows_with_keys_hidden.tolist() == [True, False]

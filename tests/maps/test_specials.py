@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import Maps, select
+from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.tokens import Token
 from tests.analysis.heads.by_hand import BOS, ENCODER, EOS, POND, close, tokens, trace_of
@@ -76,7 +77,7 @@ def maps_and_tokens(draw: st.DrawFn) -> tuple[torch.Tensor, tuple[Token, ...]]:
 @given(maps_and_tokens(), st.sampled_from(["show", "hide", "renormalise"]), st.booleans())
 def test_rows_sum_to_one_or_to_less_where_something_is_hidden(drawn, specials, words) -> None:
     attn, src = drawn
-    maps: Maps = select(trace_of("encoder_self", attn, src=src), "encoder_self", MapOptions(specials, words=words))
+    maps: EagerMaps = select(trace_of("encoder_self", attn, src=src), "encoder_self", MapOptions(specials, words=words))
     sums = maps.attn.sum(-1)
     assert maps.attn.shape == (2, 3, len(maps.rows), len(maps.cols))
     if specials == "hide":

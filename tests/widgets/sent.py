@@ -1,6 +1,8 @@
 """A payload as the browser receives it."""
 
+from attnviz.widgets.wire import Payload
 
-def sent(payload: bytes) -> list[int]:
+
+def sent(payload: Payload) -> list[int]:
     """Its bytes, as an argument for a function of JavaScript."""
-    return list(payload)
+    return list(payload.packed())

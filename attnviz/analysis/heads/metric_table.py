@@ -20,9 +20,9 @@ from attnviz.analysis.heads.metrics import (
     previous_token,
 )
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps
+from attnviz.maps.maps import EagerMaps
 from attnviz.text.tokens import Token
-from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace import TraceLike
 
 __all__ = [
     "METRICS",
@@ -64,7 +64,7 @@ METRICS = {
 }
 
 
-def head_metrics(shown: Maps | Mapping[str, Maps], trace: Trace, *, item: int = 0) -> pd.DataFrame:
+def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> pd.DataFrame:
     """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`.
 
     Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
@@ -72,14 +72,14 @@ def head_metrics(shown: Maps | Mapping[str, Maps], trace: Trace, *, item: int = 
     maps, so that hiding special tokens does not hide that a head looks at them. NaN where a metric means nothing:
     previous and next token in cross-attention, the end token where no key is one.
     """
-    maps = {shown.kind: shown} if isinstance(shown, Maps) else shown
+    maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
     columns = [_columns(one, trace, item) for one in maps.values()]
     table = pd.DataFrame({name: np.concatenate([part[name] for part in columns]) for name in columns[0]})
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
     return table
 
 
-def _columns(shown: Maps, trace: Trace, item: int) -> dict[str, np.ndarray]:
+def _columns(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, np.ndarray]:
     layers, heads = shown.attn.shape[:2]
     values = {**_of_maps(shown, trace, item), **_sinks(shown, trace, item)}
     return {
@@ -90,7 +90,7 @@ def _columns(shown: Maps, trace: Trace, item: int) -> dict[str, np.ndarray]:
     }
 
 
-def _of_maps(shown: Maps, trace: Trace, item: int) -> dict[str, Tensor]:
+def _of_maps(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
     """What is said of the maps as shown. Large ones are looked at one by one: what is made of a map on the way then
     fits where the processor reaches it quickly, and takes half the time.
     """
@@ -105,7 +105,7 @@ def _of_maps(shown: Maps, trace: Trace, item: int) -> dict[str, Tensor]:
     return {name: torch.cat([part[name].flatten() for part in found]).view(layers, heads) for name in found[0]}
 
 
-def _spread_metrics(shown: Maps, trace: Trace, item: int) -> dict[str, Tensor]:
+def _spread_metrics(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
     lengths = len(trace.query_tokens(shown.kind, item=item)), len(trace.key_tokens(shown.kind, item=item))
     distance = distance_to_diagonal(_places(shown.rows), _places(shown.cols), lengths)
     return {
@@ -115,7 +115,7 @@ def _spread_metrics(shown: Maps, trace: Trace, item: int) -> dict[str, Tensor]:
     }
 
 
-def _beside(shown: Maps) -> dict[str, Tensor]:
+def _beside(shown: EagerMaps) -> dict[str, Tensor]:
     if shown.kind == "cross":  # a step of the target has no place of its own in the source
         nothing = shown.attn.new_full(shown.attn.shape[:2], torch.nan)
         return {"previous_token": nothing, "next_token": nothing}
@@ -130,7 +130,7 @@ def _beside(shown: Maps) -> dict[str, Tensor]:
     }
 
 
-def _sinks(shown: Maps, trace: Trace, item: int) -> dict[str, Tensor]:
+def _sinks(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
     keys = trace.key_tokens(shown.kind, item=item)
     q_len, k_len = len(trace.query_tokens(shown.kind, item=item)), len(keys)
     untouched = (len(shown.rows), len(shown.cols)) == (q_len, k_len)

@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
 
@@ -79,7 +79,7 @@ class Neuron:
         return pd.DataFrame(columns | {"adds_to_score": self.product * self.scale})
 
 
-def neuron(trace: Trace, kind: Kind, *, layer: int, head: int, query: int, key: int, item: int = 0) -> Neuron:
+def neuron(trace: TraceLike, kind: Kind, *, layer: int, head: int, query: int, key: int, item: int = 0) -> Neuron:
     """The pair of query position and key position at one head; positions count tokens from 0.
 
     Raises ValueError for a head or position that there is not, and for a trace without queries and keys.

@@ -50,11 +50,8 @@ def from_tensors(
     weights: dict[Kind, Tensor] = {name: _maps(name, given[name]) for name in KINDS if name in given}
     sentence = sentence_of(weights, tokens if isinstance(attn, Mapping) else sides(kind, tokens, key_tokens))
     trace = BareWeights(
-        calls={},
-        contexts={},
-        layers={},
-        sentences=(sentence,),
         weights=weights,
+        sentences=(sentence,),
         masks={name: _mask(name, made, weights) for name, made in masks.items()},
     )
     info = RunInfo(model_id=_name(weights), notes=tuple(note for name in weights for note in _flaws(trace, name)))

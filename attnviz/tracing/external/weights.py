@@ -4,47 +4,36 @@ Views that need only weights take it like any other trace; accessors that need q
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.tracing.trace import KINDS, Trace, counted
-from attnviz.transformer.probe import AttentionCall, Kind, bytes_kept
-
-MISSING = (
-    "This trace was built from bare weights: it has no queries, keys or values, "
-    "so views that need them cannot be shown."
-)
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.trace_like import KINDS, TraceLike, counted
+from attnviz.transformer.probe import Kind, bytes_kept
 
 
 @dataclass(frozen=True)
-class BareWeights(Trace):
+class BareWeights(TraceLike):
     """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
     Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`.
     """
 
-    weights: Mapping[Kind, Tensor] = field(default_factory=dict)
+    weights: Mapping[Kind, Tensor]
+    sentences: tuple[Sentence, ...]
     masks: Mapping[Kind, Tensor] = field(default_factory=dict)
+    info: RunInfo = field(default_factory=RunInfo)
+    is_bare: ClassVar[bool] = True
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that were given, encoder first."""
         return tuple(kind for kind in KINDS if kind in self.weights)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the kind that has most."""
-        return max(attn.shape[0] for attn in self.weights.values())
-
-    @property
-    def n_heads(self) -> int:
-        """Heads of the kind that has most."""
-        return max(attn.shape[1] for attn in self.weights.values())
 
     def shape(self, kind: Kind) -> tuple[int, int]:
         """Layers and heads of a kind."""
@@ -64,25 +53,14 @@ class BareWeights(Trace):
             attn = attn[:, counted(head, attn.shape[1], "head", "these weights have heads")]
         return attn if layer is None else attn[counted(layer, attn.shape[0], "layer", "these weights have layers")]
 
-    def scores(
-        self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
-    ) -> Float[Tensor, "..."]:
-        """Bare weights have none: always a ValueError."""
-        raise ValueError(MISSING)
-
-    def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """Bare weights have none: always a ValueError."""
-        raise ValueError(MISSING)
-
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """The mask that was given, the same for every head; True everywhere where none was."""
         shape = self.attn(kind, layer=layer, item=item).shape
         return self.masks.get(kind, torch.ones((), dtype=torch.bool)).expand(shape)
 
-    def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head's map in 8 bits; weights below 0 or above 1 are drawn as 0 and 1."""
-        return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
-
     def nbytes(self) -> int:
         """Bytes of memory that weights and masks keep alive, storage that is shared counted once."""
         return bytes_kept((), (*self.weights.values(), *self.masks.values()))
+
+    def _only(self, kind: Kind, layer: int) -> "BareWeights":
+        return replace(self, weights={kind: self.weights[kind][layer][None]})

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import streamlit as st
 
-from attnviz.tracing.external.weights import BareWeights
 from attnviz.ui.cache.room import Room
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.maps.options import MapOptions
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
 Made = TypeVar("Made")
@@ -22,19 +21,19 @@ Key: TypeAlias = "tuple[str, Kind, MapOptions]"  # of which picture, of which ma
 ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is made of them
 
 
-def cached_payload(trace: "Trace", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
+def cached_payload(trace: "TraceLike", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
     """`make()`, or what it gave before for the same weights, sentences and `key`; with `view` in its header."""
     return cached(trace, key, make=make).with_view(view)
 
 
-def cached(trace: "Trace", key: Key, *, make: Callable[[], Made]) -> Made:
+def cached(trace: "TraceLike", key: Key, *, make: Callable[[], Made]) -> Made:
     """`make()`, or what it gave before for the same weights, sentences and `key`.
 
     What is made of a visitor's own weights is kept for that visitor alone, and goes when they leave.
     """
     said = repr((trace.model_id, trace.info.dtype, trace.sentences, key))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    return _within_room(name, make) if isinstance(trace, BareWeights) else _made(name, make)
+    return _within_room(name, make) if trace.is_bare else _made(name, make)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Making every head's map …")

@@ -16,9 +16,10 @@ from attnviz.ui.mount import brought_up
 from attnviz.views.labels import map_title
 
 if TYPE_CHECKING:
+    from attnviz.tracing.external.weights import BareWeights
     from attnviz.tracing.trace import Trace
 
-Whole = Callable[[], "Trace"]  # with what the picture does without: logits and hidden states
+Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does without: logits and hidden states
 
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
@@ -68,7 +69,7 @@ def _numbers(maps, view: HeadsState):
     return weights_table(maps, view.layer, view.head)
 
 
-def npz(trace: "Trace") -> bytes:
+def npz(trace: "Trace | BareWeights") -> bytes:
     """The trace as a file's content."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"

@@ -5,29 +5,30 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from attnviz.analysis.heads.metric_table import head_metrics
-from attnviz.maps.lazy import LazyMaps, MapsOverview, maps_overview
+from attnviz.maps.lazy import MapsOverview, maps_overview
+from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import Maps, select
+from attnviz.maps.selection import select
 from attnviz.ui.cache import payloads
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.widgets.heads.payload import THUMBNAIL_SIDE
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
 LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
 
 
-def maps_and_metrics(trace: "Trace", tabs: TabsState) -> "tuple[dict[str, Maps | LazyMaps], pd.DataFrame]":
+def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Maps], pd.DataFrame]":
     """Every kind's maps, and the metrics of all heads in one table."""
-    maps: dict[str, Maps | LazyMaps] = {}
+    maps: dict[str, Maps] = {}
     tables: list[pd.DataFrame] = []
     for kind in trace.kinds:
         options = tabs.options(kind)
         if is_long(trace, kind):
-            seen, table = _surveyed(trace, kind, options)
-            maps[kind] = LazyMaps(seen, trace, options)
+            overview, table = _overview(trace, kind, options)
+            maps[kind] = overview.maps(trace, options)
         else:
             maps[kind] = made = select(trace, kind, options)
             table = head_metrics(made, trace)
@@ -35,23 +36,23 @@ def maps_and_metrics(trace: "Trace", tabs: TabsState) -> "tuple[dict[str, Maps |
     return maps, _joined(tables)
 
 
-def is_long(trace: "Trace", kind: "Kind") -> bool:
+def is_long(trace: "TraceLike", kind: "Kind") -> bool:
     """Whether all maps of a kind together are too many to be made again for each choice."""
     layers, heads = trace.shape(kind)
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
 
 
-def _surveyed(trace: "Trace", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:
+def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:
     def look() -> tuple[MapsOverview, pd.DataFrame]:
         tables: list[pd.DataFrame] = []
-        seen = maps_overview(
+        overview = maps_overview(
             trace,
             kind,
             options,
             side=THUMBNAIL_SIDE,
             look=lambda layer, maps, one: tables.append(head_metrics(maps, one).assign(layer=layer)),
         )
-        return seen, _joined(tables)
+        return overview, _joined(tables)
 
     return payloads.cached(trace, ("overview", kind, options), make=look)
 

@@ -6,14 +6,13 @@ import streamlit as st
 
 from attnviz.maps.grouping import Groups
 from attnviz.maps.selection import query_groups
-from attnviz.tracing.external.weights import BareWeights
 from attnviz.ui import captions
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, TEXT, reported
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
 
 NEEDS_QUERIES = (
     "The neuron view takes a weight apart into the query and the key that made it. Your file holds bare weights, and "
@@ -25,12 +24,12 @@ TOLD = {
 }  # fmt: skip
 
 
-def draw(trace: "Trace", tabs: TabsState) -> None:
+def draw(trace: "TraceLike", tabs: TabsState) -> None:
     """The pair that the address asks for; without queries and keys, why there is none."""
     from attnviz.ui.mount import neuron
     from attnviz.widgets.neuron.payload import neuron_payload
 
-    if isinstance(trace, BareWeights):
+    if trace.is_bare:
         st.info(NEEDS_QUERIES, icon=":material/info:")
         return
     kind = tabs.view.kind
@@ -56,7 +55,7 @@ def row_of(rows: Groups, query: int) -> int | None:
     return next((place for place, tokens in enumerate(rows) if query in tokens), None)
 
 
-def _rows(trace: "Trace", tabs: TabsState) -> Groups:
+def _rows(trace: "TraceLike", tabs: TabsState) -> Groups:
     """The query tokens of each row that the Heads tab shows: pieces of a word together, hidden ones gone."""
     return query_groups(trace, tabs.view.kind, tabs.options(tabs.view.kind))
 

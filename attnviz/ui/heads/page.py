@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from attnviz.maps.lazy import layer_by_layer, one_layer
-from attnviz.maps.selection import Maps, select
+from attnviz.maps.lazy import layer_by_layer
+from attnviz.maps.maps import EagerMaps
+from attnviz.maps.selection import select
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import captions
 from attnviz.ui.cache import payloads
@@ -16,10 +17,10 @@ from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
 
 
-def draw(trace: "Trace", tabs: TabsState, *, whole: downloads.Whole) -> None:
+def draw(trace: "TraceLike", tabs: TabsState, *, whole: downloads.Whole) -> None:
     """The tab that is open, and nothing of the others; `whole` gives the trace with all that can be taken along."""
     if tabs.tab == "heads":
         _heads(trace, tabs, whole)
@@ -27,7 +28,7 @@ def draw(trace: "Trace", tabs: TabsState, *, whole: downloads.Whole) -> None:
         {"links": _links, "model": _whole_model, "neuron": neuron.draw}[tabs.tab](trace, tabs)
 
 
-def _heads(trace: "Trace", tabs: TabsState, whole: downloads.Whole) -> None:
+def _heads(trace: "TraceLike", tabs: TabsState, whole: downloads.Whole) -> None:
     from attnviz.ui.mount import heads
     from attnviz.widgets.heads.payload import heads_payload
 
@@ -38,12 +39,12 @@ def _heads(trace: "Trace", tabs: TabsState, whole: downloads.Whole) -> None:
     downloads.below(whole, maps[view.kind], view)
 
 
-def _maps(trace: "Trace", tabs: TabsState, kind) -> Maps:
+def _maps(trace: "TraceLike", tabs: TabsState, kind) -> EagerMaps:
     """A kind's maps as the view wants them."""
     return select(trace, kind, tabs.options(kind))
 
 
-def _links(trace: "Trace", tabs: TabsState) -> None:
+def _links(trace: "TraceLike", tabs: TabsState) -> None:
     from attnviz.ui.mount import links
     from attnviz.widgets.links import fine_lines
     from attnviz.widgets.links.payload import links_payload
@@ -65,10 +66,10 @@ def _links(trace: "Trace", tabs: TabsState) -> None:
     links(captions.on(made), on_change=_take_links)
 
 
-def _map(trace: "Trace", tabs: TabsState, at: tuple[int, int]):
+def _map(trace: "TraceLike", tabs: TabsState, at: tuple[int, int]):
     """One head's weights, `(rows, cols)`."""
     layer, head = at
-    return _maps(one_layer(trace, tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
+    return _maps(trace.one_layer(tabs.view.kind, layer), tabs, tabs.view.kind).attn[0, head].numpy()
 
 
 def _take_links() -> None:
@@ -80,7 +81,7 @@ def _take_links() -> None:
         heads_tabs.take(texts | {"opacity": view["scale"], "fit": view["rows"]})
 
 
-def _whole_model(trace: "Trace", tabs: TabsState) -> None:
+def _whole_model(trace: "TraceLike", tabs: TabsState) -> None:
     from attnviz.ui.mount import whole_model
     from attnviz.widgets.whole_model.payload import whole_model_payload
 
@@ -95,7 +96,7 @@ def _whole_model(trace: "Trace", tabs: TabsState) -> None:
     whole_model(captions.on(made), on_change=_take_whole_model)
 
 
-def _small(trace: "Trace", tabs: TabsState):
+def _small(trace: "TraceLike", tabs: TabsState):
     """Every head's map in eight bits, and its rows and columns before it was made small."""
     import torch
 

@@ -20,7 +20,7 @@ from attnviz.ui.address.fields import (
 )
 
 if TYPE_CHECKING:
-    from attnviz.maps.selection import Specials
+    from attnviz.maps.options import Specials
     from attnviz.transformer.probe import Kind
 
 MAX_PINS = 4

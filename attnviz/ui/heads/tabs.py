@@ -16,7 +16,7 @@ from attnviz.ui.address.widgets import segments
 from attnviz.ui.heads.state import HeadsState
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
 
 TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
 WHOLE = "whole"
@@ -96,7 +96,7 @@ def bar() -> Mapping[str, str]:
     return texts
 
 
-def current(texts: Mapping[str, str], trace: "Trace", view: HeadsState) -> TabsState:
+def current(texts: Mapping[str, str], trace: "TraceLike", view: HeadsState) -> TabsState:
     """What the texts ask for; what they ask wrongly is said above the picture."""
     quadrants = _quadrants(trace, view)
     start = replace(TabsState(view), lines=_in_focus(view, trace.shape(view.kind)))
@@ -110,7 +110,7 @@ def current(texts: Mapping[str, str], trace: "Trace", view: HeadsState) -> TabsS
     return tabbed
 
 
-def _quadrants(trace: "Trace", view: HeadsState) -> dict[str, str]:
+def _quadrants(trace: "TraceLike", view: HeadsState) -> dict[str, str]:
     """Names of the quadrants where a map has more than one: a pair's sentences, or a prompt and what follows."""
     from attnviz.maps.quadrants import quadrants
 

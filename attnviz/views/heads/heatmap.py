@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
-from attnviz.maps.selection import Maps, select
-from attnviz.tracing.trace import Trace
+from attnviz.maps.selection import select
+from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
@@ -31,7 +32,7 @@ _HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{cust
 
 
 def heatmap(
-    trace: Trace,
+    trace: TraceLike,
     kind: Kind,
     *,
     layer: int | str = "mean",

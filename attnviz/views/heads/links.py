@@ -6,9 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.maps.lines import strongest
+from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
-from attnviz.maps.selection import Maps, select
-from attnviz.tracing.trace import Trace
+from attnviz.maps.selection import select
+from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import FONT, KINDS, escaped, head_name, ticks
@@ -23,7 +24,7 @@ HUES = {
 
 
 def links(
-    trace: Trace,
+    trace: TraceLike,
     kind: Kind,
     heads: Sequence[tuple[int, int]],
     *,
@@ -96,7 +97,7 @@ def _layout(maps: Maps, heads: Sequence[tuple[int, int]], look: colour.Theme) ->
     }
 
 
-def whole_model(trace: Trace, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
+def whole_model(trace: TraceLike, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
     """Every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
 
     Cells of long texts are the largest weight under them, in eight bits. Raises ValueError for a kind or theme that

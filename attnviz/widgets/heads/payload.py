@@ -6,7 +6,6 @@ all heads is there always, eight bits a cell; float32 maps as far as the budget 
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,7 +16,11 @@ from attnviz.widgets.heads.sentences import labels, packed_strip
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
-    pass
+    from attnviz.maps.maps import Maps
+
+    ShownMaps: TypeAlias = Mapping[str, Maps]
+
+THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
@@ -63,15 +66,6 @@ def _fits(pin: Any, shown: "ShownMaps") -> bool:
     return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))
 
 
-if TYPE_CHECKING:
-    from attnviz.maps.lazy import LazyMaps
-    from attnviz.maps.selection import Maps
-
-    ShownMaps: TypeAlias = Mapping[str, Maps | LazyMaps]
-
-THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
-
-
 def heads_payload(
     shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000
 ) -> Payload:
@@ -103,8 +97,8 @@ def heads_payload(
     return Payload({**header, "view": view}, blobs.joined())
 
 
-def _kind(kind: str, maps: "Maps | LazyMaps", blobs: Blobs) -> dict[str, Any]:
-    overview = _overview(maps)
+def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
+    overview = maps.thumbnails(THUMBNAIL_SIDE).numpy()
     told = {
         "mask": _mask(maps.mask.numpy(), blobs),
         "row_tokens": _tokens(maps.rows),
@@ -121,24 +115,6 @@ def _kind(kind: str, maps: "Maps | LazyMaps", blobs: Blobs) -> dict[str, Any]:
     }
 
 
-def _overview(maps: "Maps | LazyMaps") -> np.ndarray:
-    """Every head in eight bits; of a long text's maps they were made when each layer was looked at."""
-    from attnviz.maps.lazy import LazyMaps  # torch is imported with it
-
-    return maps.thumbnails.numpy() if isinstance(maps, LazyMaps) else eight_bit(maps.attn.numpy())
-
-
-def eight_bit(attn: np.ndarray) -> np.ndarray:
-    """Weights in 0..1, (layers, heads, rows, cols), as bytes 0..255, pooled by maximum to at most 64 cells a side."""
-    for axis in (2, 3):
-        length = attn.shape[axis]
-        if length > THUMBNAIL_SIDE:
-            edges = [i * length // THUMBNAIL_SIDE for i in range(THUMBNAIL_SIDE + 1)]
-            blocks = [attn.take(range(*edge), axis).max(axis) for edge in pairwise(edges)]
-            attn = np.stack(blocks, axis)
-    return np.rint(np.clip(np.nan_to_num(attn), 0, 1) * 255).astype(np.uint8)
-
-
 def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
     if mask.all():
         return None
@@ -149,7 +125,7 @@ def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
 def _exact(shown: "ShownMaps", view: dict[str, Any], blobs: Blobs, budget: int) -> list[dict[str, Any]]:
     sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
     whole = list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
-    entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].attn))} for kind in whole]
+    entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].all_heads()))} for kind in whole]
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
     for kind, layer, head in {tuple(site): None for site in wanted if site[0] not in whole}:
         offset = blobs.add(_float32(shown[kind].weights(layer, head)))
@@ -167,12 +143,12 @@ def _tokens(labels: Any) -> list[list[int]] | None:
     return None if tokens == [[i] for i in range(len(tokens))] else tokens
 
 
-def _sinks(maps: "Maps | LazyMaps") -> list[int]:
+def _sinks(maps: "Maps") -> list[int]:
     """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
     ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
     return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
 
 
-def _keys_hidden(maps: "Maps | LazyMaps") -> list[int]:
+def _keys_hidden(maps: "Maps") -> list[int]:
     """Rows to say "keys hidden" of where others say "no keys"."""
     return maps.rows_with_keys_hidden.nonzero().flatten().tolist()

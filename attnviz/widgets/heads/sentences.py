@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 from attnviz.text.display import display_token
 
 if TYPE_CHECKING:
-    from attnviz.maps.lazy import LazyMaps
-    from attnviz.maps.selection import Maps
-    from attnviz.tracing.trace import Trace
+    from attnviz.maps.maps import Maps
+    from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
 _NAMES: "dict[Kind, str]" = {"encoder_self": "source", "decoder_self": "target"}
 
 
-def sentence_strip(trace: "Trace") -> dict[str, Any]:
+def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
     """One line a sentence, for the Heads component.
 
     `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its
@@ -53,7 +52,7 @@ def packed_strip(strip: Strip) -> Strip:
     return {**strip, "lines": lines}
 
 
-def labels(maps: "Maps | LazyMaps", strip: Strip) -> dict[str, Any]:
+def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
     """`rows`, each `[input, output]`, and `cols`, each a text; left out where `strip_labels` gives the same.
 
     `strip` is packed, here and below.

@@ -16,13 +16,13 @@ from attnviz.widgets.base.payload import closing, opening
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
-    from attnviz.maps.selection import Maps
+    from attnviz.maps.maps import EagerMaps
 
 SQUARE = 24  # cells of a head's square
 
 
 def links_payload(
-    layers: "Iterable[Maps]", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET
+    layers: "Iterable[EagerMaps]", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET
 ) -> Payload:
     """The bytes that the Links component draws from.
 
@@ -33,7 +33,7 @@ def links_payload(
         budget: about how many lines of all heads together are sent.
     """
     squares: list[np.ndarray] = []
-    labels: "list[Maps]" = []
+    labels: "list[EagerMaps]" = []
 
     def weights() -> Iterator[np.ndarray]:
         for maps in layers:

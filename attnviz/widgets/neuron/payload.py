@@ -11,12 +11,12 @@ from attnviz.widgets.base.payload import closing, opening
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import Trace
+    from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
 
 def neuron_payload(
-    trace: "Trace", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
+    trace: "TraceLike", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
 ) -> Payload:
     """The bytes that the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
 
@@ -34,7 +34,7 @@ def neuron_payload(
         "layer": layer,
         "head": head,
         "sizes": [q_len, k_len, d_k],
-        "layers_heads": [_layers(trace, kind), call.query.shape[1]],
+        "layers_heads": list(trace.shape(kind)),
         "rows": [
             [display_token(one), other and display_token(other)] for one, other in zip(queries, outputs, strict=True)
         ],
@@ -46,10 +46,6 @@ def neuron_payload(
         "mask": None if call.mask is None else blobs.add(_bytes(_full(call.mask, call, head)[:q_len, :k_len])),
     }
     return closing(header, view, blobs)
-
-
-def _layers(trace: "Trace", kind: str) -> int:
-    return sum(site.kind == kind for site in trace.calls)
 
 
 def _full(part: Tensor, call: Any, head: int) -> Tensor:

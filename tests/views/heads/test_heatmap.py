@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import attnviz
 from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import Maps, select
+from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.views import colour
 from attnviz.views.heads.heatmap import _boxes, heatmap_of
@@ -26,10 +27,10 @@ def trace():
     return tiny_translator(seed=0).trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
 
 
-def made(attn: torch.Tensor, mask: torch.Tensor | None = None, text: str = "a") -> Maps:
+def made(attn: torch.Tensor, mask: torch.Tensor | None = None, text: str = "a") -> EagerMaps:
     """A map of `attn` `(rows, cols)`, every token the same, so that only places tell them apart."""
     rows, cols = attn.shape
-    return Maps(
+    return EagerMaps(
         kind="cross",
         attn=attn[None, None],
         mask=(torch.ones(rows, cols, dtype=torch.bool) if mask is None else mask)[None, None],

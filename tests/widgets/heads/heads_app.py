@@ -13,7 +13,7 @@ import torch
 
 from attnviz.analysis.heads.metric_table import head_metrics
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.trace import Trace
@@ -28,7 +28,7 @@ START = {"kind": "cross", "layer": 1, "head": 0, "row": None, "tint": "entropy"}
 OTHER = {"kind": "encoder_self", "layer": 0, "head": 1, "row": 2, "tint": "none"}
 
 
-def maps(n: int | None = None) -> dict[str, Maps]:
+def maps(n: int | None = None) -> dict[str, EagerMaps]:
     """Kind -> random maps; `n` tokens on both sides, or as many as the samples have."""
     source = [SOURCE[i % len(SOURCE)] for i in range(n or len(SOURCE))]
     target = [TARGET[i % len(TARGET)] for i in range(n or len(TARGET))]
@@ -44,21 +44,23 @@ def maps(n: int | None = None) -> dict[str, Maps]:
     }
 
 
-def _kind(kind, rows, keys, random, mask=None) -> Maps:
+def _kind(kind, rows, keys, random, mask=None) -> EagerMaps:
     mask = torch.ones(len(rows), len(keys), dtype=torch.bool) if mask is None else mask
     scores = 3 * torch.randn(LAYERS, HEADS, *mask.shape, generator=random)
     attn = scores.masked_fill(~mask, float("-inf")).softmax(-1)
-    return Maps(kind, attn, mask[None, None], rows, tuple(ColLabel(text, (i,)) for i, text in enumerate(keys)))
+    return EagerMaps(
+        kind, mask[None, None], rows, tuple(ColLabel(text, (i,)) for i, text in enumerate(keys)), attn=attn
+    )
 
 
-def metrics(shown: dict[str, Maps]) -> pd.DataFrame:
+def metrics(shown: dict[str, EagerMaps]) -> pd.DataFrame:
     """One made-up metric a head."""
     sites = [(kind, layer, head) for kind in shown for layer in range(LAYERS) for head in range(HEADS)]
     table = pd.DataFrame(sites, columns=["kind", "layer", "head"])
     return table.assign(entropy=[((3 * i) % 7) / 7 for i in range(len(table))])
 
 
-def strip(shown: dict[str, Maps]) -> dict[str, Any]:
+def strip(shown: dict[str, EagerMaps]) -> dict[str, Any]:
     """The two sentences, as `sentence_strip` gives them."""
     source = [[row.input, row.input == "<eos>"] for row in shown["encoder_self"].rows]
     target = [["<bos>", True], *([row.output, row.output == "<eos>"] for row in shown["cross"].rows)]
@@ -70,7 +72,7 @@ def strip(shown: dict[str, Maps]) -> dict[str, Any]:
     return {"lines": [{"name": "source", "tokens": source}, {"name": "target", "tokens": target}], "axes": axes}
 
 
-def drawn(asked: Any) -> tuple[dict[str, Maps], pd.DataFrame, dict[str, Any]]:
+def drawn(asked: Any) -> tuple[dict[str, EagerMaps], pd.DataFrame, dict[str, Any]]:
     """Maps, metrics and sentences that the address asks for."""
     if "deep" not in asked:
         shown = maps(int(asked["n"]) if "n" in asked else None)

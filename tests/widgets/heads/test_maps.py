@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps
+from attnviz.maps.selection import EagerMaps
 from attnviz.views import colour
 from attnviz.widgets.heads.payload import eight_bit, heads_payload
-from attnviz.widgets.wire import unpack
+from attnviz.widgets.wire import Payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import sent
@@ -37,7 +37,7 @@ def maps_script(module):
     )
 
 
-def payload_of(shown, **options) -> bytes:
+def payload_of(shown, **options) -> Payload:
     view = {"kind": next(iter(shown)), "layer": 0, "head": 0, "row": None, "pins": []}
     strip = heads_app.strip(shown) if "encoder_self" in shown else {"lines": [], "axes": {}}
     return heads_payload(shown, heads_app.metrics(shown), view=view, strip=strip, **options)
@@ -114,7 +114,9 @@ def with_masks_of_its_own() -> dict[str, Maps]:
     scores = torch.randn(mask.shape, generator=random).masked_fill(~mask, float("-inf"))
     attn = scores.softmax(-1).nan_to_num()
     rows = tuple(RowLabel(f"in{i}", f"out{i}", (i,)) for i in range(5))
-    return {"decoder_self": Maps("decoder_self", attn, mask, rows, tuple(ColLabel(f"k{i}", (i,)) for i in range(6)))}
+    return {
+        "decoder_self": EagerMaps("decoder_self", attn, mask, rows, tuple(ColLabel(f"k{i}", (i,)) for i in range(6)))
+    }
 
 
 def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script) -> None:

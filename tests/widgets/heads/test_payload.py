@@ -1,7 +1,6 @@
 """The bytes of the Heads component, read back as the browser reads them."""
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
@@ -11,10 +10,10 @@ import torch
 
 from attnviz.analysis.heads.metric_table import head_metrics
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.widgets.heads.payload import eight_bit, fitted_view, heads_payload
+from attnviz.widgets.heads.payload import fitted_view, heads_payload
 from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Blobs, Payload, unpack
 
@@ -28,7 +27,7 @@ def shown(*, shape=(LAYERS, HEADS, ROWS, COLS), mask=None, kind="cross"):
     mask = torch.ones(1, 1, rows, cols, dtype=torch.bool) if mask is None else mask
     attn = torch.randn(shape).masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num()
     row_labels = tuple(RowLabel(f"in{i}", f"out{i}", (i,)) for i in range(rows))
-    return Maps(kind, attn, mask, row_labels, tuple(ColLabel(f"key{i}", (i,)) for i in range(cols)))
+    return EagerMaps(kind, mask, row_labels, tuple(ColLabel(f"key{i}", (i,)) for i in range(cols)), attn=attn)
 
 
 def metrics(maps):
@@ -145,12 +144,13 @@ def test_a_short_sentence_s_overview_costs_at_most_1_15_bytes_a_cell():
 
 @pytest.mark.parametrize("length", [65, 100, 127, 256])
 def test_pooling_keeps_the_largest_weight_of_each_block(length):
-    attn = np.random.default_rng(0).random((1, 1, length, 3), dtype=np.float32)
-    pooled = eight_bit(attn)
-    edges = [i * length // 64 for i in range(65)]
-    blocks = [attn[0, 0, start:end].max(0) for start, end in itertools.pairwise(edges)]
-    assert pooled.shape == (1, 1, 64, 3)
-    np.testing.assert_array_equal(pooled[0, 0], np.rint(np.array(blocks) * 255))
+    maps = shown(shape=(1, 1, length, 3))
+    header, blobs = unpack(payload({"cross": maps}, view=VIEW | {"layer": 0, "head": 0}))
+    overview = header["kinds"][0]["overview"]
+    assert (overview["height"], overview["width"]) == (64, 3)
+    pooled = np.frombuffer(blobs, np.uint8, 64 * 3, overview["offset"]).reshape(64, 3)
+    wanted = torch.nn.functional.adaptive_max_pool2d(maps.attn, (64, 3))[0, 0]
+    np.testing.assert_array_equal(pooled, np.rint(wanted.numpy() * 255))
 
 
 def test_labels_keep_their_order():
@@ -165,7 +165,7 @@ def test_labels_keep_their_order():
 def test_merged_labels_say_which_tokens_they_stand_for():
     maps = shown(shape=(1, 1, 2, 1))
     rows = (RowLabel("a", "b", (0,)), RowLabel("b c", "d", (1, 2)))
-    merged = Maps("cross", maps.attn, maps.mask, rows, (ColLabel("ab", (0, 1)),))
+    merged = EagerMaps("cross", maps.mask, rows, (ColLabel("ab", (0, 1)),), attn=maps.attn)
     kind = payload({"cross": merged})[0]["kinds"][0]
     assert kind["row_tokens"] == [[0], [1, 2]]
     assert kind["col_tokens"] == [[0, 1]]

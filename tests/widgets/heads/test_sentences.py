@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.selection import Maps
+from attnviz.maps.maps import EagerMaps
 from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.heads.sentences import strip_labels
 
@@ -25,14 +25,15 @@ STRIP = {
 }
 
 
-def steps() -> Maps:
+def steps() -> EagerMaps:
     """A decoder's map in which every label is a token of the strip in turn."""
     rows = tuple(RowLabel(TARGET[i], TARGET[i + 1], (i,)) for i in range(ROWS))
     cols = tuple(ColLabel(text, (i,)) for i, text in enumerate(SOURCE))
-    return Maps("cross", torch.full((1, 1, ROWS, COLS), 1 / COLS), torch.ones(1, 1, ROWS, COLS) > 0, rows, cols)
+    square = torch.ones(1, 1, ROWS, COLS)
+    return EagerMaps("cross", square > 0, rows, cols, attn=square / COLS)
 
 
-def header_of(maps: Maps) -> dict:
+def header_of(maps: EagerMaps) -> dict:
     return heads_payload({maps.kind: maps}, NO_METRICS, view={}, strip=STRIP)[0]
 
 
@@ -49,7 +50,7 @@ def test_an_encoder_s_rows_put_out_nothing():
     rows = tuple(RowLabel(text, None, (i,)) for i, text in enumerate(SOURCE))
     cols = tuple(ColLabel(text, (i,)) for i, text in enumerate(SOURCE))
     square = torch.ones(1, 1, COLS, COLS)
-    header = header_of(Maps("encoder_self", square / COLS, square > 0, rows, cols))
+    header = header_of(EagerMaps("encoder_self", square > 0, rows, cols, attn=square / COLS))
     assert not {"rows", "cols"} & header["kinds"][0].keys()
     assert strip_labels("encoder_self", header["strip"], (COLS, COLS))["rows"] == [[text, None] for text in SOURCE]
 

@@ -1,0 +1,180 @@
+"""What every trace says, of a model that ran or of weights that somebody brought: maps, masks, and their tokens."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, TypeVar
+
+import torch
+from jaxtyping import Bool, Float, UInt8
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import RunInfo, Sentence, Side
+from attnviz.tracing.thumbnails import thumbnail, within
+from attnviz.transformer.probe import AttentionCall, Kind, Stack
+
+KINDS: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
+BARE = (
+    "This trace was built from bare weights: it has no queries, keys or values, "
+    "so views that need them cannot be shown."
+)
+Choice = TypeVar("Choice")
+
+
+def checked(value: object, name: str, allowed: tuple[Choice, ...]) -> Choice:
+    """`value`, which is one of `allowed`. Raises ValueError where it is not."""
+    for choice in allowed:
+        if choice == value:
+            return choice
+    raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}.")
+
+
+def counted(value: int, count: int, name: str, those_there_are: str) -> int:
+    """`value`, which is 0 or more and below `count`. Raises ValueError where it is not."""
+    if not 0 <= value < count:
+        raise ValueError(f"There is no {name} {value}: {those_there_are} 0 to {count - 1}.")
+    return value
+
+
+def present(tensor: Tensor | None, name: str) -> Tensor:
+    """The tensor, which is there. Raises ValueError where it is None."""
+    if tensor is None:
+        raise ValueError(f"This trace was built without {name}; views that need it cannot be shown.")
+    return tensor
+
+
+class TraceLike(ABC):
+    """Accessors take `item`, the row of the batch; layers and heads count from 0. `is_bare` where there is nothing but
+    weights and tokens, somebody's own.
+    """
+
+    sentences: tuple[Sentence, ...]
+    info: RunInfo
+    is_bare: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that there are, encoder first."""
+
+    @abstractmethod
+    def shape(self, kind: Kind) -> tuple[int, int]:
+        """Layers and heads of a kind; some models have other numbers in their decoder than in their encoder."""
+
+    @abstractmethod
+    def attn(
+        self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
+    ) -> Float[Tensor, "..."]:
+        """Attention weights, float32 on the CPU: `(layers, heads, q_len, k_len)`, less the axes that were chosen."""
+
+    @abstractmethod
+    def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
+        """The masks of a layer's heads; one that they share is in memory once."""
+
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
+
+    @abstractmethod
+    def _only(self, kind: Kind, layer: int) -> "TraceLike":
+        """See `one_layer`."""
+
+    def scores(
+        self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
+    ) -> Float[Tensor, "..."]:
+        """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
+        raise ValueError(BARE)
+
+    def call(self, kind: Kind, layer: int) -> AttentionCall:
+        """What a site computed with. Raises ValueError for bare weights, which have none."""
+        raise ValueError(BARE)
+
+    def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
+        """attn · V of each head, before the heads are merged. Raises ValueError for bare weights, which have none."""
+        raise ValueError(BARE)
+
+    def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
+        """Hidden states after a layer. Raises ValueError for bare weights, which have none."""
+        raise ValueError(BARE)
+
+    def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
+        """What the queries of a site were projected from."""
+        return present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
+
+    def site_memory(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "k_len d_model"]:
+        """What the keys and values of a site were projected from."""
+        return present(self.call(kind, layer).memory, "memory")[self._item(item)].float().cpu()
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the kind that has most."""
+        return max(self.shape(kind)[0] for kind in self.kinds)
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of the kind that has most."""
+        return max(self.shape(kind)[1] for kind in self.kinds)
+
+    @property
+    def to(self) -> str:
+        """The target's language."""
+        return self.info.to
+
+    @property
+    def model_id(self) -> str:
+        """The id of the weights that ran."""
+        return self.info.model_id
+
+    @property
+    def src_text(self) -> str:
+        """The source sentence of item 0."""
+        return self.sentences[0].src_text
+
+    @property
+    def tgt_text(self) -> str:
+        """The target sentence of item 0."""
+        return self.sentences[0].tgt_text
+
+    def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
+        """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`."""
+        return getattr(self.sentences[self._item(item)], checked(side, "side", ("src", "tgt")))
+
+    def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
+        """The tokens along the query axis (what goes in at each row)."""
+        return self.sentences[self._item(item)].queries(self._kind(kind))
+
+    def key_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
+        """The tokens along the key axis."""
+        return self.sentences[self._item(item)].keys(self._kind(kind))
+
+    def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
+        """The output token of each row of a decoder map; None for an encoder, which has none."""
+        return self.sentences[self._item(item)].outputs(self._kind(kind))
+
+    def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:
+        """True where a query may attend to a key."""
+        return self.layer_mask(kind, layer, item)[self._head(kind, head)]
+
+    def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
+        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side; weights outside 0 to 1 are drawn as these.
+
+        A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
+        """
+        return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
+
+    def one_layer(self, kind: Kind, layer: int) -> "TraceLike":
+        """The trace of one layer, which is layer 0 of it, with the same tokens. Raises ValueError out of range."""
+        layers = self.shape(kind)[0]
+        if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
+            raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
+        return self._only(kind, layer)
+
+    def _kind(self, kind: str) -> Kind:
+        return checked(kind, "kind", self.kinds)
+
+    def _item(self, item: int) -> int:
+        if not 0 <= item < len(self.sentences):
+            raise ValueError(f"There is no item {item}: this trace holds {len(self.sentences)}, counted from 0.")
+        return item
+
+    def _head(self, kind: Kind, head: int) -> int:
+        return counted(head, self.shape(kind)[1], "head", f"this model has {kind} heads")
