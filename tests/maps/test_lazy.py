@@ -68,15 +68,15 @@ def test_a_layer_that_there_is_not_is_one_sentence(layer) -> None:
         maps_overview(trace, "encoder_self", side=3).maps(trace, MapOptions()).weights(layer, 0)
 
 
-def test_a_row_without_keys_in_one_layer_alone_is_told_as_of_all_maps_at_once() -> None:
+@pytest.mark.parametrize("blind_layer", [0, 1])
+def test_a_row_without_keys_in_one_layer_alone_is_told_as_of_all_maps_at_once(blind_layer: int) -> None:
     src = tokens("a", "b", EOS)
     one = trace_of("encoder_self", torch.full((1, 3, 3), 1 / 3), src=src)
-    blind, special = torch.ones(3, 3, dtype=torch.bool), torch.ones(3, 3, dtype=torch.bool)
-    blind[0], special[0, :2] = False, False  # row 0 sees only <eos> in layer 0, and nothing in layer 1
-    calls = {
-        Site("encoder_self", layer): replace(one.call("encoder_self", 0), mask=mask[None, None])
-        for layer, mask in enumerate((special, blind))
-    }
+    masks = torch.ones(2, 1, 1, 3, 3, dtype=torch.bool)
+    masks[blind_layer, ..., 0, :] = False  # row 0 sees nothing in this layer, and only <eos> in the other
+    masks[1 - blind_layer, ..., 0, :2] = False
+    call = one.call("encoder_self", 0)
+    calls = {Site("encoder_self", layer): replace(call, mask=mask) for layer, mask in enumerate(masks)}
     trace, options = replace(one, calls=calls), MapOptions("hide")
     whole, long = select(trace, "encoder_self", options), maps_overview(trace, "encoder_self", options, side=3)
     assert whole.rows_with_keys_hidden.tolist() == [True, False]
