@@ -90,21 +90,26 @@ def maps_overview(
     `attnviz.maps.selection.select` says what it raises.
     """
     small: list[Tensor] = []
-    labels: list[MapLabels] = []
+    masks: list[Tensor] = []
+    keyless: list[Tensor] = []
+    labels: MapLabels | None = None
     for layer, one in enumerate(layer_by_layer(trace, kind)):
         maps = select(one, kind, options)
+        labels = maps.labels
         small.append(thumbnail(within(maps.attn[0]), side))
-        labels.append(_sharing(maps.labels, labels[-1] if labels else None))
+        _append(masks, labels.mask)
+        _append(keyless, labels.keyless)
         if look is not None:
             look(layer, maps, one)
-    keyless = [one.keyless for one in labels if one.keyless is not None]
-    mask, blind = _together([one.mask for one in labels]), _together(keyless) if keyless else None
-    return MapsOverview(replace(labels[0], mask=mask, keyless=blind), side, torch.stack(small))
+    assert labels is not None  # there is a layer
+    labels = replace(labels, mask=_together(masks), keyless=_together(keyless) if keyless else None)
+    return MapsOverview(labels, side, torch.stack(small))
 
 
-def _sharing(labels: MapLabels, before: MapLabels | None) -> MapLabels:
-    """`labels`, or those of the layer before where the masks are equal, so that these are in memory once."""
-    return labels if before is None or not torch.equal(labels.mask, before.mask) else before
+def _append(masks: list[Tensor], mask: Tensor | None) -> None:
+    """Add a layer's mask, where it has one; one that is equal to the mask before is in memory once."""
+    if mask is not None:
+        masks.append(masks[-1] if masks and torch.equal(mask, masks[-1]) else mask)
 
 
 def _together(masks: list[Tensor]) -> Tensor:
