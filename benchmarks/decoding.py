@@ -9,7 +9,7 @@ from attnviz.analysis.decoding.verdict import judged
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.translator.stepwise import Plan, RecordedSteps, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
-from attnviz.transformer.decoding import Stepper, Steps
+from attnviz.transformer.decoding import BatchStepping, Stepper
 from benchmarks.model import text_of, translator
 from benchmarks.report import Row
 from benchmarks.timing import interleaved, median, ratio
@@ -47,7 +47,7 @@ def rows() -> Iterator[Row]:
 
 
 @torch.inference_mode()
-def _run(stepper: Steps, tgt: torch.Tensor) -> None:
+def _run(stepper: BatchStepping, tgt: torch.Tensor) -> None:
     for ids in tgt.unbind(dim=1):
         stepper.step(ids)
 

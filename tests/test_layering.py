@@ -146,3 +146,12 @@ def test_the_lowest_rooms_know_nothing_of_the_rest() -> None:
         if room(file) == "transformer":
             tops = {name.split(".")[0] for name in imported(file)}
             assert not tops & {"numpy", "pandas", "tokenizers"}, f"{file}: torch only"
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.lstrip("_"), []).append(file)
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}

@@ -31,7 +31,7 @@ class Written:
 
 
 @dataclass
-class _Rows:
+class _IdsSoFar:
     """Each row's ids so far, and why it stops where it does: the sentence for a cut stands until an end comes."""
 
     ids: list[list[int]]
@@ -41,9 +41,9 @@ class _Rows:
 class Writing:
     """What a model writes, a token at a time, as far as it has come. Several visitors may wait for the same one."""
 
-    def __init__(self, model: Model, steps: Generator[_Rows, None, None]) -> None:
+    def __init__(self, model: Model, steps: Generator[_IdsSoFar, None, None]) -> None:
         self._model, self._steps, self._lock = model, steps, Lock()
-        self._rows, self.done, self.error = _Rows([], []), False, ""
+        self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
         """Write for so long, a token at least, or to the end. What torch refuses ends it and stands in `error`."""
@@ -126,7 +126,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 
 @torch.inference_mode()
-def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool) -> Generator[_Rows, None, None]:
+def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
     """All rows after each token that is written."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
@@ -135,7 +135,7 @@ def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bo
         limit, cut = MOST_UNCACHED, f"{cut}: {_SLOW}"
     writer = model.writer(trace, probe, cached=cached, limit=limit)
     fed, at = writer.begun, 0
-    rows = _Rows([[] for _ in fed], [cut.format(limit)] * len(fed))
+    rows = _IdsSoFar([[] for _ in fed], [cut.format(limit)] * len(fed))
     going = set(range(len(fed)))
     while going and at < limit + writer.begun.shape[1] - 1:
         logits = writer.stepper.step(fed, probe=None if probe is None else probe.at(at if cached else 0))
@@ -147,7 +147,7 @@ def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bo
         yield rows
 
 
-def _stops(rows: _Rows, row: int, logits: Tensor, chosen: int, writer: Writer) -> bool:
+def _stops(rows: _IdsSoFar, row: int, logits: Tensor, chosen: int, writer: Writer) -> bool:
     """Write a row's next id down; whether the row ends there."""
     if bool(logits.isnan().any()):
         rows.notes[row] = "every score is NaN: there is no next token"

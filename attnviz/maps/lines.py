@@ -19,7 +19,7 @@ _LADDER = (FAINTEST, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.032, 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class LinkLines:
     """The lines of all heads, row after row: those of row r of head h of layer l lie between two `starts`.
 
     `starts` is `(layers * heads * rows + 1,)`; `cols` and float32 `weights` have an entry a line. `shares` is the part
@@ -33,7 +33,7 @@ class Lines:
     threshold: float
 
 
-def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> Lines:
+def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
     """The lines of `(heads, rows, cols)` weights, layer by layer, that can be seen: about `budget` of them at most.
 
     One layer's weights are looked at at a time, so that a long text's never lie in memory all at once.
@@ -43,7 +43,7 @@ def strongest(layers: Iterable[np.ndarray], budget: int = BUDGET) -> Lines:
     threshold = max(_least(every, budget), *(part.threshold for part in parts))
     kept = [part.above(threshold) for part in parts]
     counts = np.concatenate([part.counts for part in kept])
-    return Lines(
+    return LinkLines(
         starts=np.concatenate([[0], counts.cumsum()]).astype("<u4"),
         cols=np.concatenate([part.cols for part in kept]).astype("<u2"),
         weights=np.concatenate([part.weights for part in kept]).astype("<f4"),

@@ -67,7 +67,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PairBatch:
     """Padded ids: `src` `(batch, k_len)` and `tgt` `(batch, length)`, which holds both `<bos:…>` and `<eos>`."""
 
     src: Tensor
@@ -84,7 +84,7 @@ Change = Callable[[np.ndarray, random.Random], np.ndarray]
 
 def epoch_batches(
     corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens: int, begin: int = 0, change: Change | None = None
-) -> Iterator[Batch]:
+) -> Iterator[PairBatch]:
     """One epoch in a random order that depends only on (seed, epoch): sentences of like length together.
 
     A batch holds about `batch_tokens` tokens, padding included. The first `begin` batches are left out. `change` may
@@ -102,7 +102,7 @@ def epoch_batches(
         if change is not None:
             own = random.Random(f"{seed}/{epoch}/{index}")
             src, tgt = [change(s, own) for s in src], [change(t, own) for t in tgt]
-        yield Batch(_padded(src), _padded(tgt))
+        yield PairBatch(_padded(src), _padded(tgt))
 
 
 POOL = 20_000  # pairs that are sorted by length together

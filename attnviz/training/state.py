@@ -12,7 +12,7 @@ from attnviz.training.recipe import Recipe
 
 
 @dataclass(frozen=True)
-class Place:
+class TrainingProgress:
     """How far a run has come."""
 
     step: int
@@ -21,12 +21,12 @@ class Place:
     tokens_seen: int
 
 
-def read_state(path: Path) -> tuple[Recipe, Place]:
+def read_state(path: Path) -> tuple[Recipe, TrainingProgress]:
     """Recipe and place of a saved state. Raises ValueError when there is none or it is broken."""
     if not path.is_file():
         raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
     state = read(path, torch.device("cpu"))
-    return Recipe(**json.loads(state["recipe"])), Place(*state["place"])
+    return Recipe(**json.loads(state["recipe"])), TrainingProgress(*state["place"])
 
 
 def read(path: Path, device: torch.device) -> dict[str, Any]:

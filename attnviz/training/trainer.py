@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.text.tokenizer import TranslatorTokenizer
-from attnviz.training.corpus import Batch, Change, Corpus, epoch_batches
+from attnviz.training.corpus import Change, Corpus, PairBatch, epoch_batches
 from attnviz.training.loss import smoothed_cross_entropy
 from attnviz.training.precision import product_dtype
 from attnviz.training.recipe import Recipe
@@ -43,7 +43,7 @@ class Trainer:
     def _copy(self) -> dict[str, Tensor]:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
-    def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[Batch]:
+    def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[PairBatch]:
         """The batches of one worker from where the state stands, epoch after epoch, until the recipe's steps are done;
         `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
 
@@ -74,7 +74,7 @@ class Trainer:
                 )
             self.epoch, self.batch = self.epoch + 1, 0
 
-    def learn(self, batch: Batch) -> tuple[float, int]:
+    def learn(self, batch: PairBatch) -> tuple[float, int]:
         """One optimizer step; returns the mean loss in nats a target token, and the tokens read, by all workers."""
         self.step += 1
         for group in self.optimizer.param_groups:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from attnviz.transformer.decoding import Ids, Logits, Steps, Vocabulary
+from attnviz.transformer.decoding import BatchStepping, Ids, Logits, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Hypothesis:
 
 
 def beam_steps(
-    stepper: Steps, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, beam: Beam = Beam()
+    stepper: BatchStepping, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, beam: Beam = Beam()
 ) -> Iterator[tuple[Hypothesis, ...]]:
     """Beam search for one sentence, a step at a time: yields the hypotheses after each step, those that have ended
     before those that live, each best first.

@@ -22,7 +22,7 @@ Choose = Callable[[Logits], Ids]
 
 
 @runtime_checkable
-class Steps(Protocol):
+class BatchStepping(Protocol):
     """What decoding needs of a stepper; one that also records each step fits too."""
 
     def step(self, ids: Ids, /) -> Logits:
@@ -143,7 +143,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Written:
+class BatchStep:
     """One step of a batch: the rows that are still being written, and what each of them chose."""
 
     rows: tuple[int, ...]
@@ -151,14 +151,14 @@ class Written:
 
 
 def decode_steps(
-    stepper: Steps,
+    stepper: BatchStepping,
     first: Ids,
     vocabulary: Vocabulary,
     *,
     max_tokens: int | Sequence[int],
     choose: Choose = likeliest,
     teacher: Int[Tensor, "batch steps"] | None = None,
-) -> Iterator[Written]:
+) -> Iterator[BatchStep]:
     """Write each row until `<eos>` or `max_tokens` (one number, or one a row), a step at a time.
 
     Rows that have ended leave the batch, so that short sentences do not wait for long ones. A teacher's tokens
@@ -172,7 +172,7 @@ def decode_steps(
         stepper.keep(kept)
     while rows:
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
-        yield Written(rows, chosen)
+        yield BatchStep(rows, chosen)
         fed = chosen if teacher is None else teacher[list(rows), length - 1]
         ends = [id_ == vocabulary.eos_id or length >= limits[row] for row, id_ in zip(rows, fed.tolist(), strict=True)]
         going = [place for place, end in enumerate(ends) if not end]
@@ -184,7 +184,7 @@ def decode_steps(
 
 
 def decode(
-    stepper: Steps,
+    stepper: BatchStepping,
     first: Ids,
     vocabulary: Vocabulary,
     *,

@@ -38,13 +38,13 @@ class OneTokenDecoder:
         x = x if probe is None else probe.on_layer("decoder", -1, x)
         for index, layer in enumerate(self.layers):
             past = run.cache.self_attention[index], run.cache.cross[index]
-            x = layer(x, Seen(memory, src_mask, *past, probe))
+            x = layer(x, RowContext(memory, src_mask, *past, probe))
             x = x if probe is None else probe.on_layer("decoder", index, x)
         return self.norm(x)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RowContext:
     """What a row sees besides itself in one layer, and who looks on."""
 
     memory: Tensor
@@ -69,25 +69,25 @@ class RowLayer:
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
 
-    def __call__(self, x: Tensor, seen: Seen) -> Tensor:
+    def __call__(self, x: Tensor, seen: RowContext) -> Tensor:
         """Attention to the rows before and to the memory, then the feed-forward network; each beside its residual."""
         for norm, sublayer in zip(self.norms, (self._attend, self._attend_memory, self._feed_forward), strict=True):
             x = x + sublayer(norm(x), seen) if self.norm_first else norm(x + sublayer(x, seen))
         return x
 
-    def _attend(self, x: Tensor, seen: Seen) -> Tensor:
+    def _attend(self, x: Tensor, seen: RowContext) -> Tensor:
         all_three = self.own_in(x).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
         key, value = seen.before.append(all_three[1:])
         call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
         return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
 
-    def _attend_memory(self, x: Tensor, seen: Seen) -> Tensor:
+    def _attend_memory(self, x: Tensor, seen: RowContext) -> Tensor:
         query = self.cross_in(x).view(len(x), self.n_heads, 1, self.d_k)
         key, value = self.project_memory(seen.memory, seen.projected)
         call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
         return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
 
-    def _feed_forward(self, x: Tensor, seen: Seen) -> Tensor:
+    def _feed_forward(self, x: Tensor, seen: RowContext) -> Tensor:
         return self.narrower(self.wider(x).relu())
 
 

@@ -9,24 +9,24 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.training.corpus import Batch
+from attnviz.training.corpus import PairBatch
 from attnviz.training.trainer import Trainer
 from attnviz.training.workers import Share, together
 
 CPU = torch.device("cpu")
 
 
-def _together(batches: list[Batch]) -> Batch:
+def _together(batches: list[PairBatch]) -> PairBatch:
     """One batch of all rows, padded to the longest."""
 
     def stack(parts: list[torch.Tensor]) -> torch.Tensor:
         longest = max(part.shape[1] for part in parts)
         return torch.cat([F.pad(part, (0, longest - part.shape[1])) for part in parts])
 
-    return Batch(stack([batch.src for batch in batches]), stack([batch.tgt for batch in batches]))
+    return PairBatch(stack([batch.src for batch in batches]), stack([batch.tgt for batch in batches]))
 
 
-def _gradients(trainer: Trainer, batch: Batch) -> tuple[list[torch.Tensor], float, int]:
+def _gradients(trainer: Trainer, batch: PairBatch) -> tuple[list[torch.Tensor], float, int]:
     loss, n_target = trainer._loss(batch.src, batch.tgt)
     loss.backward()
     return [p.grad for p in trainer.model.parameters() if p.grad is not None], float(loss.detach()), n_target

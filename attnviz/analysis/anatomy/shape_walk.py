@@ -4,9 +4,9 @@ from typing import Literal
 
 import torch
 
-from attnviz.analysis.anatomy.walk_batch_first import BatchFirst
+from attnviz.analysis.anatomy.walk_batch_first import BatchFirstWalk
 from attnviz.analysis.anatomy.walk_lines import WalkStep
-from attnviz.analysis.anatomy.walk_sequence_first import SequenceFirst
+from attnviz.analysis.anatomy.walk_sequence_first import SequenceFirstWalk
 from attnviz.implementations.case import Case
 
 Layout = Literal["batch_first", "sequence_first"]
@@ -18,4 +18,4 @@ def shape_walk(case: Case, layout: str = "batch_first") -> tuple[WalkStep, ...]:
     """Every line of one site on a case, in the order in which it runs. Raises ValueError for an unknown layout."""
     if layout not in LAYOUTS:
         raise ValueError(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
-    return tuple((BatchFirst(case) if layout == "batch_first" else SequenceFirst(case)).steps())
+    return tuple((BatchFirstWalk(case) if layout == "batch_first" else SequenceFirstWalk(case)).steps())

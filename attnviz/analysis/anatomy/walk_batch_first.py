@@ -5,7 +5,7 @@ import math
 from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep, output_lines
 
 
-class BatchFirst(Walk):
+class BatchFirstWalk(Walk):
     """`view`, `transpose`, batched products, `transpose`, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:

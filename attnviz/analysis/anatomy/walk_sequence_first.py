@@ -7,7 +7,7 @@ import torch
 from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep, output_lines
 
 
-class SequenceFirst(Walk):
+class SequenceFirstWalk(Walk):
     """`view`, products by einsum, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:

@@ -54,7 +54,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tol
     """
     epsilon = torch.finfo(getattr(torch, dtype or whole.info.dtype)).eps
     generator = torch.Generator().manual_seed(0)
-    spread = _Spread.none(whole, item)
+    spread = _RoundingSpread.none(whole, item)
     for _ in range(PASSES):
         spread.widen(whole, run(Rounding(epsilon, generator)), item)
     scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
@@ -65,7 +65,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tol
 
 
 @dataclass
-class _Spread:
+class _RoundingSpread:
     """The most that anything has moved by in the passes so far."""
 
     scores: dict[Site, Tensor]
@@ -73,7 +73,7 @@ class _Spread:
     logits: Tensor
 
     @classmethod
-    def none(cls, whole: Trace, item: int) -> "_Spread":
+    def none(cls, whole: Trace, item: int) -> "_RoundingSpread":
         scores = {site: torch.zeros(call.query.shape[1:3]) for site, call in whole.calls.items()}
         hidden = {place: torch.zeros(output.shape[1]) for place, output in whole.layers.items()}
         return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))

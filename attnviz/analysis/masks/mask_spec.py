@@ -11,7 +11,7 @@ from attnviz.transformer import masks
 
 
 @dataclass(frozen=True)
-class Number:
+class RuleNumber:
     """One number of a rule: its range, what it is unless given, and whether it is a share."""
 
     label: str
@@ -28,7 +28,7 @@ class Rule:
     name: str
     sees: str
     make: Callable[..., Tensor]
-    numbers: tuple[Number, ...] = ()
+    numbers: tuple[RuleNumber, ...] = ()
 
     @property
     def defaults(self) -> tuple[int | float, ...]:
@@ -44,37 +44,37 @@ _RULES = (
         "window",
         "keys at most so far away",
         lambda q, k, reach: masks.sliding_window(q, k, reach=int(reach)),
-        (Number("reach", 0, 64, 2),),
+        (RuleNumber("reach", 0, 64, 2),),
     ),
     Rule(
         "prefix",
         "the first keys, and those up to its own position",
         lambda q, k, length: masks.prefix(q, k, length=int(length)),
-        (Number("length", 0, 64, 3),),
+        (RuleNumber("length", 0, 64, 3),),
     ),
     Rule(
         "block",
         "keys of its own block",
         lambda q, k, size: masks.block_diagonal(q, k, size=int(size)),
-        (Number("size", 1, 64, 4),),
+        (RuleNumber("size", 1, 64, 4),),
     ),
     Rule(
         "dilated",
         "every so-manieth key, counted from its own",
         lambda q, k, step: masks.dilated(q, k, step=int(step)),
-        (Number("step", 1, 16, 2),),
+        (RuleNumber("step", 1, 16, 2),),
     ),
     Rule(
         "random",
         "each key with this probability",
         lambda q, k, keep, seed: masks.random(q, k, keep=float(keep), seed=int(seed)),
-        (Number("keep", 0, 1, 0.7, is_share=True), Number("seed", 0, 9999, 0)),
+        (RuleNumber("keep", 0, 1, 0.7, is_share=True), RuleNumber("seed", 0, 9999, 0)),
     ),
     Rule(
         "wait-k",
         "the first keys, one more for each step",
         lambda q, k, lead: masks.wait(q, k, lead=int(lead)),
-        (Number("lead", 1, 64, 3),),
+        (RuleNumber("lead", 1, 64, 3),),
     ),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _RULES}

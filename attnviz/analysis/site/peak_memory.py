@@ -14,7 +14,7 @@ _one_at_a_time = Lock()  # there is one profiler in a process
 
 
 @dataclass(frozen=True)
-class Memory:
+class PeakMemory:
     """Bytes: the `peak` over a whole call; `alive` when the block named `mark` began, and the `late` peak from there on
     (both 0 where the call has no such block).
     """
@@ -24,7 +24,7 @@ class Memory:
     late: int = 0
 
 
-def peak_memory(call: Callable[[], object], *, mark: str = "") -> Memory:
+def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
     """Run `call` once and add up what it allocates. `mark` names a `torch.profiler.record_function` block in it."""
     from torch.profiler import ProfilerActivity, profile
 
@@ -40,7 +40,7 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> Memory:
             peak, late = max(peak, held), max(late, held) if marked else 0
         elif mark and event.name() == mark:
             marked, alive, late = True, held, held
-    return Memory(peak, alive, late)
+    return PeakMemory(peak, alive, late)
 
 
 def warm_up() -> None:

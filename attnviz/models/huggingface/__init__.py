@@ -4,7 +4,7 @@
     model = load("gpt2", device=torch.device("cpu"), dtype=torch.float32)
     model.trace("I love you.").attn("decoder_self", layer=2, head=5)
 
-A model is shown only after it was found to compute what transformers computes (`faithful`), or refused with a sentence.
+A model is shown only after it was found to compute what transformers computes (`parity`), or refused with a sentence.
 """
 
 from attnviz.models.huggingface.errors import ModelError

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.network import Batch, Network, Watch
-from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, Encoded
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
@@ -64,7 +64,7 @@ class GenerationRules:
         return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
 
 
-class Stepper:
+class CheckpointStepper:
     """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
 
     With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again.
@@ -101,7 +101,7 @@ class Stepper:
             self.cache.batch_select_indices(rows)
 
 
-def written(stepper: Stepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
+def written(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
     """Up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
@@ -112,21 +112,21 @@ def written(stepper: Stepper, prompt: Sequence[int], rules: GenerationRules, cou
 
 
 @dataclass(frozen=True)
-class Plan:
+class GenerationPlan:
     """How to step: `given` is fed first, token by token, whatever the model chooses; then its own choices, up to
     `count` of them. `encoded` are the source's tokens and record, where there is an encoder.
     """
 
-    given: Encoded
+    given: EncodedText
     count: int
     choose: Choose = likeliest
-    source: Encoded | None = None
+    source: EncodedText | None = None
     encoder: Recorder = field(default_factory=Recorder)
 
 
 @torch.inference_mode()
 def steps(
-    stepper: Stepper, text: CheckpointTokenizer, rules: GenerationRules, plan: Plan, info: RunInfo
+    stepper: CheckpointStepper, text: CheckpointTokenizer, rules: GenerationRules, plan: GenerationPlan, info: RunInfo
 ) -> Iterator[Step]:
     """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
     fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
@@ -146,9 +146,15 @@ def steps(
         fed = longer
 
 
-def _step(stepper: Stepper, plan: Plan, record: tuple[Recorder, Tensor, float], longer: Encoded, info: RunInfo) -> Step:
+def _step(
+    stepper: CheckpointStepper,
+    plan: GenerationPlan,
+    record: tuple[Recorder, Tensor, float],
+    longer: EncodedText,
+    info: RunInfo,
+) -> Step:
     recorder, logits, seconds = record
-    source = plan.source or Encoded((), "")
+    source = plan.source or EncodedText((), "")
     sentence = Sentence(
         source.tokens, longer.tokens, source.text, longer.text,
         first_row=0 if stepper.cache is None else len(longer.tokens) - 2,
@@ -165,10 +171,10 @@ def _step(stepper: Stepper, plan: Plan, record: tuple[Recorder, Tensor, float], 
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 
 
-def _first(encoded: Encoded, count: int) -> Encoded:
+def _first(encoded: EncodedText, count: int) -> EncodedText:
     """The first tokens of a text, and the text up to the last of them."""
     tokens = encoded.tokens[:count]
-    return Encoded(tokens, encoded.text[: max(token.end for token in tokens)])
+    return EncodedText(tokens, encoded.text[: max(token.end for token in tokens)])
 
 
 def _ids(said: Any, name: str) -> tuple[int, ...]:

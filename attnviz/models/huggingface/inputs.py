@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from attnviz.models.huggingface.generate import GenerationRules, Plan, Stepper, written
+from attnviz.models.huggingface.generate import CheckpointStepper, GenerationPlan, GenerationRules, written
 from attnviz.models.huggingface.network.network import Batch, Network, Watch, uses_segments
-from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, Encoded
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
@@ -37,18 +37,18 @@ class InputBuilder:
         mask = torch.tensor([[int(not self.text.is_pad(token)) for token in row] for row in rows])
         return replace(batch, mask=mask).to(self.network.device)
 
-    def singles(self, encoded: Sequence[Encoded]) -> list[Sentence]:
+    def singles(self, encoded: Sequence[EncodedText]) -> list[Sentence]:
         """An encoder's sentences, or pairs, padded to one length."""
         return [Sentence(src=each.tokens, src_text=each.text) for each in self._even(encoded)]
 
-    def prompts(self, encoded: Sequence[Encoded], count: int) -> list[Sentence]:
+    def prompts(self, encoded: Sequence[EncodedText], count: int) -> list[Sentence]:
         """A decoder's prompts, with up to `count` tokens written after a single one."""
         if count:
             encoded = [self._continued(encoded[0], self.room(encoded[0], count))]
         return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in self._even(encoded)]
 
     def translations(
-        self, encoded: Sequence[Encoded], targets: Sequence[str], max_tokens: int
+        self, encoded: Sequence[EncodedText], targets: Sequence[str], max_tokens: int
     ) -> tuple[list[Sentence], tuple[str, ...]]:
         """Sources and their targets, given or else written greedily; and notes on what was cut."""
         if targets:
@@ -62,24 +62,26 @@ class InputBuilder:
         rows = zip(self._even(encoded), self._even(given), cut, strict=True)
         return [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows], notes
 
-    def reading(self, rows: Sequence[Sequence[Token]], probe: Probe | None = None, *, cached: bool = True) -> Stepper:
+    def reading(
+        self, rows: Sequence[Sequence[Token]], probe: Probe | None = None, *, cached: bool = True
+    ) -> CheckpointStepper:
         """What writes targets for sources, which are read here, with the probe looking on."""
         src = self.batch(rows)
         memory = self.network.encode(src, Watch(probe or Chain(()), hidden=probe is not None))
-        return Stepper(self.network, memory, src_mask=src.mask, cached=cached)
+        return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached)
 
     def plan(
-        self, read: Encoded, taught: Encoded | None, *, new_tokens: int | None, choose: Choose, cached: bool
-    ) -> tuple[Stepper, Plan]:
+        self, read: EncodedText, taught: EncodedText | None, *, new_tokens: int | None, choose: Choose, cached: bool
+    ) -> tuple[CheckpointStepper, GenerationPlan]:
         """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
         if self.network.family == "decoder":
             count = 1 if taught else self.room(read, new_tokens or 0)
-            return Stepper(self.network, cached=cached), Plan(taught or read, count, choose)
+            return CheckpointStepper(self.network, cached=cached), GenerationPlan(taught or read, count, choose)
         count = 1 if taught else self.limit(read, new_tokens)
         stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
-        return stepper, Plan(taught or self.begun(), count, choose, read, encoder)
+        return stepper, GenerationPlan(taught or self.begun(), count, choose, read, encoder)
 
-    def taught(self, read: Encoded, tgt_in: Sequence[int]) -> Encoded:
+    def taught(self, read: EncodedText, tgt_in: Sequence[int]) -> EncodedText:
         """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
 
         Raises ValueError where they begin otherwise, or are more than the model has places for.
@@ -100,44 +102,46 @@ class InputBuilder:
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
-            return Writer(Stepper(self.network, cached=cached), begun, self.rules)
+            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules)
         stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
         begun = torch.tensor([self.begun().ids] * len(sentences), device=self.network.device)
         return Writer(stepper, begun, self.rules)
 
-    def begun(self) -> Encoded:
+    def begun(self) -> EncodedText:
         """What a target begins with, whatever the model would choose."""
         return self.text.continued(self._start(), self.rules.forced)
 
-    def given(self, tgt_text: str, max_tokens: int = MAX_TOKENS) -> Encoded:
+    def given(self, tgt_text: str, max_tokens: int = MAX_TOKENS) -> EncodedText:
         """A target that somebody else wrote, as the decoder is taught."""
         given = self.text.encode(tgt_text, limit=max_tokens)
         return replace(given, tokens=(*self._start().tokens, *given.tokens))
 
-    def limit(self, src: Encoded, wanted: int | None) -> int:
+    def limit(self, src: EncodedText, wanted: int | None) -> int:
         """Tokens that a target may have: room for any language, but an end to a model that repeats itself."""
         # A target that was cut is fed to its last token: what it begins with needs places too.
         places = max(1, self.text.max_tokens - len(self.begun().tokens))
         room = min(MAX_TOKENS, places, 2 * len(src.tokens) + 20)
         return room if wanted is None else max(1, min(wanted, room))
 
-    def room(self, prompt: Encoded, wanted: int) -> int:
+    def room(self, prompt: EncodedText, wanted: int) -> int:
         """Tokens that can be written after a prompt; one always can, as the last one written is not fed."""
         return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
 
-    def _continued(self, prompt: Encoded, count: int) -> Encoded:
-        return self.text.continued(prompt, written(Stepper(self.network), prompt.ids, self.rules, count), segment=1)
+    def _continued(self, prompt: EncodedText, count: int) -> EncodedText:
+        return self.text.continued(
+            prompt, written(CheckpointStepper(self.network), prompt.ids, self.rules, count), segment=1
+        )
 
-    def _translated(self, src: Encoded) -> Encoded:
+    def _translated(self, src: EncodedText) -> EncodedText:
         begun, stepper = self.begun(), self.reading([src.tokens])
         return self.text.continued(begun, written(stepper, begun.ids, self.rules, self.limit(src, None)))
 
-    def _start(self) -> Encoded:
+    def _start(self) -> EncodedText:
         assert self.rules.start is not None  # every encoder-decoder has one
         token = self.text.special(self.rules.start)
-        return Encoded((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
+        return EncodedText((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
 
-    def _even(self, encoded: Sequence[Encoded]) -> list[Encoded]:
+    def _even(self, encoded: Sequence[EncodedText]) -> list[EncodedText]:
         longest = max(len(each.tokens) for each in encoded)
         return [self.text.pad(each, longest) for each in encoded]
 

@@ -9,7 +9,7 @@ import torch
 from attnviz.models.huggingface.generate import GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Family, Network, Watch
-from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, Encoded
+from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import InputCheck, Texts
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
@@ -169,7 +169,7 @@ class HuggingFaceModel(Described):
             taught = self._scribe.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
             whole = self._scribe.given(tgt_text)
-            taught = Encoded(whole.tokens[:-1], whole.text)
+            taught = EncodedText(whole.tokens[:-1], whole.text)
         return self._steps(read, taught, cached, new_tokens, choose)
 
     @torch.inference_mode()
@@ -187,7 +187,7 @@ class HuggingFaceModel(Described):
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
-        written = self.text.continued(Encoded((), ""), ids)
+        written = self.text.continued(EncodedText((), ""), ids)
         return written.text, written.tokens
 
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
@@ -209,7 +209,7 @@ class HuggingFaceModel(Described):
 
     @torch.inference_mode()
     def _steps(
-        self, encoded: Encoded, taught: Encoded | None, cached: bool, new_tokens: int | None, choose: Choose
+        self, encoded: EncodedText, taught: EncodedText | None, cached: bool, new_tokens: int | None, choose: Choose
     ) -> Iterator[Step]:
         stepper, plan = self._scribe.plan(
             encoded, taught, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
@@ -217,7 +217,7 @@ class HuggingFaceModel(Described):
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
 
-    def _notes(self, encoded: Sequence[Encoded]) -> tuple[str, ...]:
+    def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
         """What was cut, and of which sentence."""
         first = _READ[self.family]
         both = ((about(first, each.notes), about("Second sentence", each.pair_notes)) for each in encoded)

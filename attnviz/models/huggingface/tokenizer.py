@@ -21,7 +21,7 @@ _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters 
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedText:
     """Tokens side by side; their offsets count in `text`, where a pair's sentences are joined by a space.
 
     `notes` say what was cut of the text, or of a pair's first sentence, `pair_notes` what of the second.
@@ -88,11 +88,11 @@ class CheckpointTokenizer:
             raise ModelError("The model's tokenizer marks the sentences of a pair in a way that attnviz does not know.")
         return any(marked)
 
-    def probe(self) -> tuple[Encoded, Encoded]:
+    def probe(self) -> tuple[EncodedText, EncodedText]:
         """Two sentences of different lengths, for comparing models."""
         return self._encoded(_PROBE[0]), self._encoded(_PROBE[1])
 
-    def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> Encoded:
+    def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
         """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1.
 
         Raises TextError when there is no room for the special tokens, and for a token that the model does not know.
@@ -105,7 +105,7 @@ class CheckpointTokenizer:
             )
         return encoded
 
-    def _encoded(self, text: str, pair: str | None = None, limit: int = MOST_TOKENS) -> Encoded:
+    def _encoded(self, text: str, pair: str | None = None, limit: int = MOST_TOKENS) -> EncodedText:
         limit = min(limit, self.max_tokens)
         room = limit - self._backend.num_special_tokens_to_add(pair is not None)
         if room < 1:
@@ -117,9 +117,9 @@ class CheckpointTokenizer:
         found = zip((note for _, note in cut), _cut(pieces, room), strict=True)
         notes = [tuple(note for note in both if note is not None) for both in found]
         whole: Encoding = self._backend.post_process(pieces[0], pieces[1] if len(pieces) > 1 else None, True)
-        return Encoded(self._tokens(whole, texts), " ".join(texts), *notes)
+        return EncodedText(self._tokens(whole, texts), " ".join(texts), *notes)
 
-    def pad(self, encoded: Encoded, length: int) -> Encoded:
+    def pad(self, encoded: EncodedText, length: int) -> EncodedText:
         """The same with `<pad>` tokens at its end."""
         missing, end = length - len(encoded.tokens), len(encoded.text)
         return replace(encoded, tokens=encoded.tokens + (self.padding(end),) * missing)
@@ -136,7 +136,7 @@ class CheckpointTokenizer:
         """A token that stands for no text, named."""
         return Token(self._tokenizer.convert_ids_to_tokens(id_) or f"<{id_}>", id_, at, at, is_special=True)
 
-    def continued(self, before: Encoded, ids: Iterable[int], *, segment: int = 0) -> Encoded:
+    def continued(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:
         """`before` with generated ids after it, their text and offsets included."""
         tokens, text, written = list(before.tokens), before.text, list(before.ids)
         decoded = self._finished(before)
@@ -154,9 +154,9 @@ class CheckpointTokenizer:
             token = _token(text, id_, (start, len(text)), segment)
             # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
             tokens.append(replace(token, starts_word=False) if unfinished else token)
-        return Encoded(tuple(tokens), text, before.notes)
+        return EncodedText(tuple(tokens), text, before.notes)
 
-    def _finished(self, before: Encoded) -> str:
+    def _finished(self, before: EncodedText) -> str:
         """What the tokens say, less bytes at their end that wait for the rest of their character."""
         if not (decoded := self._decoded(before.ids)).endswith(_UNFINISHED):
             return decoded

@@ -15,7 +15,7 @@ Read = Callable[[Name, Progress | None], Kept]
 
 
 @dataclass
-class _Place(Generic[Kept]):
+class _Slot(Generic[Kept]):
     """A name's place: empty until its model is loaded, locked while somebody loads it."""
 
     lock: Lock = field(default_factory=Lock)
@@ -40,7 +40,7 @@ class BoundedCache(Generic[Name, Kept]):
         if most < 1:
             raise ValueError(f"A shelf holds at least one model, not {most}.")
         self._read, self._most, self._size = read, most, size
-        self._places: OrderedDict[Name, _Place[Kept]] = OrderedDict()
+        self._places: OrderedDict[Name, _Slot[Kept]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
@@ -54,7 +54,7 @@ class BoundedCache(Generic[Name, Kept]):
         if read is None:
             raise ValueError(f"Nobody has said how {name!r} is made: give the shelf a `read`, or hand one in.")
         with self._lock:
-            place = self._places.setdefault(name, _Place())
+            place = self._places.setdefault(name, _Slot())
         if progress is not None and place.model is None and place.lock.locked():
             progress(0.0, UNDER_WAY)
         with place.lock:
@@ -72,7 +72,7 @@ class BoundedCache(Generic[Name, Kept]):
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
-    def _loaded(self, name: Name, place: _Place[Kept], load: Callable[[], Kept]) -> Kept:
+    def _loaded(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
         try:
             return load()
         except BaseException:
@@ -81,7 +81,7 @@ class BoundedCache(Generic[Name, Kept]):
                     del self._places[name]
             raise
 
-    def _keep(self, name: Name, place: _Place[Kept]) -> None:
+    def _keep(self, name: Name, place: _Slot[Kept]) -> None:
         self._places[name] = place  # it may have made room for others while this thread waited
         self._places.move_to_end(name)
         loaded = [other for other, kept in self._places.items() if kept.model is not None]

@@ -19,7 +19,7 @@ from attnviz.ui.address.widgets import select
 from attnviz.ui.masks.experiment import MaskExperiment, texts
 from attnviz.ui.masks.streaming import drawn_while_written
 from attnviz.views.masks.figures import moved_figure
-from attnviz.views.masks.next_tokens_table import Way, next_tokens_table
+from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
 from attnviz.views.terms import term
 
 NO_FUTURE = "at each step there is no future yet"
@@ -81,16 +81,16 @@ def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
     charts.numbers("says-next", lambda: _table(found, step))
 
 
-def _ways(found: BothWays, step: int) -> list[Way]:
+def _ways(found: BothWays, step: int) -> list[RunColumn]:
     shown = [
         [(display_token(token), chance) for token, chance in candidates]
         for candidates in (found.before, found.step_by_step, found.one_pass)
     ]
     ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step) if found.one_pass else "as in training"
     return [
-        Way("without this mask", "the model's own: both ways give the same", shown[0]),
-        Way("written step by step", NO_FUTURE, shown[1]),
-        Way("one pass over the whole target", ahead, shown[2]),
+        RunColumn("without this mask", "the model's own: both ways give the same", shown[0]),
+        RunColumn("written step by step", NO_FUTURE, shown[1]),
+        RunColumn("one pass over the whole target", ahead, shown[2]),
     ]
 
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Prefix(Protocol):
+class PrefixLike(Protocol):
     """What is printed of a prefix: see `attnviz.analysis.decoding.prefix_experiment.Prefix`."""
 
     @property
@@ -41,12 +41,12 @@ class Prefix(Protocol):
         ...
 
 
-def prefix_rows(prefixes: Sequence[Prefix]) -> str:
+def prefix_rows(prefixes: Sequence[PrefixLike]) -> str:
     """One block a prefix: the ids that went in, PyTorch's rows and ours, equal rows marked, and how far they differ."""
     return "<div class='prefix-blocks'>" + "".join(_block(prefix) for prefix in prefixes) + "</div>"
 
 
-def _block(prefix: Prefix) -> str:
+def _block(prefix: PrefixLike) -> str:
     ids = ", ".join(map(str, prefix.ids))
     columns = "".join(
         f"<div><h5>{name}</h5><pre>{_rows(rows, equal)}</pre></div>"

@@ -25,7 +25,7 @@ _OVER = "#e0662b"
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _StackPanel:
     """One stack's part of the table: deltas, what is allowed, their share of it and whether they break, each
     `(lines, positions)`; a record a line.
     """
@@ -75,17 +75,17 @@ def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, the
     return figure
 
 
-def _panel(records: Sequence[Mapping], labels: Sequence[str]) -> _Panel:
+def _panel(records: Sequence[Mapping], labels: Sequence[str]) -> _StackPanel:
     lines = [record for record in records if record["position"] == 0]
     shape = (len(lines), -1)
     deltas, allowed, shares, breaks = (
         np.array([record[name] for record in records], dtype=kind).reshape(shape)
         for name, kind in (("delta", float), ("allowed", float), ("share", float), ("breaks", bool))
     )
-    return _Panel(deltas, allowed, shares, breaks, lines, labels)
+    return _StackPanel(deltas, allowed, shares, breaks, lines, labels)
 
 
-def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
+def _cells(panel: _StackPanel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
     with np.errstate(divide="ignore"):
         powers = np.log10(panel.shares)
     shown = np.where(panel.deltas == 0, np.nan, np.clip(powers, LOWEST, HIGHEST))
@@ -110,7 +110,7 @@ def _cells(panel: _Panel, look: colour.Theme, *, scale: bool) -> go.Heatmap:
     )
 
 
-def _hover_texts(panel: _Panel) -> np.ndarray:
+def _hover_texts(panel: _StackPanel) -> np.ndarray:
     """`(lines, positions, 5)`: the place, the position, the difference, what is allowed, and the share of it."""
     texts = np.empty((*panel.deltas.shape, 5), dtype=object)
     texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
@@ -121,7 +121,7 @@ def _hover_texts(panel: _Panel) -> np.ndarray:
     return texts
 
 
-def _crosses(panel: _Panel) -> go.Scatter:
+def _crosses(panel: _StackPanel) -> go.Scatter:
     rows, columns = panel.breaks.nonzero()
     marker = {"symbol": "x-thin", "size": 4, "line": {"width": 1, "color": _OVER}}
     return go.Scatter(
@@ -135,7 +135,7 @@ def _crosses(panel: _Panel) -> go.Scatter:
     )
 
 
-def _label_axes(figure: go.Figure, column: int, panel: _Panel, *, most: int) -> None:
+def _label_axes(figure: go.Figure, column: int, panel: _StackPanel, *, most: int) -> None:
     """A label for each block of heads, in its middle; positions as tokens, at most so many."""
     blocks = [_block(line) for line in panel.lines]
     starts = [at for at, block in enumerate(blocks) if at == 0 or block != blocks[at - 1]]

@@ -10,7 +10,7 @@ MOST = 5
 
 
 @dataclass(frozen=True)
-class Way:
+class RunColumn:
     """A run's column: its name, what it is in a few words, and the likeliest tokens as (text, probability).
 
     Without candidates, every probability of the run is NaN.
@@ -21,7 +21,7 @@ class Way:
     candidates: Sequence[tuple[str, float]]
 
 
-def next_tokens_table(ways: Sequence[Way]) -> str:
+def next_tokens_table(ways: Sequence[RunColumn]) -> str:
     """A table with a group of two columns for each way. Every text is escaped here."""
     heads = "".join(
         f"<th scope='colgroup' colspan='2'><b>{term_if_known(way.name)}</b><small>{html.escape(way.says)}</small></th>"
@@ -31,7 +31,7 @@ def next_tokens_table(ways: Sequence[Way]) -> str:
     return f"<table class='next-tokens'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _cells(way: Way, place: int) -> str:
+def _cells(way: RunColumn, place: int) -> str:
     if not way.candidates:
         return "<td>NaN</td><td></td>" if place == 0 else "<td></td><td></td>"
     if place >= len(way.candidates):

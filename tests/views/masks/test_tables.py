@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from attnviz.text.glossary import MASKS, definition
-from attnviz.views.masks.next_tokens_table import Way, next_tokens_table
+from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
 from attnviz.views.masks.three_answers import three_answers
 from attnviz.views.terms import term, term_if_known
 
@@ -48,7 +48,7 @@ def test_an_answer_that_torch_refuses_is_told_as_refused() -> None:
 
 
 def test_next_tokens_stand_beside_each_other_as_text_with_what_each_column_is() -> None:
-    ways = [Way("one <b>", "says & does", [("<eos>", 0.75), ("b", 0.125)]), Way("none", "nothing", [])]
+    ways = [RunColumn("one <b>", "says & does", [("<eos>", 0.75), ("b", 0.125)]), RunColumn("none", "nothing", [])]
     drawn = next_tokens_table(ways)
     assert "one &lt;b&gt;" in drawn
     assert "says &amp; does" in drawn
