@@ -8,7 +8,7 @@ from inspect import signature
 import torch
 from torch import Tensor
 
-from attnviz.analysis.site.outcome import Outcome, outcome
+from attnviz.analysis.site.outcome import Outcome, Raised, outcome
 from attnviz.implementations.case import Case
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 
@@ -130,7 +130,7 @@ SKIPS: Mapping[str, Skip] = {
 }
 
 
-def skipped(name: str, case: Case) -> Outcome:
+def skipped(name: str, case: Case) -> Outcome | Raised:
     """What comes of one changed line on a case. Raises ValueError for a name that is not in `SKIPS`."""
     return outcome(SteppedAttention(case.weights, _skip(name).steps), case)
 

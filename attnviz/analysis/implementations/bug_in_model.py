@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.analysis.rerun import run_again
 from attnviz.analysis.site.case import site_module
-from attnviz.analysis.site.outcome import largest_change
+from attnviz.analysis.site.outcome import Raised, largest_change
 from attnviz.implementations.bugs.probe import BuggySites
 from attnviz.implementations.steps import AttentionSteps
 from attnviz.implementations.weights import SiteWeights
@@ -23,21 +23,20 @@ from attnviz.transformer.probe import Probe, Site
 @dataclass(frozen=True)
 class BugEffect:
     """max |Δ| of the logits on the target that was traced, and the translation with and without the bug; `cut` tokens
-    of it where one did not end by then (0: both did). An `error` is what torch raised; there is no translation then.
+    of it where one did not end by then (0: both did).
     """
 
     logits_change: float
     before: str
     after: str
     cut: int = 0
-    error: str = ""
 
 
 MOST = 64  # tokens: with a bug in force the whole prefix runs again at every step
 
 
 @torch.inference_mode()
-def bug_in_model(model: Translator, trace: Trace, steps: AttentionSteps, sites: Sequence[Site]) -> BugEffect:
+def bug_in_model(model: Translator, trace: Trace, steps: AttentionSteps, sites: Sequence[Site]) -> BugEffect | Raised:
     """Run `trace`'s first sentence with `steps` at `sites`, and let the model translate it with and without them."""
 
     def probe() -> BuggySites:
@@ -50,7 +49,7 @@ def bug_in_model(model: Translator, trace: Trace, steps: AttentionSteps, sites: 
         after, after_cut = _written(model, trace, probe())
         return BugEffect(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
-        return BugEffect(float("nan"), before, "", error=f"{type(error).__name__}: {error}")
+        return Raised.by(error)
 
 
 @dataclass

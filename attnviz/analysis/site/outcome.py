@@ -12,22 +12,31 @@ from attnviz.implementations.weights import Attention
 SEEN = 1e-3  # a change of a weight that the eye can find on a map
 
 
+@dataclass(frozen=True)
+class Raised:
+    """What torch or Python raised in place of a result: the exception's type and text."""
+
+    error: str
+
+    @classmethod
+    def by(cls, error: Exception) -> "Raised":
+        """As an interpreter prints it."""
+        return cls(f"{type(error).__name__}: {error}")
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Output and weights, `(batch, q_len, d_model)` and `(batch, heads, q_len, k_len)`, beside the right ones; both are
-    None where there is an `error`, the exception's type and text.
-    """
+    """Output and weights, `(batch, q_len, d_model)` and `(batch, heads, q_len, k_len)`, beside the right ones."""
 
-    output: Tensor | None
-    attn: Tensor | None
+    output: Tensor
+    attn: Tensor
     right_output: Tensor
     right_attn: Tensor
-    error: str = ""
 
     @property
     def same_shape(self) -> bool:
         """Whether a look at the output's shape would pass."""
-        return self.output is not None and self.output.shape == self.right_output.shape
+        return self.output.shape == self.right_output.shape
 
     @property
     def output_change(self) -> float:
@@ -42,17 +51,20 @@ class Outcome:
     @property
     def row_sums(self) -> tuple[float, float]:
         """Smallest and largest sum of a row of weights, rows with NaN left out; NaN where there are no others."""
-        if self.attn is None:
-            return float("nan"), float("nan")
         sums = self.attn.sum(dim=-1)
         sums = sums[~sums.isnan()]
         return (float(sums.min()), float(sums.max())) if sums.numel() else (float("nan"), float("nan"))
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether its maps can be laid beside the right ones."""
+        return self.attn.shape == self.right_attn.shape
 
     def shows_at(self, head: int) -> int:
         """The sentence of the batch on which a head's map shows the damage: the first one if it does there, otherwise
         the one that changed most.
         """
-        if self.attn is None or self.attn.shape != self.right_attn.shape:
+        if not self.has_maps:
             return 0
         change = (self.attn - self.right_attn)[:, head].nan_to_num(torch.inf).abs().flatten(start_dim=1).amax(dim=1)
         return 0 if float(change[0]) > SEEN or float(change.max()) <= SEEN else int(change.argmax())
@@ -66,12 +78,13 @@ def largest_change(one: Tensor | None, other: Tensor | None) -> float:
 
 
 @torch.inference_mode()
-def outcome(attention: Attention, case: Case) -> Outcome:
+def outcome(attention: Attention, case: Case) -> Outcome | Raised:
     """Run an attention on a case, and the right one beside it."""
     right_output, right_attn = right(case)(*case.call)
     assert right_attn is not None  # the stepped attention always has its weights
     try:
         output, attn = attention(*case.call)
     except (RuntimeError, TypeError, ValueError) as error:
-        return Outcome(None, None, right_output, right_attn, f"{type(error).__name__}: {error}")
+        return Raised.by(error)
+    assert attn is not None  # what is looked at here always has its weights
     return Outcome(output, attn, right_output, right_attn)

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.analysis.implementations.bug_in_model import BugEffect, bug_in_model
-from attnviz.analysis.site.outcome import outcome
+from attnviz.analysis.site.outcome import Raised, outcome
 from attnviz.implementations.bugs.bug import Bug, right
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
@@ -68,7 +68,7 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
         found = _in_model(
             (bench.trace.model_id, *bench.request.to_params().values(), view.bug, *_where(view)), bench, view
         )
-    if found.error:
+    if isinstance(found, Raised):
         st.code(found.error, language=None, wrap_lines=True)
         return
     st.text(f"without: {display(found.before)}\nwith:    {display(found.after)}")
@@ -82,7 +82,7 @@ def _where(view: ImplementationsState) -> tuple[str, ...]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect:
+def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect | Raised:
     sites = [site for site in _bench.trace.calls if _within(site, _view)]
     return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, sites)
 

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 from torch import Tensor
 
-from attnviz.analysis.site.outcome import Outcome, largest_change
+from attnviz.analysis.site.outcome import Outcome, Raised, largest_change
 from attnviz.ui import charts
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
@@ -14,9 +14,9 @@ from attnviz.views.terms import term
 SENTENCES = ("first sentence", "second sentence")
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: Outcome | Raised) -> str:
     """An outcome in a few words."""
-    if outcome.error:
+    if isinstance(outcome, Raised):
         return "raises " + outcome.error.split(":")[0]
     if math.isnan(outcome.output_change):
         return "silent: NaN"
@@ -25,15 +25,15 @@ def verdict(outcome: Outcome) -> str:
     return f"silent: output off by {outcome.output_change:.2g}"
 
 
-def damage(bench: SiteExperiment, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+def damage(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
     """The exception as torch words it, or numbers and the map beside the right one."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)
 
 
-def numbers(outcome: Outcome) -> None:
+def numbers(outcome: Outcome | Raised) -> None:
     """The exception as torch words it, or how far output, weights and row sums are from right."""
-    if outcome.error:
+    if isinstance(outcome, Raised):
         st.code(outcome.error, language=None, wrap_lines=True)
         return
     low, high = outcome.row_sums
@@ -43,18 +43,18 @@ def numbers(outcome: Outcome) -> None:
         f"weights of all heads <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
         f"{term('row sums')} <b>{_sums(low, high)}</b>",
     )
-    if not has_maps(outcome):
+    if not outcome.has_maps:
         st.caption("The weights have another shape, so that there is no map to lay beside the right one.")
 
 
-def has_maps(outcome: Outcome) -> bool:
+def has_maps(outcome: Outcome | Raised) -> bool:
     """Whether there is a map to lay beside the right one."""
-    return outcome.attn is not None and outcome.attn.shape == outcome.right_attn.shape
+    return isinstance(outcome, Outcome) and outcome.has_maps
 
 
-def maps(bench: SiteExperiment, outcome: Outcome, head: int, *, own_sizes: bool = False) -> None:
+def maps(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
     """The map beside the right one, and their difference; nothing where there is no map."""
-    if outcome.attn is None or not has_maps(outcome):
+    if isinstance(outcome, Raised) or not outcome.has_maps:
         return
     item = outcome.shows_at(head)
     wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
@@ -73,8 +73,8 @@ def fact_line(*parts: str) -> None:
     st.html(f"<div class='facts'>{''.join(f'<span>{part}</span>' for part in parts)}</div>")
 
 
-def _moved(found: Tensor | None, right: Tensor) -> str:
-    if found is None or found.shape != right.shape:
+def _moved(found: Tensor, right: Tensor) -> str:
+    if found.shape != right.shape:
         return "of another shape"
     nans = int(found.isnan().sum())
     if nans:
