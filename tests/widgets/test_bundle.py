@@ -1,6 +1,7 @@
 """Scripts are joined as a browser's modules would run, and what cannot be joined is refused by name."""
 
 import json
+import re
 
 import pytest
 
@@ -117,3 +118,16 @@ def test_styles_come_in_the_order_in_which_the_widget_names_them() -> None:
 def test_another_version_has_another_digest() -> None:
     sources = [bundle.Source("", style, module) for style in ("", "a {}") for module in ("{}", "{ a: 1 }")]
     assert len({source.digest for source in sources}) == 4
+
+
+NAMED = re.compile(r"(?<![\w./])((?:attnviz|shared|base)/[\w/]+\.(?:py|js|css|html))")
+
+
+def test_files_that_comments_name_are_there() -> None:
+    root = bundle.WIDGETS.parents[1]
+    for file in bundle.WIDGETS.rglob("*.*"):
+        if file.suffix not in {".js", ".css", ".html"}:
+            continue
+        named = NAMED.findall(file.read_text(encoding="utf-8"))
+        missing = [path for path in named if not (root / path).exists() and not (bundle.WIDGETS / path).exists()]
+        assert not missing, f"{file} names {missing}"
