@@ -1,8 +1,8 @@
 // The active row as bars with exact numbers and their sum.
 
-import { exactText, isolated, rowName } from "../../shared/js/text.js";
 import { explained } from "../../shared/js/definitions.js";
 import { element, put } from "../../shared/js/elements.js";
+import { exactText, isolated, rowName } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { mapName, rangeOf } from "./map/tiles.js";
 import { BLIND_TEXT, blindness, topKeys } from "./subject.js";

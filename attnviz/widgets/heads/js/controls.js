@@ -1,10 +1,10 @@
 // Tabs, switches and lists above the maps, and the legend below them.
 
-import { exactText } from "../../shared/js/text.js";
 import { range } from "../../shared/js/cells.js";
 import { explained } from "../../shared/js/definitions.js";
 import { button, put } from "../../shared/js/elements.js";
 import { fillSelect } from "../../shared/js/lists.js";
+import { exactText } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { chooseKind } from "./choice.js";
 import { isPinned } from "./map/tiles.js";

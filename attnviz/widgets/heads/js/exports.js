@@ -1,7 +1,7 @@
 // PNG, SVG and CSV of what is drawn, made in the browser from the exact numbers; the whole trace comes from Python.
 
-import { exactText, siteName } from "../../shared/js/text.js";
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { exactText, siteName } from "../../shared/js/text.js";
 import { figureNotes, scaleImage } from "./controls.js";
 import { drawTiles, titleOf } from "./map/focus.js";
 import { drawLabels } from "./map/labels.js";

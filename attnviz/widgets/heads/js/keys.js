@@ -1,7 +1,7 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
-import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { clamp } from "../../shared/js/cells.js";
+import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { choose, chooseKind, overHeads, overLayers, togglePin } from "./choice.js";
 import { closeHelp, toggleHelp } from "./help.js";
 import { panBy, zoomBy } from "./map/zoom.js";

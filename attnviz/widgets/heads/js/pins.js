@@ -1,8 +1,8 @@
 // Heads that are pinned, and what is done with them.
 
-import { siteName } from "../../shared/js/text.js";
 import { explained } from "../../shared/js/definitions.js";
 import { button, element } from "../../shared/js/elements.js";
+import { siteName } from "../../shared/js/text.js";
 import { choose, togglePin } from "./choice.js";
 import { pinName } from "./map/tiles.js";
 

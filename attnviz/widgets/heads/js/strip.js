@@ -1,7 +1,7 @@
 // The sentences on top: the keys that the active row looks at are shaded, the row's own token is ringed.
 
-import { exactText } from "../../shared/js/text.js";
 import { element } from "../../shared/js/elements.js";
+import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { choose } from "./choice.js";
 import { rangeOf } from "./map/tiles.js";

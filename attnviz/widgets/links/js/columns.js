@@ -1,8 +1,8 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
-import { rowName } from "../../shared/js/text.js";
 import { element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
+import { rowName } from "../../shared/js/text.js";
 import { paintActive } from "./hover.js";
 import { activeToken, tokenOf } from "./lines.js";
 import { paintStrokes } from "./strokes.js";

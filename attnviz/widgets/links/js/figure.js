@@ -1,8 +1,8 @@
 // The same picture for files: both columns whole, whatever part of them is on the screen.
 
-import { rowName, siteName } from "../../shared/js/text.js";
 import { shortened } from "../../shared/js/canvas_pen.js";
 import { tagged } from "../../shared/js/svg_pen.js";
+import { rowName, siteName } from "../../shared/js/text.js";
 import { notesOf } from "./hover.js";
 import { activeToken, eachLine } from "./lines.js";
 import { canvasStrokes, strokeLines } from "./strokes.js";

@@ -1,8 +1,8 @@
 // The token that is looked at: the tokens at the other end of its lines are shaded, and its largest weights are listed.
 
-import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { element, put } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
+import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
 import { paintStrokes } from "./strokes.js";
 

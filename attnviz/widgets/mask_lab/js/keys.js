@@ -1,8 +1,8 @@
 // Everything with the keyboard: the painter's cursor walks the masked scores.
 
+import { ARROWS, range } from "../../shared/js/cells.js";
 import { announce } from "../../shared/js/live_region.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
-import { ARROWS, range } from "../../shared/js/cells.js";
 import { RULE_HINT, colCells, rowCells, stateOf } from "./cells.js";
 import { drawMaps } from "./draw.js";
 import { bake, invertPaint, paintCells, togglePart } from "./paint.js";

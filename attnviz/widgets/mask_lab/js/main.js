@@ -1,8 +1,8 @@
 // What arrives, and whose edit holds.
 
-import { rowName } from "../../shared/js/text.js";
 import { range } from "../../shared/js/cells.js";
 import { mount } from "../../shared/js/mount.js";
+import { rowName } from "../../shared/js/text.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";

@@ -1,7 +1,7 @@
 // Painting: cells hidden and shown by hand, drawn at once and told to Python.
 
-import { announce } from "../../shared/js/live_region.js";
 import { range } from "../../shared/js/cells.js";
+import { announce } from "../../shared/js/live_region.js";
 import { SETTLE_MS } from "../../shared/js/store.js";
 import { RULE_HINT, mayAttend } from "./cells.js";
 import { textOf } from "./painting.js";

@@ -1,7 +1,7 @@
 // What each of the four maps is: its title, its numbers and its colours.
 
-import { exactText } from "../../shared/js/text.js";
 import { range } from "../../shared/js/cells.js";
+import { exactText } from "../../shared/js/text.js";
 import { mix, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { columnsOf } from "./layout.js";
 import { largestFinite } from "./payload.js";

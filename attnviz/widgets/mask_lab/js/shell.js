@@ -1,9 +1,9 @@
 // The component's fixed parts, built once for each place in the page. What its words mean is said by the page.
 
-import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { range } from "../../shared/js/cells.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
+import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { EXPORTS } from "./exports.js";
 import { LAB_KEYS, watchLabKeys } from "./keys.js";
 import { bake, invertPaint, paintCells } from "./paint.js";

@@ -1,8 +1,8 @@
 // The query tokens, and the key tokens with the weights that the query gives them; either can be chosen.
 
-import { isolated, rowName, shortText } from "../../shared/js/text.js";
 import { element, showWithin } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
+import { isolated, rowName, shortText } from "../../shared/js/text.js";
 
 export function paintLists(app) {
   const { header } = app.payload;

@@ -1,9 +1,9 @@
 // One query and one key, number by number: who does what (shared/js/store.js, base/js/mount.js).
 
 import { tab } from "../../base/js/mount.js";
+import { AT_ONCE, START, settle } from "./dot_product.js";
 import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
-import { AT_ONCE, START, settle } from "./dot_product.js";
 
 export default tab({
   start: START,

@@ -1,16 +1,16 @@
 // The component's fixed parts, and how all of it is painted.
 
-import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
 import { fillSelect, numbered, select } from "../../shared/js/lists.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
+import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { paintCells, paintElement, rangesText, watchCells } from "./cells.js";
+import { pairOf } from "./dot_product.js";
 import { paintLists } from "./lists.js";
 import { paintSteps, stepsOf } from "./steps.js";
-import { pairOf } from "./dot_product.js";
 
 const WHY =
   "How this weight comes about: each number of the query times the same number of the key, added up, scaled, and made " +

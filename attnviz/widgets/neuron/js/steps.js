@@ -1,8 +1,8 @@
 // From the products to the weight, a line a step.
 
-import { exactText, shortText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { exactText, shortText } from "../../shared/js/text.js";
 
 export function stepsOf(app) {
   const { pair, view } = app;

@@ -1,8 +1,8 @@
 // What this step would write next, what it chose, and whether the teacher agrees; in a beam, the sentences kept alive.
 
-import { exactText, isolated, percentText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { exactText, isolated, percentText } from "../../shared/js/text.js";
 import { goTo } from "./choice.js";
 
 const BESIDE_BEAM = 4;

@@ -1,7 +1,7 @@
 // PNG and SVG of the maps, CSV of the rows so far, made in the browser from the numbers it has.
 
-import { siteName } from "../../shared/js/text.js";
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { siteName } from "../../shared/js/text.js";
 import { isWaiting } from "./choice.js";
 import { rowTexts, stackedHeight } from "./layout.js";
 import { drawMaps } from "./maps.js";

@@ -1,7 +1,7 @@
 // The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
 
-import { exactText, rowName, siteName } from "../../shared/js/text.js";
 import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { exactText, rowName, siteName } from "../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";
 import { mapOf } from "./payload.js";

@@ -1,8 +1,8 @@
 // The left side: one pass over the whole target, a row a position. A click on a row goes to that step.
 
-import { exactText, percentText, shortText } from "../../shared/js/text.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element, showWithin } from "../../shared/js/elements.js";
+import { exactText, percentText, shortText } from "../../shared/js/text.js";
 import { goTo } from "./choice.js";
 
 const HEADING = 26; // pixels of the table's, which stays while its rows scroll

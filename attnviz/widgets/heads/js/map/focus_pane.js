@@ -1,10 +1,10 @@
 // The pane on the right: tools, pinned heads, the maps, the bars of a row, the legend.
 
-import { ZOOM_STEP } from "../../../shared/js/zoom.js";
 import { explained } from "../../../shared/js/definitions.js";
 import { exportMenu } from "../../../shared/js/downloads.js";
 import { button, element, group } from "../../../shared/js/elements.js";
 import { select } from "../../../shared/js/lists.js";
+import { ZOOM_STEP } from "../../../shared/js/zoom.js";
 import { choose, overHeads, overLayers, togglePin } from "../choice.js";
 import { EXPORTS } from "../exports.js";
 import { compareButtons } from "../pins.js";

@@ -1,7 +1,7 @@
 // The pointer on the maps: hover says the exact weight, a click pins a row, a drag zooms, a double click zooms out.
 
-import { exactText, isolated, rowName } from "../../../shared/js/text.js";
 import { element } from "../../../shared/js/elements.js";
+import { exactText, isolated, rowName } from "../../../shared/js/text.js";
 import { placeTip } from "../../../shared/js/tip.js";
 import { choose } from "../choice.js";
 import { cellAt, rowAt } from "./geometry.js";

@@ -1,7 +1,7 @@
 // Zooming into the maps of the kind in focus: by a dragged box, by keys, by the words in the legend.
 
-import { scaled, startingAt } from "../../../shared/js/zoom.js";
 import { clamp } from "../../../shared/js/cells.js";
+import { scaled, startingAt } from "../../../shared/js/zoom.js";
 import { choose } from "../choice.js";
 import { topKeys } from "../subject.js";
 import { focusOf } from "./tiles.js";

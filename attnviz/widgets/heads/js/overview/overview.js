@@ -1,8 +1,8 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
-import { shortText, siteName } from "../../../shared/js/text.js";
 import { pooledByMax } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
+import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../../shared/js/theme.js";
 import { choose, togglePin } from "../choice.js";
 import { thumbOf } from "../maps.js";
