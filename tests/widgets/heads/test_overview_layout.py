@@ -62,7 +62,7 @@ def test_a_step_goes_to_the_neighbour_and_stops_at_the_edge(layout) -> None:
     act = """(given) => {
       const app = laid(given);
       const walk = (layer, head, step) => neighbour({ ...app, view: { layer, head } }, step);
-      const steps = [[1, 0], [-1, 0], [0, 1]].map((step) => walk(0, 0, step));
+      const steps = [[0, 1], [0, -1], [1, 0]].map((step) => walk(0, 0, step));
       return [app.layout.turned ?? false, ...steps, walk("mean", "mean", [1, 1])];
     }"""
     turned, right, left, down, corner = layout(act, [3, 3, [400, 400], "layout", None])

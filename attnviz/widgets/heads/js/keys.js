@@ -1,6 +1,6 @@
 // Everything has a key. The keys work wherever the component has the focus, and where nothing else on the page has it.
 
-import { clamp } from "../../shared/js/cells.js";
+import { ARROWS, clamp } from "../../shared/js/cells.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { choose, chooseKind, overHeads, overLayers, togglePin } from "./choice.js";
 import { closeHelp, toggleHelp } from "./help.js";
@@ -8,7 +8,6 @@ import { panBy, zoomBy } from "./map/zoom.js";
 import { zoomWith } from "./map/zoom_window.js";
 import { neighbour } from "./overview/layout.js";
 
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const OWN_KEYS =
   "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
@@ -76,8 +75,8 @@ function rowAction(app, step) {
 }
 
 // Up and down to another row; left and right where the map is zoomed.
-function shiftAction(app, [dx, dy]) {
-  return dy ? rowAction(app, dy) : app.view.zoom ? () => panBy(app, dx) : null;
+function shiftAction(app, [down, right]) {
+  return down ? rowAction(app, down) : app.view.zoom ? () => panBy(app, right) : null;
 }
 
 function walk(app, direction) {

@@ -70,14 +70,14 @@ function dense(w, height) {
 }
 
 // The site one step away on the grid, or the same one at its edge.
-export function neighbour(app, [dx, dy]) {
+export function neighbour(app, [down, right]) {
   const { rows } = app.layout;
   const { layer, head } = app.view;
   for (let y = 0; y < rows.length; y++) {
     const x = rows[y].findIndex(([l, h]) => l === layer && h === head);
     if (x < 0) continue;
-    const row = rows[Math.max(0, Math.min(rows.length - 1, y + dy))];
-    return row[Math.max(0, Math.min(row.length - 1, x + dx))];
+    const row = rows[Math.max(0, Math.min(rows.length - 1, y + down))];
+    return row[Math.max(0, Math.min(row.length - 1, x + right))];
   }
   return rows[0][0];
 }
