@@ -99,8 +99,8 @@ def test_nothing_overlaps(visitor, settled, size: tuple[int, int]) -> None:
     bar = page.locator(".st-key-top-bar")
     columns = bar.locator("[data-testid='stColumn']:not(:has([data-testid='stColumn']))")
     # All at one moment: a field still finds its width while the page settles.
-    boxes = columns.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
-    boxes = [box for box in (*boxes, picture(page).bounding_box()) if box and box["width"]]
+    boxes = columns.or_(picture(page)).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    boxes = [box for box in boxes if box["width"]]
     assert len(boxes) > 5
     for index, one in enumerate(boxes):
         for other in boxes[index + 1 :]:
