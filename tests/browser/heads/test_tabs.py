@@ -77,3 +77,11 @@ def test_nothing_overlaps(visitor, settled, tab: str, width: int, height: int) -
             across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
             down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
             assert min(across, down) <= 1, (one, other)
+
+
+def test_the_whole_models_last_layer_is_not_cut_off(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=model")
+    cut = picture.locator(".mini-body").evaluate(
+        "(body) => body.querySelector('canvas').offsetHeight - body.clientHeight"
+    )
+    assert cut <= 0

@@ -42,6 +42,7 @@ export function paint(app, began) {
   paintChoices(app);
   parts.title.textContent = `${header.title}: every head`;
   parts.question.textContent = header.question;
+  parts.note.textContent = [...notesOf(app), HINT].join(" · "); // first, for it takes room
   app.layout = layoutOf(app, [parts.body.clientWidth, parts.body.clientHeight]);
   const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, devicePixelRatio]);
   if (app.paintedKey !== key) {
@@ -50,7 +51,6 @@ export function paint(app, began) {
     paintMiniatures(app, canvasPen(context, app.theme), context);
   }
   paintCells(app);
-  parts.note.textContent = [...notesOf(app), HINT].join(" · ");
   parts.canvas.setAttribute(
     "aria-label",
     `${header.title} of ${header.shape[0]} layers with ${header.shape[1]} heads. ${parts.note.textContent}`,
