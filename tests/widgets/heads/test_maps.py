@@ -9,7 +9,7 @@ import torch
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.selection import EagerMaps
 from attnviz.views import colour
-from attnviz.widgets.heads.payload import eight_bit, heads_payload
+from attnviz.widgets.heads.payload import heads_payload
 from attnviz.widgets.wire import Payload
 from tests.widgets.heads import heads_app
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -60,7 +60,7 @@ def test_maps_masks_thumbnails_and_labels_arrive_as_they_were(payload_script, n,
         assert kind["cols"] == [col.text for col in maps.cols]
         assert kind["rowTokens"] == [list(row.tokens) for row in maps.rows]
         assert kind["isPooled"] == (max(maps.attn.shape[2:]) > 64)
-        assert kind["thumbs"] == eight_bit(maps.attn.numpy()).ravel().tolist()
+        assert kind["thumbs"] == maps.thumbnails(64).flatten().tolist()
         seen = None if maps.mask.all() else maps.mask.flatten().int().tolist()
         assert kind["masks"] == seen
         assert len(kind["exact"]) == (LAYERS * HEADS if budget else maps is shown["encoder_self"])
@@ -106,7 +106,7 @@ def test_a_head_and_every_mean_are_pythons(maps_script, kind: str) -> None:
         assert mask is None or mask == maps.visible(layer, head).int().flatten().tolist()
 
 
-def with_masks_of_its_own() -> dict[str, Maps]:
+def with_masks_of_its_own() -> dict[str, EagerMaps]:
     """Each layer and head sees other keys; in one of them row 2 sees none, and row 4 in none at all."""
     random = torch.Generator().manual_seed(1)
     mask = torch.rand(LAYERS, HEADS, 5, 6, generator=random) < 0.6
@@ -114,9 +114,8 @@ def with_masks_of_its_own() -> dict[str, Maps]:
     scores = torch.randn(mask.shape, generator=random).masked_fill(~mask, float("-inf"))
     attn = scores.softmax(-1).nan_to_num()
     rows = tuple(RowLabel(f"in{i}", f"out{i}", (i,)) for i in range(5))
-    return {
-        "decoder_self": EagerMaps("decoder_self", attn, mask, rows, tuple(ColLabel(f"k{i}", (i,)) for i in range(6)))
-    }
+    cols = tuple(ColLabel(f"k{i}", (i,)) for i in range(6))
+    return {"decoder_self": EagerMaps("decoder_self", mask, rows, cols, attn=attn)}
 
 
 def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script) -> None:
@@ -137,6 +136,6 @@ def test_a_map_that_is_still_on_its_way_is_drawn_from_its_thumbnail(maps_script)
 
 
 def test_the_header_says_where_the_blobs_lie() -> None:
-    header, blobs = unpack(payload_of(heads_app.maps()))
+    header, blobs = payload_of(heads_app.maps())
     offsets = [entry["offset"] for entry in header["exact"]] + [kind["overview"]["offset"] for kind in header["kinds"]]
     assert all(offset % 4 == 0 and offset < len(blobs) for offset in offsets)

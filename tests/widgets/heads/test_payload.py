@@ -145,7 +145,7 @@ def test_a_short_sentence_s_overview_costs_at_most_1_15_bytes_a_cell():
 @pytest.mark.parametrize("length", [65, 100, 127, 256])
 def test_pooling_keeps_the_largest_weight_of_each_block(length):
     maps = shown(shape=(1, 1, length, 3))
-    header, blobs = unpack(payload({"cross": maps}, view=VIEW | {"layer": 0, "head": 0}))
+    header, blobs = payload({"cross": maps}, view=VIEW | {"layer": 0, "head": 0})
     overview = header["kinds"][0]["overview"]
     assert (overview["height"], overview["width"]) == (64, 3)
     pooled = np.frombuffer(blobs, np.uint8, 64 * 3, overview["offset"]).reshape(64, 3)

@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from attnviz.widgets.heads.payload import eight_bit
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -40,14 +39,6 @@ def test_pooling_keeps_what_is_farthest_from_zero(cells, shape, size) -> None:
     expected = pooled(data, min(size[0], shape[0]), min(size[1], shape[1]))
     assert (rows, cols) == expected.shape
     assert np.array_equal(np.float32(values).reshape(rows, cols), expected)
-
-
-def test_thumbnails_are_pooled_alike_in_python_and_in_the_browser(cells) -> None:
-    attn = DRAWS.random((1, 1, 130, 71))
-    ours = eight_bit(attn)[0, 0]
-    data = np.rint(attn[0, 0] * 255).astype(int).ravel().tolist()
-    act = "({ pooledByMax }, data) => [...pooledByMax(Uint8Array.from(data), [130, 71], [64, 64]).data]"
-    assert cells(act, data) == ours.ravel().tolist()
 
 
 def test_a_mean_is_numpys_and_a_row_that_sees_nothing_does_not_count(cells) -> None:
