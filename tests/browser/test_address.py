@@ -149,6 +149,24 @@ def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_
     assert entries(page) == start + 4
 
 
+def test_back_pressed_faster_than_a_page_runs_ends_where_it_leads_to(page: Page, settled: Callable) -> None:
+    page.goto(LINK)
+    settled(page)
+    first, start = page.url, entries(page)
+    for name in PAGES[1:]:
+        to_page(page, settled, name)
+    for pause in (150, 300, 20, 0):  # milliseconds: a run has begun, and its page is left again
+        page.evaluate("history.back()")
+        page.wait_for_timeout(pause)
+    expect(page.locator("[data-attnviz-painted]")).to_have_class(re.compile("avz"))
+    settled(page)
+    expect(page).to_have_url(first)
+    assert focus(page) == ("decoder_self", "2", "3")
+    assert entries(page) == start + 4
+    to_page(page, settled, "Masks")  # and a choice changes the page as before
+    assert focus(page)[-2:] == ("2", "3")
+
+
 def test_a_parameter_belongs_to_one_page_and_waits_there(page: Page, settled: Callable) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
     settled(page)
