@@ -2,13 +2,16 @@
 
 Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
 where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
-not sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one.
+not sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one. What a
+button saves is forgotten by Streamlit at the end of anybody's next run, perhaps before the browser has fetched it; here
+it is kept a while.
 
-Streamlit offers no place for either, so that both are set into its classes, here and nowhere else; its version is
+Streamlit offers no place for these, so that all are set into its classes, here and nowhere else; its version is
 pinned, and `missing` says what another one no longer has.
 """
 
 import math
+import time
 from functools import wraps
 from typing import Any
 
@@ -16,12 +19,14 @@ import streamlit
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
+KEPT = 10  # seconds at least that what nobody's page offers any more can still be saved
 _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
 _LOG = get_logger(__name__)
 # What is replaced, and what the replacements read.
@@ -31,6 +36,10 @@ _USED = {
     NumberInputSerde: ("deserialize", "value"),
     MemoryUploadedFileManager: ("add_file", "remove_session_files", "_total_bytes"),
     UploadedFileRec: ("file_id", "name", "type", "data"),
+    MediaFileManager: (
+        *("remove_orphaned_files", "_remove_orphaned_deferred_callables", "_drop_deferred_id"),
+        *("_files_by_session_and_coord", "_deferred_callables"),
+    ),
     AppSession: ("_handle_clear_cache_request",),
 }
 
@@ -46,6 +55,8 @@ def install() -> None:
         WStates.__getitem__ = _readable_only(WStates.__getitem__)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
         NumberInputSerde.deserialize = _finite_only(NumberInputSerde.deserialize)
+        MediaFileManager.remove_orphaned_files = _seldom(MediaFileManager.remove_orphaned_files)
+        MediaFileManager._remove_orphaned_deferred_callables = _remove_what_was_orphaned_before  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
 
 
@@ -112,6 +123,30 @@ def _within_room(add: Any) -> Any:
 def replace_content(file: UploadedFileRec) -> UploadedFileRec:
     """A file's name without what it held."""
     return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
+
+
+def _seldom(sweep: Any) -> Any:
+    """Forget what nobody's page offers any more, but not at the end of every run of every visitor."""
+
+    @wraps(sweep)
+    def guarded(files: MediaFileManager) -> None:
+        if time.monotonic() - vars(files).get("swept", -math.inf) >= KEPT:
+            vars(files)["swept"] = time.monotonic()
+            sweep(files)
+
+    return guarded
+
+
+def _remove_what_was_orphaned_before(files: MediaFileManager) -> None:
+    """Forget what makes a file for a button when no page has had that button for two sweeps.
+
+    While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
+    """
+    offered = {file for places in files._files_by_session_and_coord.values() for file in places.values()}
+    orphans = files._deferred_callables.keys() - offered
+    for file in orphans & vars(files).get("orphans", set()):
+        files._drop_deferred_id(file)
+    vars(files)["orphans"] = orphans
 
 
 def _for_nobody(session: AppSession) -> None:
