@@ -15,8 +15,8 @@ def is_back_or_forward() -> bool:
 
 
 # Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
-# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the next
-# page's choices in its address. Until something is chosen, only Back and Forward change the page.
+# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
+# next page's choices in its address. Until something is chosen, only Back and Forward change the page.
 _HELD = """<script>
 if (!window.attnvizHeld) {
   const push = history.pushState;

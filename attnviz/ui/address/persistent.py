@@ -49,8 +49,8 @@ class _Memory:
 
     `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `way` is
     the one link of a page that says more than the session does; `waits` holds the address back until the new model
-    has said what it has. `aside` are the texts, by page and name, that the model in force has no use for: it may be the
-    next one's. `is_new` is true in the first run.
+    has said what it has. `aside` are the texts, by page, name and model, that this model has no use for: the next one
+    may. `is_new` is true in the first run.
     """
 
     page: str
@@ -61,7 +61,7 @@ class _Memory:
     said: dict[str, str] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
     way: dict[str, str] | None = None
-    aside: dict[tuple[str, str], str] = field(default_factory=dict)
+    aside: dict[tuple[str, str, str], str] = field(default_factory=dict)
     is_new: bool = True
     is_changed: bool = False
     waits: bool = False
@@ -156,7 +156,7 @@ def address(page: str) -> dict[str, str]:
     found = {
         name: chosen
         for name, chosen in (shared | memory.own.get(page, {})).items()
-        if chosen and memory.aside.get((page, name)) != chosen
+        if chosen and memory.aside.get((page, name, memory.shared.get("model", ""))) != chosen
     }
     return found | ({"src": ""} if memory.shared.get("src") == "" else {})  # an emptied field is a choice, too
 
@@ -182,7 +182,7 @@ def of_link(problems: Iterable[Problem]) -> list[Problem]:
         if problem.name in memory.linked:
             said.append(problem)
         elif not problem.is_part:
-            memory.aside[memory.page, problem.name] = text(problem.name)
+            memory.aside[memory.page, problem.name, text("model")] = text(problem.name)
     return said
 
 

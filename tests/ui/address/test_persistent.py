@@ -61,6 +61,7 @@ def _page() -> None:
 
     persistent.begin(st.session_state["on"])
     persistent.write(st.session_state.get("chosen", {}))
+    persistent.of_link(st.session_state.get("problems", {}).get(persistent.text("model"), ()))
     persistent.publish()
 
 
@@ -132,6 +133,14 @@ def test_what_no_link_asked_for_leaves_the_address_without_a_word() -> None:
     assert memory.linked == {"layer"}
     _on(app, "Masks")
     assert memory.linked == set()
-    memory.aside["Masks", problem[0].name] = "7"
+    memory.aside["Masks", problem[0].name, ""] = "7"
     assert _said(_on(app, "Masks", tab="leak")) == {"tab": "leak"}
     assert _said(_on(app, "Heads", tab="links"))["layer"] == "7", "another page may have use for it"
+
+
+def test_what_one_model_has_no_use_for_is_back_in_the_address_with_a_model_that_has() -> None:
+    app = _opened("Heads", model="large")
+    app.session_state["problems"] = {"small": fields.read(State, {"layer": "7"}, THERE)[1]}
+    assert _said(_on(app, "Heads", layer="7"))["layer"] == "7"
+    assert _said(_on(app, "Heads", model="small")) == {"model": "small"}
+    assert _said(_on(app, "Heads", model="large")) == {"model": "large", "layer": "7"}
