@@ -57,6 +57,24 @@ def test_a_note_shows_what_a_link_says_as_it_is(page: Page, settled: Callable) -
     expect(notes.locator("p a, p em, p code, p span")).to_have_count(0)
 
 
+UNDER_THE_STATUS_BAR = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  const bar = document.querySelector(".status-bar").getBoundingClientRect();
+  const reached = (node) => (main.scrollTo(0, 0), node.focus(), node.getBoundingClientRect());
+  const shown = [...main.querySelectorAll("button")].filter((at) => at.checkVisibility() && reached(at).width > 2);
+  return [main.scrollTop > 0, shown.filter((node) => reached(node).bottom > bar.top).map((node) => node.textContent)];
+}"""
+
+
+def test_what_the_tab_key_reaches_stands_above_the_status_bar(page: Page, settled: Callable) -> None:
+    page.set_viewport_size({"width": 1280, "height": 600})
+    page.goto("/implementations?src=I+love+you.&to=fr")
+    settled(page)
+    page.get_by_role("button", name="CSV").first.wait_for()
+    settled(page)
+    assert page.evaluate(UNDER_THE_STATUS_BAR) == [True, []]
+
+
 WATCH_THE_LINK = """() => {
   Object.assign(window, { missed: 0, covered: 0 });
   const places = (selector) => [...document.querySelectorAll(selector)].map((node) => node.getBoundingClientRect());

@@ -153,3 +153,17 @@ def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, set
     assert max(tops) - min(tops) < 2, "beside each other"
     expect(page).to_have_url(re.compile("tab=fills"))
     expect(page).to_have_url(re.compile("paint="))
+
+
+def test_the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page: Page, settled) -> None:
+    opened(page, settled)
+    keys = lab(page).get_by_role("dialog", name="Keys")
+    toggle = lab(page).get_by_role("button", name="? keys")
+    for is_open in (True, False, True):
+        toggle.click()
+        expect(keys).to_be_visible(visible=is_open)
+    keys.click()
+    expect(keys).to_be_visible()
+    lab(page).locator("summary").click()
+    lab(page).get_by_role("menuitem").last.click(trial=True)
+    expect(keys).to_be_hidden()

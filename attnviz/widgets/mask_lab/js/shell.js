@@ -68,9 +68,9 @@ function labTools(app, parts) {
     tool("Invert", null, invertPaint),
     tool("To paint", null, bake),
     exportMenu(app, EXPORTS),
-    tool("? keys", "Keys", () => {
+    (parts.helpButton = tool("? keys", "Keys", () => {
       parts.help.hidden = !parts.help.hidden;
-    }),
+    })),
   );
 }
 
@@ -97,5 +97,9 @@ function helpPane(app, parts) {
   app.root.onkeydown = (event) => {
     if (event.key === "Escape") parts.help.hidden = true;
   };
+  // It lies over the maps and over the menu: it goes with the next thing done.
+  app.root.addEventListener("pointerdown", ({ target }) => {
+    if (!parts.help.contains(target) && target !== parts.helpButton) parts.help.hidden = true;
+  });
   return parts.help;
 }
