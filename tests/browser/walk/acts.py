@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,14 @@ from playwright.sync_api import ElementHandle, Page
 from playwright.sync_api import Error as PlaywrightError
 
 PRESS = 4_000  # milliseconds that a control has to be within reach
+CLEARS = 400  # that a list or a note has to go away
 STRANGE = "naïve \u200b🙂 <b>x</b> $y$"
 LONG = " ".join(f"word{i}" for i in range(90))
 POINTS = ((0.31, 0.37), (0.62, 0.71))
 _NAMED = {"←": "ArrowLeft", "→": "ArrowRight", "↑": "ArrowUp", "↓": "ArrowDown", "Esc": "Escape", "space": "Space",
           "Space": "Space", "Enter": "Enter", "−": "-", "+": "+"}  # fmt: skip
+_SCROLL = "(node) => walkControls.handle(node).scrollIntoView({ block: 'nearest', inline: 'nearest' })"
+_IS_COVERED = "(node) => walkControls.isCovered(node)"
 _BY_POINTER = ("drag", "double click", "wheel")
 
 
@@ -52,8 +56,8 @@ def named(control: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def kin(control: dict[str, Any]) -> tuple[str, str, str]:
-    """What controls have in common that differ in numbers only: heads, layers, rows, steps."""
-    return control["place"], control["role"], unnumbered(control["name"])
+    """What controls have in common that differ in numbers only, or in the data that they show: heads, rows, maps."""
+    return control["place"], control["role"], control.get("like") or unnumbered(control["name"])
 
 
 def unnumbered(name: str) -> str:
@@ -65,10 +69,10 @@ def unnumbered(name: str) -> str:
 def ways(control: dict[str, Any], texts: tuple[str, ...]) -> Iterator[Act]:
     """Everything that can be done with a control; `texts` are what may be typed."""
     me, role = named(control), control["role"]
-    if role == "select":
-        yield from (Act("choose", me, option) for option in control["options"])
-    elif role == "combobox":
-        yield from (Act("pick", me, option) for option in control["options"])
+    if role in ("select", "combobox"):
+        last = control.get("value")  # which is chosen already
+        options = sorted(control["options"], key=lambda option: option == last)
+        yield from (Act("choose" if role == "select" else "pick", me, option) for option in options)
     elif role in ("text", "textarea", "search"):
         yield from (Act("type", me, text) for text in texts)
     elif role in ("number", "spinbutton"):
@@ -106,6 +110,8 @@ def do(page: Page, act: Act, files: dict[str, str]) -> None:
         _press(page, dict(act.control)["place"], act.value)
     else:
         _DONE[act.do](page, _reached(page, dict(act.control)), files.get(act.value, act.value))
+    with suppress(PlaywrightError):  # where it leads to another page
+        page.evaluate("window.walkPage?.act()")
 
 
 def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
@@ -113,16 +119,26 @@ def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
     found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element()
     if not found:
         raise LookupError("it is not on the page any more")
-    page.evaluate("(node) => walkControls.handle(node).scrollIntoView({ block: 'nearest', inline: 'nearest' })", found)
-    for way_out in () if wanted["place"] == "plotly" else ("Escape", "elsewhere"):
-        if not page.evaluate("(node) => walkControls.isCovered(node)", found):
-            break
-        if way_out == "Escape":
-            page.keyboard.press("Escape")
-        else:
-            page.mouse.click(4, page.viewport_size["height"] - 4)
-        page.wait_for_timeout(250)
+    page.evaluate(_SCROLL, found)
+    if wanted["place"] != "plotly" and page.evaluate(_IS_COVERED, found):
+        page.mouse.click(4, page.viewport_size["height"] - 4)
+        with suppress(PlaywrightError):
+            page.wait_for_function(f"(node) => !({_IS_COVERED})(node)", arg=found, timeout=CLEARS)
     return found
+
+
+def uncovers(page: Page, act: Act) -> bool:
+    """Press Escape where a list or a note lies over what the act is done with; whether there was one."""
+    wanted = dict(act.control)
+    found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element() if act.control else None
+    if not found or wanted["place"] == "plotly":
+        return False
+    page.evaluate(_SCROLL, found)
+    is_covered = bool(page.evaluate(_IS_COVERED, found))
+    if is_covered:
+        page.evaluate("walkPage.act()")
+        page.keyboard.press("Escape")
+    return is_covered
 
 
 def _handle(page: Page, node: ElementHandle) -> ElementHandle:
@@ -149,7 +165,7 @@ def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
 def opened_list(page: Page, node: ElementHandle):
     """The options of one of Streamlit's lists, which it shows while it is open."""
     node.click(timeout=PRESS)
-    options = page.locator("[role=listbox] [role=option]")
+    options = page.locator("[data-testid=stSelectboxVirtualDropdown] [role=option]")
     options.first.wait_for(timeout=PRESS)
     return options
 

@@ -37,7 +37,10 @@
 
   // Where it stands: the keys that Streamlit gives its containers, the classes of our components.
   function placeOf(node) {
-    if (node.closest("[data-testid=stPlotlyChart], .js-plotly-plot")) return "plotly"; // its tools are the same everywhere
+    // Streamlit's own tools are the same everywhere: of a Plotly figure, a table and a question mark beside a label.
+    if (node.closest("[data-testid=stPlotlyChart], .js-plotly-plot")) return "plotly";
+    if (node.closest("[data-testid=stFullScreenFrame], [data-testid=stDataFrame]")) return "table";
+    if (node.closest("[data-testid=stTooltipIcon]")) return "help";
     const names = [];
     for (const at of ancestors(node)) {
       const key = [...at.classList].find((name) => name.startsWith("st-key-"));
@@ -61,17 +64,35 @@
     const labelled = node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.title;
     const list = node.tagName === "SELECT" || node.tagName === "INPUT" ? "" : node.textContent;
     const choice = node.type === "radio" || node.type === "checkbox" ? node.closest("label")?.textContent : "";
+    if (node.tagName === "CANVAS") return tidy(node.getAttribute("aria-label")); // in a table's are its numbers
     if (node.textContent === "Copied") return "Copy link"; // which it says again a moment later
     return tidy(choice || labelled || list || node.placeholder || node.name || node.className?.baseVal);
   }
 
   // Of what Plotly draws, its map and its buttons are used; not the handles of its axes, and what lies under the pointer.
   const isHandle = (node) => node.closest(".js-plotly-plot svg") && !node.matches(".nsewdrag, button, [role=button]");
-  // A picture in a cell or a button is used by using that.
-  const isPart = (node) => node.tagName === "CANVAS" && Boolean(node.closest("[role=gridcell], button"));
+  // What is used by using another: a picture in a cell or a button, the arrow of a list and what it lets down, the label
+  // of a box, which is its handle.
+  const isPart = (node) =>
+    (node.tagName === "CANVAS" && Boolean(node.closest("[role=gridcell], button"))) ||
+    Boolean(node.closest("[data-testid=stSelectboxVirtualDropdown]")) ||
+    (node.tagName === "BUTTON" && Boolean(node.closest("[data-testid=stSelectbox]") && !node.closest("[data-testid=stTooltipIcon]"))) ||
+    (node.tagName === "LABEL" && Boolean(node.querySelector("input")));
   const isControl = (node) =>
     !isHandle(node) &&
     !isPart(node) && (node.matches(SELECTOR) || HANDLERS.some((name) => node[name]) || node.matches("canvas, rect.drag"));
+
+  // Pictures, the rows and tokens of a list, the columns of a table and the entries of Streamlit's menus are named by what
+  // they show at the moment: what they are tells them apart from other kinds.
+  const NAMED_BY_DATA = "img canvas option listbox tr div span rect".split(" ");
+
+  const isOurs = (node) => [...ancestors(node)].some((at) => at.matches?.("[lang=und]"));
+
+  function likeOf(node, { place, role }) {
+    if ((place === "table" && role === "checkbox") || (role === "menuitem" && !isOurs(node))) return role;
+    const kind = String(node.className?.baseVal ?? node.className).replace(/st-emotion\S*/g, "");
+    return NAMED_BY_DATA.includes(role) ? `${node.tagName} ${kind}` : "";
+  }
 
   // Streamlit puts controls in labels and buttons into buttons: the innermost one is the one that is used.
   function found() {
@@ -83,24 +104,31 @@
       const text = JSON.stringify(told);
       const nth = seen.get(text) ?? 0;
       seen.set(text, nth + 1);
-      list.push([node, { ...told, nth }]);
+      list.push([node, { ...told, nth, like: likeOf(node, told) }]);
     }
     return list;
   }
 
   const options = (node) => (node.tagName === "SELECT" ? [...node.options].map(({ value }) => value) : []);
-  const OVERLAY = "[data-baseweb=popover], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
+  const OVERLAY = "[data-trigger], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
   const overlayOf = (node) => [...ancestors(node)].find((at) => at.matches?.(OVERLAY)) ?? null;
   const parts = (text) => text.split(/\s*,\s*/);
 
-  // The keys that a component's own help lists, and those that stand in brackets in the titles of its buttons.
+  // The keys that a component's own help lists under "Keys", and those that its controls are said to have.
+  const KEY = /^(\S|Esc|Enter|Space)$/;
+  const isOfKeys = (node) => node.closest("dl")?.previousElementSibling?.textContent.startsWith("Keys");
+
+  function keysOf(node) {
+    if (node.tagName === "DT") return overlayOf(node) && isOfKeys(node) ? parts(node.textContent) : [];
+    return [node.dataset?.key, node.title?.match(/\(([^()]+)\)/)?.[1]].filter((key) => KEY.test(key ?? ""));
+  }
+
   function keys() {
     const listed = new Map();
     for (const node of every()) {
-      const root = [...ancestors(node)].find((at) => at.matches?.("[lang=und]"));
-      if (!root) continue;
-      const said = node.tagName === "DT" && overlayOf(node) ? node.textContent : node.title?.match(/\(([^()]+)\)$/)?.[1];
-      if (said) listed.set(root.className, [...(listed.get(root.className) ?? []), ...parts(said)]);
+      const said = keysOf(node);
+      const root = said.length && [...ancestors(node)].find((at) => at.matches?.("[lang=und]"));
+      if (root) listed.set(root.className, [...(listed.get(root.className) ?? []), ...said]);
     }
     return [...listed].map(([place, texts]) => [place, [...new Set(texts)]]);
   }
@@ -109,7 +137,7 @@
 
   window.walkControls = {
     found: () => found().map(([node, told]) => [node, { ...told, over: Boolean(overlayOf(node)) }]),
-    all: () => found().map(([node, told]) => ({ ...told, href: node.href ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
+    all: () => found().map(([node, told]) => ({ ...told, value: node.value ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
     get: (wanted) => found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
     handle: (node) => handleOf(node),
     isCovered(node) {

@@ -1,6 +1,7 @@
-"""Where a visitor goes: every control alone, or at random; each act with whether the page is then compared."""
+"""Where a visitor goes: every control alone, or at random. What follows a reload, and Back, is compared."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +11,16 @@ from tests.browser.walk.acts import FAILED, Act, kin, named, opened_list, presse
 from tests.browser.walk.visitor import Visitor
 
 FRAME = ("top-bar", "sidebar")
+EVERYWHERE = (*FRAME, "plotly", "table", "help")
 SWITCHES = ("tab", "radio")  # what they open has controls of its own: these come last
 
 
 @dataclass
 class Alone:
-    """Every control of some pages, one after the other. `most` of those that differ in a number only; every
-    `compared`-th act is followed by a reload. The frame's own controls are used on pages of `framed`.
+    """Every control of some pages, one after the other. `most` of those that differ in a number or in data only, and of
+    a list's options where not `each` is wanted; after every `compared` acts a reload.
+
+    The frame's controls and Streamlit's own tools, which are the same everywhere, are used on pages of `framed`.
     """
 
     visitor: Visitor
@@ -25,54 +29,67 @@ class Alone:
     texts: tuple[str, ...]
     most: int = 2
     compared: int = 7
+    each: bool = True
     done: set[Act] = field(default_factory=set)
-    counts: dict[Any, int] = field(default_factory=dict)
+    counts: Counter[Any] = field(default_factory=Counter)
     lists: dict[Any, list[str]] = field(default_factory=dict)
-    shown_by: dict[Act, Act] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[tuple[Act, bool]]:
+    def __iter__(self) -> Iterator[Act]:
         for address in self.addresses:
             yield from self._page(address)
 
-    def _page(self, address: str) -> Iterator[tuple[Act, bool]]:
-        yield Act("open", value=address), False
-        last, pending = None, dict[Act, tuple]()
+    def _page(self, address: str) -> Iterator[Act]:
+        yield Act("open", value=address)
+        seen, since = _Seen(), 0
         while True:
-            if self._is_away(address) or _is_frames(last):
-                yield Act("open", value=address), False
             here = self._possible(address)
-            for act in here:
-                if act not in pending and last:
-                    self.shown_by[act] = last
-            pending |= here
-            act = self._next(here) or self._hidden(pending, here)
+            seen.add(here)
+            if since == self.compared and not any(its.is_over for its in here.values()):
+                since = 0
+                yield Act("reload")
+                continue
+            act = seen.next(here) or seen.way_to(self.counts, self._reachable())
             if act is None:
-                return
-            self._count(act, pending)
-            pending.pop(act, None)
-            last = act
-            yield act, len(self.done) % self.compared == 0
+                break
+            self.done.add(act)
+            self.counts[seen.kin[act].family] += 1
+            yield from self._done(act, address)
+            seen.last = act
+            since = min(since + 1, self.compared)
+        yield Act("reload")
 
-    def _is_away(self, address: str) -> bool:
-        return self.visitor.is_lost or urlsplit(self.visitor.page.url).path != urlsplit(address).path
+    def _done(self, act: Act, address: str) -> Iterator[Act]:
+        """An act; one that leaves the page, or changes the sentence in the bar, is taken back."""
+        here = self.visitor.page.url
+        if _turn(act) > 1:
+            self.visitor.leave()
+        yield act
+        if self.visitor.is_lost:
+            yield Act("open", value=address)
+        elif _turn(act) > 1 and self.visitor.page.url != here:
+            yield Act("back")
+        if urlsplit(self.visitor.page.url).path != urlsplit(address).path:
+            yield Act("open", value=address)
 
-    def _possible(self, address: str) -> dict[Act, tuple]:
-        """What could be done here and was not done yet, with its family."""
-        found: dict[Act, tuple] = {}
+    def _possible(self, address: str) -> dict[Act, "_Kin"]:
+        """What could be done here and was not done yet."""
+        found: dict[Act, _Kin] = {}
         for control in self.visitor.controls():
-            if control["place"].startswith(FRAME) and urlsplit(address).path not in self.framed:
+            if control["place"].startswith(EVERYWHERE) and urlsplit(address).path not in self.framed:
                 continue
             if control["role"] == "combobox":
                 control["options"] = self._options(control)
             for act in ways(control, self.texts):
-                found[act] = (*kin(control), act.do, unnumbered(act.value) if act.do in ("choose", "pick") else "")
+                is_option = self.each and act.do in ("choose", "pick")
+                family = (*kin(control), act.do, unnumbered(act.value) if is_option else "")
+                found[act] = _Kin(family, control["over"])
         for place, said in self.visitor.shortcuts():
             for act in presses(place, said):
-                found[act] = (place, act.control, act.value)
-        return {act: family for act, family in found.items() if self._is_open(act, family)}
+                found[act] = _Kin((place, act.value))
+        return {act: its for act, its in found.items() if act not in self.done and self.counts[its.family] < self.most}
 
-    def _is_open(self, act: Act, family: tuple) -> bool:
-        return act not in self.done and self.counts.get(family, 0) < self.most
+    def _reachable(self) -> set[tuple]:
+        return {named(control) for control in self.visitor.controls()}
 
     def _options(self, control: dict[str, Any]) -> list[str]:
         """The options of a list of Streamlit's, which it has on the page only while it is open."""
@@ -83,31 +100,59 @@ class Alone:
                 node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
                 self.lists[key] = opened_list(page, node).all_inner_texts()
             except FAILED:
-                return []
+                self.lists[key] = []
+                self.visitor.fail(f"the list “{control['name']}” of {control['place']} does not open")
             finally:
                 page.keyboard.press("Escape")
         return self.lists[key]
 
-    def _next(self, here: dict[Act, tuple]) -> Act | None:
-        return min(here, key=_turn, default=None)
 
-    def _hidden(self, pending: dict[Act, tuple], here: dict[Act, tuple]) -> Act | None:
-        """What has to be done again for something to be seen that was seen before, such as a menu to be opened."""
-        for act, family in list(pending.items()):
-            if not self._is_open(act, family):
-                del pending[act]
-            elif act in self.shown_by:
-                return self.shown_by.pop(act)
+@dataclass(frozen=True)
+class _Kin:
+    """To what family an act belongs, and whether it is done in a list or note that lies over the page."""
+
+    family: tuple
+    is_over: bool = False
+
+
+@dataclass
+class _Seen:
+    """What was possible on a page at any time: `by` which act each family came to be seen."""
+
+    last: Act | None = None
+    kin: dict[Act, _Kin] = field(default_factory=dict)
+    by: dict[tuple, Act | None] = field(default_factory=dict)
+
+    def add(self, here: dict[Act, _Kin]) -> None:
+        self.kin |= here
+        for its in here.values():
+            self.by.setdefault(its.family, self.last)
+
+    def next(self, here: dict[Act, _Kin]) -> Act | None:
+        """What came last is done first: it may be gone after the next act."""
+        order = {family: place for place, family in enumerate(self.by)}
+
+        def turn(act: Act) -> tuple[bool, int, int]:
+            late = _turn(act)
+            return not here[act].is_over, late, late or -order[here[act].family]
+
+        return min(here, key=turn, default=None)
+
+    def way_to(self, counts: Counter[Any], reachable: set[tuple]) -> Act | None:
+        """What has to be done again, such as a menu to be opened, for something to be seen that was never used."""
+        for family, act in reversed(self.by.items()):
+            tried = set[Act]()
+            while act is not None and act not in tried and not counts[family]:
+                if act.control in reachable:
+                    self.by[family] = None  # once
+                    return act
+                tried.add(act)
+                act = self.by.get(self.kin[act].family)
         return None
 
-    def _count(self, act: Act, pending: dict[Act, tuple]) -> None:
-        self.done.add(act)
-        if family := pending.get(act):
-            self.counts[family] = self.counts.get(family, 0) + 1
 
-
-def _is_frames(act: Act | None) -> bool:
-    return act is not None and str(dict(act.control).get("place", "")).startswith(FRAME)
+def _is_frames(act: Act) -> bool:
+    return str(dict(act.control).get("place", "")).startswith(FRAME)
 
 
 def _turn(act: Act) -> int:
@@ -120,16 +165,16 @@ def _turn(act: Act) -> int:
 
 def at_random(
     visitor: Visitor, *, dice: random.Random, steps: int, texts: tuple[str, ...], start: str
-) -> Iterator[tuple[Act, bool]]:
+) -> Iterator[Act]:
     """A walk over all pages by dice: what is on the page, typing, other pages, Back, Forward, reload."""
-    yield Act("open", value=start), False
+    yield Act("open", value=start)
     for step in range(steps):
         if visitor.is_lost:
-            yield Act("open", value=start), False
+            yield Act("open", value=start)
         act = _thrown(visitor, dice, texts)
-        if act.do == "back" and step < 2:
-            continue
-        yield act, act.do in ("back", "forward", "reload") or dice.random() < 0.15
+        if act.do != "back" or step > 1:
+            yield act
+    yield Act("reload")
 
 
 def _thrown(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Act:
@@ -139,7 +184,7 @@ def _thrown(visitor: Visitor, dice: random.Random, texts: tuple[str, ...]) -> Ac
         "bar": [control for control in found if control["place"].startswith("top-bar")],
         "menu": [control for control in found if control["place"].startswith("sidebar")],
     }
-    kind = dice.choices(("page", "bar", "menu", "keys", "back", "forward", "reload"), (48, 17, 9, 10, 8, 3, 5))[0]
+    kind = dice.choices(("page", "bar", "menu", "keys", "back", "forward", "reload"), (46, 17, 9, 10, 8, 3, 7))[0]
     if kind in ("back", "forward", "reload"):
         return Act(kind)
     if kind == "keys" and (listed := visitor.shortcuts()):

@@ -14,22 +14,26 @@ from attnviz.ui.cache import traces
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
 TARGET = ("Target", "Second sentence")
+IN_VIEW = ("kind", "layer", "head", "row", "sort", "tint", "specials")  # links call them by the same names
 
 # Their long words stand on no page: one that is seen where another sentence is in the bar came from somewhere else.
 TYPED = (
     ("The zebra has a violin.", "My walnut is red.", "The kettle hit this glacier."),
     ("A puppet took the saddle.", "Her orchid was cold.", "The lantern saw a harbour."),
     ("This meadow hid thimbles.", "The otter ate marmalade.", "A pirate met your cathedral."),
+    ("A falcon ate apricots.", "My trumpet was silver.", "The pelican saw a canyon."),
+    ("Our badger hid turnips.", "This sofa was velvet.", "The wizard met a dolphin."),
 )
 MARKS = frozenset(word for texts in TYPED for text in texts for word in re.findall(r"[a-z]{5,}", text))
 
 
 @dataclass(frozen=True)
 class Told:
-    """The tokens, the written text and the weights that belong to a sentence."""
+    """The tokens but for special ones, their numbers, the written text and the weights that belong to a sentence."""
 
     src: tuple[str, ...]
     tgt: tuple[str, ...]
+    counts: tuple[int, int]
     text: str
     weights: str
     target: bool
@@ -48,10 +52,12 @@ def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
         trace = traces.run(model, src, to=to, tgt=tgt, new=new)
     except ValueError:
         return None
-    tokens = {side: tuple(map(display_token, trace.tokens(side))) for side in ("src", "tgt")}
+    tokens = {side: trace.tokens(side) for side in ("src", "tgt")}
+    words = {side: tuple(display_token(token) for token in tokens[side] if not token.is_special) for side in tokens}
     sentence = trace.sentences[0]
     text = "" if sentence.cut else sentence.tgt_text
-    return Told(tokens["src"], tokens["tgt"], text, trace.model_id, model.inputs.takes_target)
+    counts = len(tokens["src"]), len(tokens["tgt"])
+    return Told(words["src"], words["tgt"], counts, text, trace.model_id, model.inputs.takes_target)
 
 
 def problems(look: Mapping) -> list[str]:
@@ -63,7 +69,12 @@ def problems(look: Mapping) -> list[str]:
     link = dict(parse_qsl(urlsplit(look["link"]).query, keep_blank_values=True))
     address = dict(parse_qsl(urlsplit(look["address"]).query, keep_blank_values=True))
     bar = _bar(look["typed"])
-    return [*_link_problems(link, bar), *_address_problems(address, bar, link), *_shown_problems(look, bar, link)]
+    return [
+        *_link_problems(link, bar),
+        *_address_problems(address, bar, link),
+        *_view_problems(look["views"], link),
+        *_shown_problems(look, bar, link),
+    ]
 
 
 def _bar(typed: Mapping[str, str]) -> dict[str, str]:
@@ -95,6 +106,20 @@ def _address_problems(address: Mapping[str, str], bar: Mapping[str, str], link: 
     ]
 
 
+def _view_problems(views: list[Mapping], link: Mapping[str, str]) -> list[str]:
+    """What the picture of Heads has in view is what the server knows of it: the link that is copied says that.
+
+    A row that a text does not have is not shown, and waits in the address for a text that has it.
+    """
+    return [
+        f"the picture shows {name} {view[name]}, the link says {link.get(name)!r}"
+        for view in views
+        if "pins" in view
+        for name in IN_VIEW
+        if view[name] is not None and str(view[name]) != link.get(name)
+    ]
+
+
 def _shown_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
     right = told(link["model"], bar["src"], link.get("to", ""), bar["tgt"], int(link.get("new") or 0))
     if right is None:
@@ -102,7 +127,7 @@ def _shown_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, st
     found = []
     if right.weights not in look["status"]:
         found.append(f"the status bar does not name the weights {right.weights}: {look['status']!r}")
-    n_src, n_tgt = len(right.src), len(right.tgt)
+    n_src, n_tgt = right.counts
     counts = f"{n_src} tokens in · {n_tgt} out" if n_src and n_tgt else f"{n_src or n_tgt} tokens"
     if counts not in look["status"]:
         found.append(f"the sentence has {counts}, the status bar says {look['status']!r}")

@@ -2,8 +2,9 @@
 
 (() => {
   // Numbers that no reload brings back: how long something took, and what it took of a machine that others use too.
-  const MEASURED = /[\d.,]+(e[-+]\d+)?\s*(ms|µs|s|seconds|MB|GB|×)(?![\w])/g;
-  const OUTSIDE = "[data-baseweb=popover], [data-testid=stPopoverBody], [role=dialog], .help, .menu-list, [data-testid=stAlert], .tip, [aria-live], .js-plotly-plot, [role=status]:not(.status-bar), [data-testid=stSpinner]";
+  // And how often two threads, let loose on one module, met in it.
+  const MEASURED = /[\d.,]+(e[-+]\d+)?\s*(ms|µs|s|seconds|MB|GB|×)(?![\w])|\d+ of \d+(?= maps were the other visitor's)/g;
+  const OUTSIDE = "[data-trigger], [data-testid=stPopoverBody], [role=dialog], .help, .menu-list, [data-testid=stAlert], [data-testid=stDataFrame], [class*=gdg-search], .tip, [aria-live], .js-plotly-plot, [role=status]:not(.status-bar), [data-testid=stSpinner]";
   const tidy = (text) => text.replace(MEASURED, "…").replace(/\s+/g, " ").trim().replace(/^Copied$/, "Copy link");
   const every = () => window.walkControls.every();
   const apps = () => every().filter((node) => node.attnviz?.payload);
@@ -58,7 +59,7 @@
     const app = document.querySelector("[data-testid=stApp]");
     const now = performance.now();
     if (app?.dataset.testScriptState !== "notRunning" || app.dataset.testConnectionState !== "CONNECTED") return false;
-    if (!asked || asked > ended || document.querySelector("[data-testid=stSkeleton]")) return false;
+    if (!asked || asked > ended || document.querySelector("[data-testid=stSkeleton], [data-stale=true]")) return false;
     return (asked > acted ? now - Math.max(heard, asked) > 120 : now - acted > patience) && !isComing();
   }
 
@@ -101,7 +102,7 @@
 
   function fields() {
     const values = window.walkControls.found()
-      .filter(([, { over, place }]) => !over && place !== "plotly")
+      .filter(([, { over, place }]) => !over && !["plotly", "table", "help"].includes(place))
       .map(([node, { place, role, name, nth }]) => [`${place} ${role} “${tidy(name)}” ${nth}`, stateOf(node)]);
     return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
@@ -112,12 +113,14 @@
       [layout.title?.text ?? "", ...data.map((trace) => `${trace.type} ${trace.name ?? ""} ${numbers(trace)}`)].join(" | ")));
   }
 
+  function viewOf(root) {
+    const { seq, ...view } = JSON.parse(root.dataset.attnvizView ?? "{}");
+    return view;
+  }
+
   // Where a visitor is: what the fields say, what is to read, what each component has in view, and the pixels it drew.
   function picture() {
-    const views = apps().map((root) => {
-      const { seq, ...view } = JSON.parse(root.dataset.attnvizView ?? "{}");
-      return `${root.className} ${JSON.stringify(view)}`;
-    });
+    const views = apps().map((root) => `${root.className} ${JSON.stringify(viewOf(root))}`);
     const canvases = every().filter((node) => node.tagName === "CANVAS" && node.width && node.checkVisibility() && !node.closest("[data-testid=stDataFrame]"));
     const drawn = canvases.map((node) => [`${node.width}×${node.height}`, pixelsOf(node)]);
     return { path: location.pathname, title: document.title, fields: fields(), lines: lines(), views, plots: plots(), drawn };
@@ -141,6 +144,8 @@
     ...[...document.querySelectorAll("[role=dialog]")].filter((node) => /Connection error|Is Streamlit still running/.test(node.innerText)).map(() => "the page lost its connection"),
   ];
 
+  // Streamlit asks where to save a table, if the browser can ask: here nobody answers, and it is saved as files are.
+  delete window.showSaveFilePicker;
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.walkCopied = text; } } });
 
   window.walkPage = {
@@ -158,6 +163,7 @@
       status: document.querySelector(".status-bar")?.innerText ?? "",
       text: text(),
       data: apps().flatMap((root) => [...strings([root.attnviz.payload.header, root.attnviz.payload.kinds])]),
+      views: apps().map(viewOf),
       link: copied(),
       address: location.href,
     }),

@@ -22,13 +22,15 @@ def test_a_page_with_faults_is_seen_through(visitor: Callable[..., BrowserContex
     report = Report(tmp_path, log, seed=0)
     with server.dashboard(log, {"STREAMLIT_LOGGER_ENABLE_RICH": "false"}, script=str(FAULTY)) as address:
         one = Visitor(0, visitor(base_url=address), report, {})
-        together({one: one.walk(Alone(one, ("/",), ("/",), ("typed",), compared=1))})
+        together({one: one.walk(Alone(one, ("/",), ("/",), ("typed",), compared=4))})
         one.page.context.close()
     said = "\n".join(failure.what for failure in report.failures.values())
     assert "an exception on the page" in said
     assert "RuntimeError: on purpose" in said
     assert "a warning on purpose" in said
     assert "console: said on purpose" in said
+    guilty = "pick  › combobox “Forgotten” 'two', and after reload: controls differ"
+    assert guilty in said, "of all acts before a reload, the one that it does not bring back is named"
     assert "“Forgotten” 0: 'two' → 'one'" in said
     assert "“CSV of nothing” saved no file" in said
     assert "Kept" not in said
@@ -96,16 +98,18 @@ def test_a_picture_of_another_sentence_is_noticed() -> None:
     typed = {"Source sentence": "My walnut is red.", "To": "French", "Target": "", "Model": _title()}
     right = sentences.told(_name(), "My walnut is red.", "fr", "", 0)
     assert right is not None
-    query = f"model={_name()}&src=My+walnut+is+red.&to=fr&tgt={right.text}"
+    query = f"model={_name()}&src=My+walnut+is+red.&to=fr&tgt={right.text}&row=3"
+    in_view = dict.fromkeys(sentences.IN_VIEW) | {"row": 3, "pins": []}
+    n_src, n_tgt = right.counts
     look = {
         "refused": [], "isWithoutLink": False, "typed": typed, "others": ["My walnut is red.", ""], "text": "",
-        "status": f"{len(right.src)} tokens in · {len(right.tgt)} out weights {right.weights}",
-        "data": list(right.src), "link": f"http://a/heads?{query}", "address": "http://a/heads?src=My+walnut+is+red.",
+        "status": f"{n_src} tokens in · {n_tgt} out weights {right.weights}",
+        "views": [in_view], "data": list(right.src), "link": f"http://a/heads?{query}", "address": "http://a/heads?src=My+walnut+is+red.",
     }  # fmt: skip
     assert sentences.problems(look) == []
     wrong = {
         "text": "The zebra", "data": ["The", "cat"], "status": "3 tokens", "link": "",
-        "address": "http://a/heads?src=Another.",
+        "address": "http://a/heads?src=Another.", "views": [in_view | {"row": 4}],
     }  # fmt: skip
     for name, value in wrong.items():
         assert sentences.problems(look | {name: value}), name

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ SCRIPTS = [(HERE / name).read_text(encoding="utf-8") for name in ("controls.js",
 REST = 330  # milliseconds without a word to the server: components speak after 250
 PATIENCE = 120  # seconds until a page has to be at rest
 OURS = re.compile(r"/(attnviz|pages)/\w")
+MOST_SEARCHES = 3  # for the act after which a reload shows another page: each takes a minute
 SAVES = ("PNG", "SVG", "CSV", "npz", "Download")
 
 
@@ -33,40 +34,103 @@ class Visitor:
         self._heard: list[str] = []
         self._saved: list[Any] = []
         self._asked = 0.0
+        self._left: dict[str, Any] | None = None
+        self._start, self._since, self._searches = "/", list[Act](), 0
         self.page.on("console", lambda message: is_news(message) and self._heard.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self._heard.append(f"a script of the page raised: {error}"))
         self.page.on("download", lambda file: self._saved.append(file))
 
-    def walk(self, wanted: Iterable[tuple[Act, bool]]) -> Iterator[None]:
-        """Do what is `wanted`: acts, each with whether the page is reloaded and compared afterwards.
+    def walk(self, wanted: Iterable[Act]) -> Iterator[None]:
+        """Do what is `wanted`, and look after each act. A reload has to show what was shown before it.
 
         Every yield waits until the page is at rest.
         """
-        for act, is_compared in wanted:
+        for act in wanted:
+            before = self._expected(act)
+            if self._uncovers(act):
+                yield
             if not self._do(act):
                 continue
             yield
-            self._look(act)
-            if is_compared and not self.is_lost and not self.page.evaluate("walkPage.isPassing()"):
-                yield from self._compare()
+            if doubts := self._look(act):
+                yield from self._look_again(doubts)
+            if before and not self.is_lost:
+                yield from self._compare(act, differences(before, self.picture()))
+            self._remember(act)
 
-    def _compare(self) -> Iterator[None]:
+    def leave(self) -> None:
+        """Call before an act that Back undoes: the next Back has to show what is shown now."""
+        self._left = self.picture()
+
+    def _expected(self, act: Act) -> dict[str, Any] | None:
+        """What has to be shown after an act, where that is known."""
+        left, self._left = self._left, None if act.do == "back" else self._left
+        if act.do == "reload" and not self.is_lost and not self.page.evaluate("walkPage.isPassing()"):
+            return self.picture()
+        return left if act.do == "back" else None
+
+    def _remember(self, act: Act) -> None:
+        if act.do in ("open", "reload"):
+            self._start, self._since = self.page.url, []
+        else:
+            self._since.append(act)
+
+    def _compare(self, act: Act, found: list[str]) -> Iterator[None]:
+        if not found:
+            return
+        if act.do == "back":
+            guilty = str(self._since[-1])
+        else:
+            here = self.page.url
+            guilty = yield from self._guilty()
+            self._try(Act("open", value=here))
+            yield
+        for difference in found:
+            self.fail(f"{guilty}, and after {act.do}: {difference}")
+
+    def _guilty(self) -> Generator[None, None, str]:
+        """Which act since the last reload it was: after the fewest of them a reload shows something else."""
+        done, low, high = self._since, 0, len(self._since)
+        self._searches += 1
+        if self._searches > MOST_SEARCHES or not (yield from self._differs(done)):
+            return f"one of {'; '.join(map(str, done))}"
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if (yield from self._differs(done[:middle])) else (middle, high)
+        return str(done[low])
+
+    def _differs(self, done: list[Act]) -> Generator[None, None, bool]:
+        for act in (Act("open", value=self._start), *done):
+            if self._uncovers(act):
+                yield
+            self._try(act)
+            yield
         before = self.picture()
-        self._do(Act("reload"))
+        self._try(Act("reload"))
         yield
-        self._look(Act("reload"))
-        for difference in differences(before, self.picture()) if not self.is_lost else ():
-            self.fail(f"after a reload, {difference}")
+        return bool(differences(before, self.picture()))
 
-    def _do(self, act: Act) -> bool:
-        self.report.did(self.who, act)
+    def _uncovers(self, act: Act) -> bool:
+        self._asked = time.monotonic()
+        try:
+            return not self.is_lost and acts.uncovers(self.page, act)
+        except FAILED:
+            return False  # which the act itself will tell
+
+    def _try(self, act: Act) -> Exception | None:
+        """Do an act; what was in the way, if it could not be done."""
         self._asked = time.monotonic()
         try:
             acts.do(self.page, act, self.files)
         except FAILED as error:
+            return error
+        return None
+
+    def _do(self, act: Act) -> bool:
+        self.report.did(self.who, act)
+        if error := self._try(act):
             self.fail(f"{act} was not possible: {_reason(error)}")
-            return False
-        return True
+        return error is None
 
     def is_at_rest(self) -> bool:
         """Whether what was done last has had its effect. A page that takes too long is given up, with a failure."""
@@ -91,20 +155,26 @@ class Visitor:
         """What is shown, with the pointer and the focus out of the way."""
         self.page.mouse.move(3, self.page.viewport_size["height"] - 3)
         self.page.evaluate("document.activeElement?.blur()")
-        self.page.wait_for_timeout(80)
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return self.page.evaluate("walkPage.picture()")
 
     def fail(self, what: str) -> None:
         """Tell the report."""
         self.report.failed(self.who, self.page, what)
 
-    def _look(self, act: Act) -> None:
+    def _look(self, act: Act) -> list[str]:
+        """Tell what is wrong; what is shown of another sentence, the browser may be about to draw."""
         look = self.page.evaluate("walkPage.look()")
         self.is_lost = bool(look["problems"])
         heard, self._heard[:] = list(self._heard), []
         for what in (*look["problems"], *heard, *self._log(), *self._exports(act)):
             self.fail(what)
-        for what in () if self.is_lost else sentences.problems(look):
+        return [] if self.is_lost else sentences.problems(look)
+
+    def _look_again(self, doubts: list[str]) -> Iterator[None]:
+        self.page.evaluate("walkPage.act()")
+        yield
+        for what in set(doubts).intersection(sentences.problems(self.page.evaluate("walkPage.look()"))):
             self.fail(what)
 
     def _log(self) -> list[str]:
@@ -124,7 +194,8 @@ class Visitor:
         saved, self._saved[:] = list(self._saved), []
         if is_expected and not saved:
             return [f"“{name}” saved no file"]
-        return [f"{file.suggested_filename} is empty" for file in saved if not file.path().stat().st_size]
+        broken = [(file.suggested_filename, file.failure() or not file.path().stat().st_size) for file in saved]
+        return [f"{name} was not saved whole: {'it is empty' if why is True else why}" for name, why in broken if why]
 
 
 def _reason(error: Exception) -> str:
