@@ -30,8 +30,9 @@
     return isFile || node.checkVisibility({ visibilityProperty: true, opacityProperty: node.tagName === "A" });
   }
 
-  // What a hand would press: Streamlit keeps boxes and radios out of sight, in a label that is seen.
-  const handleOf = (node) => ((node.type === "radio" || node.type === "checkbox") && node.closest("label")) || node;
+  // What a hand would press: Streamlit keeps boxes, radios and the place for a file out of sight, in something that is seen.
+  const handleOf = (node) =>
+    node.type === "file" ? parentOf(node) : ((node.type === "radio" || node.type === "checkbox") && node.closest("label")) || node;
 
   const isOff = (node) => node.disabled || node.getAttribute("aria-disabled") === "true" || node.matches("[inert] *");
 

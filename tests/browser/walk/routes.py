@@ -49,6 +49,9 @@ class Alone:
                 yield Act("reload")
                 continue
             act = seen.next(here) or seen.way_to(self.counts, self._reachable())
+            if act is None and seen.begins_anew(self.counts):
+                yield Act("open", value=address)
+                continue
             if act is None:
                 break
             self.done.add(act)
@@ -122,6 +125,7 @@ class _Seen:
     last: Act | None = None
     kin: dict[Act, _Kin] = field(default_factory=dict)
     by: dict[tuple, Act | None] = field(default_factory=dict)
+    is_anew: bool = False
 
     def add(self, here: dict[Act, _Kin]) -> None:
         self.kin |= here
@@ -149,6 +153,12 @@ class _Seen:
                 tried.add(act)
                 act = self.by.get(self.kin[act].family)
         return None
+
+    def begins_anew(self, counts: Counter[Any]) -> bool:
+        """Whether something is left that the page as it is has no way to: once, it is opened again."""
+        is_wanted = not self.is_anew and any(act and not counts[family] for family, act in self.by.items())
+        self.is_anew |= is_wanted
+        return is_wanted
 
 
 def _is_frames(act: Act) -> bool:

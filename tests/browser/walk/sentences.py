@@ -62,7 +62,7 @@ def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
 
 def problems(look: Mapping) -> list[str]:
     """Where what is shown, copied and addressed is not of the sentence, language and model in the bar."""
-    if look["refused"] or look["isWithoutLink"]:
+    if look["refused"] or look["isWithoutLink"] or look["link"] is None:
         return []
     if not look["link"]:
         return ["there is no link to copy, though nothing is running and nothing was refused"]

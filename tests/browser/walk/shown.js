@@ -132,6 +132,8 @@
     else if (value && typeof value === "object" && !ArrayBuffer.isView(value)) for (const inner of Object.values(value)) yield* strings(inner);
   };
 
+  const isWithoutLink = () => /link does not carry/.test(main().innerText);
+
   const copied = () => {
     window.walkCopied = "";
     linkButton()?.click();
@@ -149,22 +151,22 @@
   Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.walkCopied = text; } } });
 
   window.walkPage = {
-    // What plays moves on; what is measured when a button is pressed belongs to that visit.
-    isPassing: () => every().some((node) => node.tagName === "BUTTON" && /^(Pause$|Measure)/.test(node.innerText.trim())),
+    // What plays moves on; what is measured when a button is pressed, and a file that is handed in, belong to that visit.
+    isPassing: () => isWithoutLink() || every().some((node) => node.tagName === "BUTTON" && /^(Pause$|Measure)/.test(node.innerText.trim())),
     act: () => { acted = performance.now(); },
     isAtRest,
     picture,
     look: () => ({
       problems: problems(),
       refused: [...document.querySelectorAll("[data-testid=stAlertContentError]")].map((node) => tidy(node.innerText)),
-      isWithoutLink: /link does not carry/.test(main().innerText),
+      isWithoutLink: isWithoutLink(),
       typed: Object.fromEntries([...document.querySelectorAll(".st-key-top-bar input")].map((node) => [node.getAttribute("aria-label"), node.value])),
       others: [...document.querySelectorAll("input[type=text]:not([role=combobox]), textarea")].filter((node) => node.checkVisibility()).map((node) => node.value),
       status: document.querySelector(".status-bar")?.innerText ?? "",
       text: text(),
       data: apps().flatMap((root) => [...strings([root.attnviz.payload.header, root.attnviz.payload.kinds])]),
       views: apps().map(viewOf),
-      link: copied(),
+      link: window.walkControls.overlays() ? null : copied(), // which would close what lies over the page
       address: location.href,
     }),
   };

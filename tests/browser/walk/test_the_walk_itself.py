@@ -22,7 +22,7 @@ def test_a_page_with_faults_is_seen_through(visitor: Callable[..., BrowserContex
     report = Report(tmp_path, log, seed=0)
     with server.dashboard(log, {"STREAMLIT_LOGGER_ENABLE_RICH": "false"}, script=str(FAULTY)) as address:
         one = Visitor(0, visitor(base_url=address), report, {})
-        together({one: one.walk(Alone(one, ("/",), ("/",), ("typed",), compared=4))})
+        together({one: one.walk(Alone(one, ("/",), ("/",), ("typed",), most=1, compared=4, each=False))})
         one.page.context.close()
     said = "\n".join(failure.what for failure in report.failures.values())
     assert "an exception on the page" in said
