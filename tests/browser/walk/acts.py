@@ -128,17 +128,23 @@ def _reached(page: Page, wanted: dict[str, Any]) -> ElementHandle:
 
 
 def uncovers(page: Page, act: Act) -> bool:
-    """Press Escape where a list or a note lies over what the act is done with; whether there was one."""
+    """Press Escape where a list or a note lies over what the act is done with, or would not come back after a reload;
+    whether there was one.
+    """
+    is_covered = bool(page.evaluate("walkControls.overlays()")) if act.do == "reload" else _is_covered(page, act)
+    if is_covered:
+        page.evaluate("walkPage.act()")
+        page.keyboard.press("Escape")
+    return is_covered
+
+
+def _is_covered(page: Page, act: Act) -> bool:
     wanted = dict(act.control)
     found = page.evaluate_handle("(wanted) => walkControls.get(wanted)", wanted).as_element() if act.control else None
     if not found or wanted["place"] == "plotly":
         return False
     page.evaluate(_SCROLL, found)
-    is_covered = bool(page.evaluate(_IS_COVERED, found))
-    if is_covered:
-        page.evaluate("walkPage.act()")
-        page.keyboard.press("Escape")
-    return is_covered
+    return bool(page.evaluate(f"(node) => !walkControls.isOver(node) && ({_IS_COVERED})(node)", found))
 
 
 def _handle(page: Page, node: ElementHandle) -> ElementHandle:

@@ -141,6 +141,7 @@
     all: () => found().map(([node, told]) => ({ ...told, value: node.value ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
     get: (wanted) => found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
     handle: (node) => handleOf(node),
+    isOver: (node) => Boolean(overlayOf(node)),
     isCovered(node) {
       const { x, y, width, height } = handleOf(node).getBoundingClientRect();
       let hit = document.elementFromPoint(x + width / 2, y + height / 2);
@@ -149,6 +150,7 @@
         if (inner === hit) break;
         hit = inner;
       }
+      if (node.closest("[data-testid=stDataFrame]")?.contains(hit)) return false; // a table's cells lie under what scrolls them
       return hit ? ![...ancestors(hit)].includes(handleOf(node)) && ![...ancestors(node)].includes(hit) : false;
     },
     overlays: () => [...every()].filter((node) => node.matches(OVERLAY) && isShown(node)).length,

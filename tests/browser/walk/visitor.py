@@ -46,9 +46,9 @@ class Visitor:
         Every yield waits until the page is at rest.
         """
         for act in wanted:
-            before = self._expected(act)
             if self._uncovers(act):
                 yield
+            before = self._expected(act)
             if not self._do(act):
                 continue
             yield
@@ -167,7 +167,7 @@ class Visitor:
         look = self.page.evaluate("walkPage.look()")
         self.is_lost = bool(look["problems"])
         heard, self._heard[:] = list(self._heard), []
-        for what in (*look["problems"], *heard, *self._log(), *self._exports(act)):
+        for what in (*look["problems"], *heard, *self._log(), *self._exports(act), *self._let_go(act)):
             self.fail(what)
         return [] if self.is_lost else sentences.problems(look)
 
@@ -182,6 +182,13 @@ class Visitor:
         said = [line for line in lines if not line.startswith((" ", "Traceback", "Stack"))]
         ours = [line.strip() for line in lines if line.startswith("  File") and OURS.search(line)]
         return [f"the server's log: {' | '.join((*said, *ours[-2:], *lines[-1:]))[:600]}"] if lines else []
+
+    def _let_go(self, act: Act) -> list[str]:
+        """A list holds what was chosen in it."""
+        if act.do != "choose" or self.is_lost:
+            return []
+        held = self.page.evaluate("(wanted) => walkControls.get(wanted)?.value ?? null", dict(act.control))
+        return [] if held in (None, act.value) else [f"{act} has no effect: it is {held!r} again"]
 
     def _exports(self, act: Act) -> list[str]:
         """A button that saves a file has saved one, with something in it."""
