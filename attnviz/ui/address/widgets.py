@@ -58,13 +58,18 @@ def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any
     `start` is how `draw` is told what to begin with. The first choice after a restart of the server comes with the
     first run of a new session: Streamlit knows no widget then whose change it could tell, so that it is taken here.
     """
+
+    def hear() -> None:
+        if key in st.session_state:  # it is gone where a page was left before it was drawn: what was heard is old
+            take()
+
     if persistent.is_drawn(key):
         if st.session_state[key] == value:  # set again, it would undo what is just being typed
-            return draw(key=key, on_change=take, **start)
+            return draw(key=key, on_change=hear, **start)
         st.session_state[key] = value
-        return draw(key=key, on_change=take)
+        return draw(key=key, on_change=hear)
     st.session_state.pop(key, None)  # of another page, where a run was cut short
-    chosen = draw(key=key, on_change=take, **start)
+    chosen = draw(key=key, on_change=hear, **start)
     if chosen != value:
         take()
         st.rerun()
