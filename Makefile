@@ -30,7 +30,7 @@ walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, th
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
-SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json'
+SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json' '!**/*.html'
 
 check: $(TEST_READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .

@@ -32,7 +32,9 @@
 
   // What a hand would press: Streamlit keeps boxes, radios and the place for a file out of sight, in something that is seen.
   const handleOf = (node) =>
-    node.type === "file" ? parentOf(node) : ((node.type === "radio" || node.type === "checkbox") && node.closest("label")) || node;
+    node.type === "file"
+      ? parentOf(node)
+      : ((node.type === "radio" || node.type === "checkbox") && node.closest("label")) || node;
 
   const isOff = (node) => node.disabled || node.getAttribute("aria-disabled") === "true" || node.matches("[inert] *");
 
@@ -77,11 +79,13 @@
   const isPart = (node) =>
     (node.tagName === "CANVAS" && Boolean(node.closest("[role=gridcell], button"))) ||
     Boolean(node.closest("[data-testid=stSelectboxVirtualDropdown]")) ||
-    (node.tagName === "BUTTON" && Boolean(node.closest("[data-testid=stSelectbox]") && !node.closest("[data-testid=stTooltipIcon]"))) ||
+    (node.tagName === "BUTTON" &&
+      Boolean(node.closest("[data-testid=stSelectbox]") && !node.closest("[data-testid=stTooltipIcon]"))) ||
     (node.tagName === "LABEL" && Boolean(node.querySelector("input")));
   const isControl = (node) =>
     !isHandle(node) &&
-    !isPart(node) && (node.matches(SELECTOR) || HANDLERS.some((name) => node[name]) || node.matches("canvas, rect.drag"));
+    !isPart(node) &&
+    (node.matches(SELECTOR) || HANDLERS.some((name) => node[name]) || node.matches("canvas, rect.drag"));
 
   // Pictures, the rows and tokens of a list, the columns of a table and the entries of Streamlit's menus are named by what
   // they show at the moment: what they are tells them apart from other kinds.
@@ -138,16 +142,24 @@
 
   window.walkControls = {
     found: () => found().map(([node, told]) => [node, { ...told, over: Boolean(overlayOf(node)) }]),
-    all: () => found().map(([node, told]) => ({ ...told, value: node.value ?? "", options: options(node), over: Boolean(overlayOf(node)) })),
-    get: (wanted) => found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
+    all: () =>
+      found().map(([node, told]) => ({
+        ...told,
+        value: node.value ?? "",
+        options: options(node),
+        over: Boolean(overlayOf(node)),
+      })),
+    get: (wanted) =>
+      found().find(([, told]) => Object.entries(wanted).every(([name, value]) => told[name] === value))?.[0] ?? null,
     handle: (node) => handleOf(node),
     isOver: (node) => Boolean(overlayOf(node)),
     isCovered(node) {
       const { x, y, width, height } = handleOf(node).getBoundingClientRect();
-      let hit = document.elementFromPoint(x + width / 2, y + height / 2);
-      while (hit?.shadowRoot?.elementFromPoint(x + width / 2, y + height / 2)) {
-        const inner = hit.shadowRoot.elementFromPoint(x + width / 2, y + height / 2);
-        if (inner === hit) break;
+      const middle = [x + width / 2, y + height / 2];
+      let hit = document.elementFromPoint(...middle);
+      while (hit?.shadowRoot) {
+        const inner = hit.shadowRoot.elementFromPoint(...middle);
+        if (!inner || inner === hit) break;
         hit = inner;
       }
       if (node.closest("[data-testid=stDataFrame]")?.contains(hit)) return false; // a table's cells lie under what scrolls them

@@ -1,5 +1,7 @@
 """The lines that the browser draws are the weights of the maps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -113,7 +115,7 @@ def test_hues_repeat_where_there_are_more_heads(lines) -> None:
 
 def test_maps_without_a_line_draw_none(lines) -> None:
     maps = heads_app.maps()["cross"]
-    empty = type(maps)(maps.kind, torch.zeros_like(maps.attn), maps.mask, maps.rows, maps.cols)
+    empty = replace(maps, attn=torch.zeros_like(maps.attn))
     drawn, rest = lines(CHOSEN, payload_of(empty), [[0, 0]])
     assert drawn == []
     assert rest["top"] == 1

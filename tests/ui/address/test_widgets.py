@@ -6,8 +6,7 @@ from streamlit.testing.v1 import AppTest
 def _page() -> None:
     import streamlit as st
 
-    from attnviz.ui import choices
-    from attnviz.ui.address import persistent
+    from attnviz.ui.address import persistent, widgets
 
     heard = {}
 
@@ -16,7 +15,7 @@ def _page() -> None:
         return "one"
 
     persistent.begin("Heads")
-    choices.show("field", "one", {"value": "one"}, draw, lambda: st.text(f"chosen: {st.session_state['field']}"))
+    widgets.show("field", "one", {"value": "one"}, draw, lambda: st.text(f"chosen: {st.session_state['field']}"))
     heard["on_change"]()
     st.session_state["field"] = "two"
     heard["on_change"]()
