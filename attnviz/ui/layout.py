@@ -8,8 +8,8 @@ from typing import TypeVar
 import streamlit as st
 
 from attnviz.text.glossary import words_of
-from attnviz.ui import guards, top_bar
-from attnviz.ui.address import history, persistent, share
+from attnviz.ui import streamlit_internals, top_bar
+from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
@@ -17,7 +17,7 @@ from attnviz.ui.request import Request
 from attnviz.views.terms import term
 
 T = TypeVar("T")
-guards.install()
+streamlit_internals.install()
 ROOT = Path(__file__).parents[2]
 STYLES = ROOT / "assets" / "styles"
 MENU = (
@@ -34,7 +34,7 @@ def begin_page(title: str) -> Request:
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
     definitions(words_of(title))
-    history.hold()
+    streamlit_internals.hold_page()
     persistent.begin(title)
     with st.sidebar:
         with st.container(key="brand"):

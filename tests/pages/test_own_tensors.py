@@ -14,7 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from attnviz.tracing.external import file as external_file
-from attnviz.ui import guards
+from attnviz.ui import streamlit_internals
 from attnviz.ui.cache import payloads
 from attnviz.ui.cache.room import Room
 from attnviz.widgets.links import payload
@@ -97,14 +97,14 @@ def test_a_table_and_maps_of_a_long_text_are_counted_as_what_they_hold() -> None
 
 
 def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:
-    guards.install()
-    monkeypatch.setattr(guards, "MOST_UPLOADED", 100)
+    streamlit_internals.install()
+    monkeypatch.setattr(streamlit_internals, "MOST_UPLOADED", 100)
     files = MemoryUploadedFileManager("/upload")
     for session, name in (("a", "1"), ("a", "2"), ("b", "3")):
         files.add_file(session, UploadedFileRec(name, "own.npz", "", bytes(60)))
     assert not files.get_files("a", ["1"]), "a visitor's newer file takes the place of the older"
     assert [file.data for file in files.get_files("a", ["2"])] == [bytes(60)]
-    assert [(file.type, file.data) for file in files.get_files("b", ["3"])] == [(guards.NO_ROOM, b"")]
+    assert [(file.type, file.data) for file in files.get_files("b", ["3"])] == [(streamlit_internals.NO_ROOM, b"")]
 
 
 def handed_in(app: AppTest) -> AppTest:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from attnviz.ui.address import history
+from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
 
 BAR = ("model", "src", "to", "tgt", "new")  # on every page
@@ -77,7 +77,7 @@ def begin(page: str) -> None:
     if memory is None:
         memory = st.session_state[_KEY] = _Memory(page)
         _follow(memory, page, query)
-    elif history.is_back_or_forward() or (memory.page != page and query == memory.way):
+    elif streamlit_internals.is_back_or_forward() or (memory.page != page and query == memory.way):
         _follow(memory, page, query)
     elif memory.page != page:
         memory.page, memory.linked = page, set()

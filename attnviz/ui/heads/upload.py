@@ -1,6 +1,6 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open.
 
-All visitors' weights share one room (`made_once.ROOM`, with what is made of them), and their files another (`guards`):
+All visitors' weights share one room (`cache.payloads.ROOM`, with what is made of them), and their files another (`streamlit_internals`):
 who finds either full is told so, and keeps all that was typed. Files are read one at a time, so that what reading takes
 besides is taken once.
 """
@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
 from attnviz.text.glossary import definition
-from attnviz.ui import guards, layout
+from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import payloads
 from attnviz.ui.heads.tabs import TabsState
@@ -59,7 +59,7 @@ def picker() -> "BareWeights | None":
         return None
     content = file.getvalue()
     try:
-        if file.type == guards.NO_ROOM:
+        if file.type == streamlit_internals.NO_ROOM:
             raise ValueError(FULL.format(file.name))
         weights = _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
     except ValueError as error:

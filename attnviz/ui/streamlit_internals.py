@@ -1,13 +1,15 @@
-"""What a browser sends is taken only as far as a browser of ours would send it. Anybody can send anything.
+"""What Streamlit does not offer openly, reached into here and nowhere else: check it when Streamlit's pin moves.
 
-Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
-where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
-not sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one. What a
-button saves is forgotten by Streamlit at the end of anybody's next run, perhaps before the browser has fetched it; here
-it is kept a while.
+What a browser sends is taken only as far as a browser of ours would send it, for anybody can send anything. Streamlit
+hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN where a
+whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as not
+sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one. What a button
+saves is forgotten by Streamlit at the end of anybody's next run, perhaps before the browser has fetched it; here it is
+kept a while. These are set into Streamlit's classes by `install`.
 
-Streamlit offers no place for these, so that all are set into its classes, here and nowhere else; its version is
-pinned, and `missing` says what another one no longer has.
+Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
+Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
+`is_back_or_forward` and `hold_page` are for that. `missing` says what another version no longer has.
 """
 
 import math
@@ -15,12 +17,14 @@ import time
 from functools import wraps
 from typing import Any
 
-import streamlit
+import streamlit as st
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -41,6 +45,7 @@ _USED = {
         *("_files_by_session_and_coord", "_deferred_callables"),
     ),
     AppSession: ("_handle_clear_cache_request",),
+    ScriptRunContext: ("is_history_navigation",),
 }
 
 
@@ -65,7 +70,8 @@ def missing() -> str:
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
     if not gone:
         return ""
-    return f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: see to attnviz/ui/guards.py, which uses it."
+    said = f"Streamlit {st.__version__} has no {', no '.join(gone)}"
+    return f"{said}: see to attnviz/ui/streamlit_internals.py, which uses it."
 
 
 def _has(owner: type, name: str) -> bool:
@@ -151,3 +157,32 @@ def _remove_what_was_orphaned_before(files: MediaFileManager) -> None:
 
 def _for_nobody(session: AppSession) -> None:
     """One visitor's message would empty what is kept for all: no control here sends it."""
+
+
+def is_back_or_forward() -> bool:
+    """Whether this run was asked for by Back or Forward: then the address holds, whatever was chosen since."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+# Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
+# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
+# next page's choices in its address. Until something is chosen, only Back and Forward change the page.
+_HELD = """<script>
+if (!window.attnvizHeld) {
+  const push = history.pushState;
+  let held = null;
+  window.attnvizHeld = true;
+  window.addEventListener("popstate", () => (held = location.pathname));
+  document.addEventListener("pointerdown", ({ button }) => button < 3 && (held = null), true);
+  document.addEventListener("keydown", ({ altKey, metaKey }) => altKey || metaKey || (held = null), true);
+  history.pushState = function (state, title, address) {
+    if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
+  };
+}
+</script>"""
+
+
+def hold_page() -> None:
+    """Keep the page that Back or Forward has led to until the visitor chooses something."""
+    st.html(_HELD, unsafe_allow_javascript=True)

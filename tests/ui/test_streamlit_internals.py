@@ -1,0 +1,129 @@
+"""One file reaches into Streamlit: another Streamlit that it does not fit is named in one sentence."""
+
+import importlib
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit
+
+ROOT = Path(__file__).parents[2]
+CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSession", "MediaFileManager")
+
+
+@pytest.fixture
+def internals():
+    try:
+        return importlib.import_module("attnviz.ui.streamlit_internals")
+    except ImportError as error:
+        said = f"Streamlit {streamlit.__version__} has moved what attnviz/ui/streamlit_internals.py uses: {error}."
+        pytest.fail(said, pytrace=False)
+
+
+def test_this_streamlit_has_all_that_we_reach_into(internals) -> None:
+    if said := internals.missing():
+        pytest.fail(said, pytrace=False)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [("AppSession", "_handle_clear_cache_request"), ("WStates", "__getitem__"), ("NumberInputSerde", "deserialize"),
+     ("MemoryUploadedFileManager", "remove_session_files"), ("MediaFileManager", "_drop_deferred_id")],
+)  # fmt: skip
+def test_a_name_that_is_gone_is_said_in_one_sentence_and_nothing_is_set(internals, owner, name, monkeypatch) -> None:
+    monkeypatch.delattr(getattr(internals, owner), name)
+    with pytest.raises(RuntimeError) as error:
+        internals.install()
+    said = f"Streamlit {streamlit.__version__} has no {owner}.{name}: see to attnviz/ui/streamlit_internals.py, which uses it."
+    assert str(error.value) == said
+    assert name not in vars(getattr(internals, owner))
+
+
+def test_a_field_that_is_gone_is_missed_as_well(internals, monkeypatch) -> None:
+    monkeypatch.setattr(internals.MemoryUploadedFileManager, "__init__", lambda files: None)
+    assert "has no MemoryUploadedFileManager._total_bytes:" in internals.missing()
+
+
+@pytest.fixture
+def saving(internals, monkeypatch):
+    """Streamlit's keeper of files, a clock, and whose run it is."""
+    from streamlit.runtime import media_file_manager
+    from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+
+    internals.install()
+    saving = SimpleNamespace(
+        files=media_file_manager.MediaFileManager(MemoryMediaFileStorage("/media")), now=0.0, who=""
+    )
+    monkeypatch.setattr(media_file_manager, "_get_session_id", lambda: saving.who)
+    monkeypatch.setattr(internals.time, "monotonic", lambda: saving.now)
+    return saving
+
+
+def another_runs(saving, times: int = 3) -> None:
+    saving.who = "another"
+    for _ in range(times):
+        saving.files.clear_session_refs()
+        saving.files.remove_orphaned_files()
+
+
+def test_what_a_button_saves_is_there_while_its_page_and_others_run(saving) -> None:
+    saving.who = "one"
+    button = saving.files.add_deferred(lambda: b"a,b", "text/csv", "1.2.3")
+    another_runs(saving)
+    saving.who = "one"
+    saving.files.clear_session_refs()  # the page begins to run, and the button is still seen
+    another_runs(saving)
+    address = saving.files.execute_deferred(button)
+    another_runs(saving)  # before the browser asks for the file
+    saved = saving.files.read_file(Path(address).stem)
+    assert saved is not None
+    assert saved.content == b"a,b"
+
+
+def test_what_no_page_offers_any_more_is_forgotten_after_a_while(internals, saving) -> None:
+    saving.who = "one"
+    button = saving.files.add_deferred(lambda: b"a,b", "text/csv", "1.2.3")
+    address = saving.files.execute_deferred(button)
+    saving.files.clear_session_refs()
+    for _ in range(2):
+        saving.now += internals.KEPT
+        another_runs(saving)
+    assert saving.files.read_file(Path(address).stem) is None
+    with pytest.raises(Exception, match="not found"):
+        saving.files.execute_deferred(button)
+
+
+def test_one_file_alone_reaches_into_these_classes() -> None:
+    reaching = {
+        path.relative_to(ROOT).as_posix()
+        for path in [*(ROOT / "attnviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+        if any(name in path.read_text(encoding="utf-8") for name in CLASSES)
+    }
+    assert reaching == {"attnviz/ui/streamlit_internals.py"}
+
+
+CHANGED = (
+    "Streamlit has changed {}: see attnviz/ui/streamlit_internals.py and the section on the address in "
+    "docs/architecture.md, then run tests/browser/test_address.py."
+)
+# Streamlit's frontend, as it is installed: its scripts are one text here.
+SCRIPTS = Path(streamlit.__file__).parent / "static" / "static" / "js"
+
+
+def test_the_browser_still_pushes_an_address_and_writes_over_it_on_back() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in SCRIPTS.glob("index.*.js")]
+    for word in ("isHistoryNavigation", "historyNavigationEpoch", "history.pushState", "history.replaceState"):
+        assert any(word in text for text in texts), CHANGED.format("how it tells Back and Forward from other runs")
+
+
+def test_streamlit_still_names_what_our_styles_and_scripts_look_for() -> None:
+    """Parts of its page are found by `data-testid`: one that is gone would leave a style or a script without effect."""
+    ours = [*(ROOT / "assets").rglob("*.css"), *(ROOT / "attnviz").rglob("*.css"), *(ROOT / "attnviz").rglob("*.js")]
+    wanted = {
+        name for path in ours for name in re.findall(r"data-testid=[\"']?(\w+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(wanted) > 5
+    frontend = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.js"))
+    gone = sorted(name for name in wanted if name not in frontend)
+    assert not gone, f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: see to the styles that name it."
