@@ -1,8 +1,8 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open.
 
-All visitors' weights share one room (`cache.payloads.ROOM`, with what is made of them), and their files another (`streamlit_internals`):
-who finds either full is told so, and keeps all that was typed. Files are read one at a time, so that what reading takes
-besides is taken once.
+All visitors' weights share one room (`cache.payloads.ROOM`, with what is made of them), and their files another
+(`streamlit_internals`): who finds either full is told so, and keeps all that was typed. Files are read one at a time,
+so that what reading takes besides is taken once.
 """
 
 import hashlib
