@@ -15,13 +15,15 @@ with st.container(key="heads-bar", horizontal=True):
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import captions
-from attnviz.ui.heads import page, sync
+from attnviz.ui.heads import downloads, page, sync
 
 trace = own or layout.run_or_refuse(lambda: traces.attention(request))
 captions.about(trace, upload.said() if own else request.entry)
 view = sync.current(texts, trace, upload.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
-page.draw(trace, tabs, whole=lambda: own or traces.trace(request))
+maps = page.draw(trace, tabs)
+if maps is not None:
+    downloads.below(lambda: own or traces.trace(request), maps, view)
 if own:
     upload.finish(own, tabs)
 else:

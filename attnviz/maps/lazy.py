@@ -96,9 +96,9 @@ def maps_overview(
     for layer, one in enumerate(layer_by_layer(trace, kind)):
         maps = select(one, kind, options)
         labels = maps.labels
-        small.append(thumbnail(within(maps.attn[0]), side))
         _append(masks, labels.mask)
         _append(keyless, labels.keyless)
+        small.append(thumbnail(within(maps.attn[0]), side))
         if look is not None:
             look(layer, maps, one)
     assert labels is not None  # there is a layer

@@ -109,7 +109,8 @@ class Trace(TraceLike):
 
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """The call of one item, and of one head if asked; both axes stay, with size 1."""
-        return of_item(self.call(kind, layer), self._item(item), None if head is None else self._head(kind, head))
+        call = self.call(kind, layer)
+        return of_item(call, self._item(item), None if head is None else self._head(kind, head))
 
     def _layers(self, kind: Kind) -> range:
         return range(sum(site.kind == self._kind(kind) for site in self.calls))

@@ -1,6 +1,7 @@
 """What the pictures of this page are captioned with when they are saved; a page says it once, after its run."""
 
-from dataclasses import replace
+import hashlib
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -23,8 +24,15 @@ def about(trace: "TraceLike", model: "str | Entry", *, site: str = "", **which) 
 
 
 def on(payload: Payload, *, site: str = "") -> Payload:
-    """A component's payload with the caption; the component knows kind, layer and head, or `site` says them."""
-    return payload.captioned(replace(_current(), site=site))
+    """A payload with this run's caption; the widget knows kind, layer and head, or `site` says them."""
+    return captioned(payload, replace(_current(), site=site))
+
+
+def captioned(payload: Payload, caption: Caption) -> Payload:
+    """A payload with a caption in its header; the same picture under another caption has another id."""
+    told = asdict(caption)
+    name = hashlib.blake2b(f"{payload.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return payload._replace(header={**payload.header, "id": name, "caption": told})
 
 
 def lines(site: str | None = None) -> list[str]:

@@ -7,12 +7,9 @@ blob area. Offsets in the header are relative to the blob area and are multiples
 import hashlib
 import json
 import struct
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from attnviz.views.captions import Caption
 
 
 class Payload(NamedTuple):
@@ -24,12 +21,6 @@ class Payload(NamedTuple):
     def with_view(self, view: dict[str, Any]) -> "Payload":
         """The same numbers with another view."""
         return self._replace(header={**self.header, "view": view})
-
-    def captioned(self, caption: Caption) -> "Payload":
-        """With a caption for what is saved; the same picture under another caption has another id."""
-        told = asdict(caption)
-        name = hashlib.blake2b(f"{self.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        return self._replace(header={**self.header, "id": name, "caption": told})
 
     def packed(self) -> bytes:
         """As bytes; the inverse of `unpack`."""

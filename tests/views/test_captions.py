@@ -2,6 +2,7 @@
 
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.ui.captions import captioned
 from attnviz.views.captions import LONGEST, Caption, sentence
 from attnviz.widgets.wire import Payload, unpack
 
@@ -36,8 +37,8 @@ def test_a_long_text_is_cut() -> None:
 
 def test_a_payload_takes_its_caption_along_and_another_caption_is_another_picture() -> None:
     payload = Payload({"id": "1", "base": "1"}, b"blob")
-    header, blobs = unpack(payload.captioned(Caption("a → b", "model")).packed())
-    other = payload.captioned(Caption("a → c", "model")).header
+    header, blobs = unpack(captioned(payload, Caption("a → b", "model")).packed())
+    other = captioned(payload, Caption("a → c", "model")).header
     assert header["caption"] == {"sentence": "a → b", "model": "model", "site": ""}
     assert bytes(blobs) == b"blob"
     assert header["base"] == other["base"]

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from attnviz.maps.lazy import layer_by_layer
-from attnviz.maps.maps import EagerMaps
+from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.selection import select
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import captions
 from attnviz.ui.cache import payloads
-from attnviz.ui.heads import downloads, neuron, sync
 from attnviz.ui.heads import maps as heads_maps
+from attnviz.ui.heads import neuron, sync
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
 
-def draw(trace: "TraceLike", tabs: TabsState, *, whole: downloads.Whole) -> None:
-    """The tab that is open, and nothing of the others; `whole` gives the trace with all that can be taken along."""
+def draw(trace: "TraceLike", tabs: TabsState) -> "Maps | None":
+    """The tab that is open, and nothing of the others; of the Heads tab, the maps that can be taken along."""
     if tabs.tab == "heads":
-        _heads(trace, tabs, whole)
-    else:
-        {"links": _links, "model": _whole_model, "neuron": neuron.draw}[tabs.tab](trace, tabs)
+        return _heads(trace, tabs)
+    {"links": _links, "model": _whole_model, "neuron": neuron.draw}[tabs.tab](trace, tabs)
+    return None
 
 
-def _heads(trace: "TraceLike", tabs: TabsState, whole: downloads.Whole) -> None:
+def _heads(trace: "TraceLike", tabs: TabsState) -> "Maps":
     from attnviz.ui.mount import heads
     from attnviz.widgets.heads.payload import heads_payload
 
@@ -36,7 +36,7 @@ def _heads(trace: "TraceLike", tabs: TabsState, whole: downloads.Whole) -> None:
     maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
     payload = heads_payload(maps, metrics, view=view.to_payload(), strip=sentence_strip(trace))
     heads(captions.on(payload), on_change=sync.adopt)
-    downloads.below(whole, maps[view.kind], view)
+    return maps[view.kind]
 
 
 def _maps(trace: "TraceLike", tabs: TabsState, kind) -> EagerMaps:
