@@ -28,7 +28,11 @@ def seen(app: AppTest) -> str:
     """Every text that stands on the page, without what opens over it."""
     texts = [part.value for part in (*app.markdown, *app.caption, *app.code, *app.text, *app.info)]
     texts += [widget.label for kind in ("selectbox", "button", "select_slider") for widget in app.get(kind)]
-    texts += [WORDS.sub("", part.proto.body) for part in app.get("html") if "<style" not in part.proto.body]
+    texts += [
+        WORDS.sub("", part.proto.body)
+        for part in app.get("html")
+        if not part.proto.body.startswith(("<style", "<script"))
+    ]
     texts += [text for drawn in lists(app) for row in (drawn["heads"], *drawn["rows"]) for text in row]
     charts = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     texts += [chart["layout"]["title"]["text"] for chart in charts]
