@@ -24,7 +24,7 @@ run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
 
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
-	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
 	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
