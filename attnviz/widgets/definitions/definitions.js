@@ -1,6 +1,6 @@
 // One bubble for the whole page. The page's own elements come and go, so that the document is watched and not they.
 
-import { HOLDING, RESTING, closeBubble, hearPage, openBubble } from "../shared/js/bubble.js";
+import { HOLDING, RESTING, closeBubble, hearPage, openBubble, scrolled } from "../shared/js/bubble.js";
 
 const LABEL = "[data-testid=stWidgetLabel]";
 const CONTROL = "button, summary, [role=option]";
@@ -13,7 +13,7 @@ export default function ({ parentElement, data }) {
 }
 
 function watch(bubble) {
-  const app = { bubble, words: {}, timer: null, target: null, waiting: null };
+  const app = { bubble, words: {}, timer: null, target: null, waiting: null, atKeyboard: false };
   const at = (event) => named(app, event.composedPath()[0]);
   // Not pointerover: inside a component's own tree it never reaches the document. Nor does focusin always: a key's end does.
   hearPage(bubble, {
@@ -21,9 +21,9 @@ function watch(bubble) {
     pointerdown: (event) => (event.pointerType === "touch" ? touched(app, at(event)) : hide(app)),
     pointerup: () => forget(app), // a finger that only taps
     pointercancel: () => hide(app), // the finger scrolls
-    focusin: () => focused() && show(app, named(app, focused())), // a finger's focus shows nothing, and takes nothing away
-    keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key))),
-    scroll: () => hide(app),
+    focusin: () => focused() && show(app, named(app, focused()), true), // a finger's focus shows nothing, and takes nothing away
+    keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key), true)),
+    scroll: () => (app.atKeyboard ? scrolled(bubble, app.target) : hide(app)),
   });
   return app;
 }
@@ -67,9 +67,10 @@ function soon(app, found, wait) {
   if (found) app.timer = setTimeout(() => show(app, found), wait);
 }
 
-function show(app, found) {
+function show(app, found, atKeyboard = false) {
   hide(app);
   if (!found?.element.isConnected) return;
+  app.atKeyboard = atKeyboard;
   const { bubble, words } = app;
   bubble.textContent = words[found.word];
   found.element.setAttribute("aria-description", words[found.word]);
@@ -80,6 +81,7 @@ function show(app, found) {
 function hide(app) {
   forget(app);
   app.target = null;
+  app.atKeyboard = false;
   closeBubble(app.bubble);
 }
 

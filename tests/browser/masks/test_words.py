@@ -18,6 +18,20 @@ def says(page: Page, word: str) -> None:
     expect(bubble(page)).to_have_text(definition(word))
 
 
+def scroll_under_the_bubble(page: Page) -> None:
+    """As the browser does by itself where what takes the keyboard is not in view."""
+    before = bubble(page).bounding_box()
+    page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 24)")
+    page.wait_for_function(
+        "(before) => document.querySelector('.definitions')?.getBoundingClientRect().y !== before", arg=before["y"]
+    )
+
+
+def lies_below(page: Page, node: Locator) -> None:
+    box, below = node.bounding_box(), bubble(page).bounding_box()
+    assert below["y"] == pytest.approx(box["y"] + box["height"] + 6, abs=1)
+
+
 def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, settled) -> None:
     opened(page, settled)
     for word in ("wait-k", "padding"):
@@ -73,6 +87,9 @@ def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled)
     says(page, "sum")
     page.keyboard.press("Tab")
     says(page, "masked")
+    scroll_under_the_bubble(page)
+    says(page, "masked")
+    lies_below(page, head)
 
 
 def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settled) -> None:

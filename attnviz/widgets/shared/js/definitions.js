@@ -2,7 +2,7 @@
 // keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
 // does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
-import { HOLDING, RESTING, closeBubble, hearPage, openBubble } from "./bubble.js";
+import { HOLDING, RESTING, closeBubble, hearPage, openBubble, scrolled } from "./bubble.js";
 import { element } from "./elements.js";
 import { DEFINITIONS } from "./terms.js";
 
@@ -40,14 +40,20 @@ export function watchDefinitions(app) {
   root.append(tip);
   app.parts.definition = tip;
   const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
+  let focused = null; // the term that has the keyboard, while it is explained
   const ask = (node, wait) => {
     clearTimeout(app.definitionTimer);
+    focused = null;
     if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
     else closeBubble(tip);
   };
   root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
   root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
-  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && ask(termAt(event), 0));
+  root.addEventListener("focusin", (event) => {
+    if (!event.target.matches(":focus-visible")) return;
+    ask(termAt(event), 0);
+    focused = termAt(event);
+  });
   root.addEventListener("focusout", () => ask(null));
   root.addEventListener("pointerdown", (event) => {
     ask(null);
@@ -58,7 +64,7 @@ export function watchDefinitions(app) {
   root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
   root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
   root.addEventListener("keydown", () => ask(null));
-  hearPage(tip, { scroll: () => closeBubble(tip) });
+  hearPage(tip, { scroll: () => scrolled(tip, focused) });
 }
 
 function showDefinition(app, node) {
