@@ -8,7 +8,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.decoding import controls, extras, stepper, verdict
 from attnviz.ui.decoding import run as decoding_run
 
-request = layout.begin_page("Decoding")
+request = layout.begin_page("Decoding", "stepper")
 st.html(layout.STYLES / "decoding.css")
 trace = layout.run_or_refuse(lambda: traces.trace(request))
 asked = controls.linked(trace, request.entry)

@@ -7,7 +7,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads import upload
 
-request = layout.begin_page("Heads")
+request = layout.begin_page("Heads", heads_tabs.WIDGETS)
 st.html(layout.STYLES / "heads.css")
 with st.container(key="heads-bar", horizontal=True):
     texts = heads_tabs.bar()

@@ -6,7 +6,7 @@ from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.masks import controls, page
 
-request = layout.begin_page("Masks")
+request = layout.begin_page("Masks", {"pipeline": "mask_lab"})
 st.html(layout.STYLES / "masks.css")
 trace = layout.run_or_refuse(lambda: traces.trace(request))
 view = controls.current(trace, request.entry)

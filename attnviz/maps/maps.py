@@ -25,7 +25,6 @@ class MapLabels:
     mask: Bool[Tensor, "_ _ rows cols"]
     rows: tuple[RowLabel, ...]
     cols: tuple[ColLabel, ...]
-    renormalised: bool = False
     left_out: str = ""
     keyless: Bool[Tensor, "_ _ rows"] | None = None
 

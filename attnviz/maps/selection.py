@@ -54,7 +54,6 @@ def select(
         mask=mask,
         rows=row_labels(row_groups, queries, outputs, words=options.words),
         cols=col_labels(col_groups, keys),
-        renormalised=options.specials == "renormalise",
         keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
         left_out=_left_out(options, sum(map(len, col_groups)) < len(keys)),
     )

@@ -100,10 +100,6 @@ class TraceLike(ABC):
         """What the queries of a site were projected from."""
         return present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
 
-    def site_memory(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "k_len d_model"]:
-        """What the keys and values of a site were projected from."""
-        return present(self.call(kind, layer).memory, "memory")[self._item(item)].float().cpu()
-
     @property
     def n_layers(self) -> int:
         """Layers of the kind that has most."""

@@ -1,7 +1,7 @@
-"""The frame that every page stands in: page config, menu, top bar, status bar. A page calls `page` first."""
+"""The frame that every page stands in: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,13 +29,19 @@ MENU = (
 )
 
 
-def begin_page(title: str) -> Request:
-    """Draw the frame of a page and return what the top bar asks for."""
+def begin_page(title: str, widget: str | Mapping[str, str] = "") -> Request:
+    """Draw the frame of a page and return what the top bar asks for.
+
+    `widget` is the large widget that the page is going to draw, or that of each tab, the tab that opens first first:
+    its script is then in the browser before the model has run.
+    """
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
-    definitions(words_of(title))
     streamlit_internals.hold_page()
     persistent.begin(title)
+    if not isinstance(widget, str):
+        widget = widget.get(persistent.text("tab", next(iter(widget))), "")
+    definitions(words_of(title), carries=widget)
     with st.sidebar:
         with st.container(key="brand"):
             page_link("dashboard.py", "attn:primary[**viz**]")

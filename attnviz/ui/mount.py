@@ -22,9 +22,9 @@ from attnviz.widgets.wire import Payload
 OnChange = Callable[[], None]
 
 
-_CARRIED = (
-    10_000  # characters of a script; a message of as many bytes Streamlit sends as a hash where the browser has it
-)
+# Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
+_LARGE = 10_000
+_CARRIED = "_attnviz_carried"
 
 
 @cache
@@ -33,22 +33,37 @@ def _mounted(name: str) -> Callable[..., Any]:
 
     A message that the browser has is sent as a hash, but one with other data never is. So a large widget is two
     components, which meet in a slot (`widgets/shared/js/slots.js`): one carries the script and the styles, the same at
-    every run; the other has the data and waits for the script.
+    every run; the other has the data and waits for the script. Which widget a page will draw its layout knows before
+    the model runs, and has it carried by `definitions`, so that the page has no component more.
     """
     widget = source(name)
-    if len(widget.script) < _CARRIED:
+    if len(widget.script) < _LARGE:
         return component(f"attnviz_{name}", html=widget.html, css=widget.style or None, js=widget.script)
-    slots = joined(WIDGETS / "shared/js/slots.js")
-    slot, style = json.dumps(f"{name}-{widget.digest}"), json.dumps(widget.style)
-    delivery = f"{slots}.deliver({slot}, {style}, () => {widget.module}.default);\nexport default () => {{}};\n"
-    carrier = component(f"attnviz_{name}_script", html="<div></div>", js=delivery)
+    slots, slot = _slot(name)
     drawing = component(f"attnviz_{name}", html=widget.html, js=f"export default {slots}.drawing({slot});\n")
 
     def draw(*, key: str, **given: Any) -> Any:
-        carrier(key=f"carried-{key}")
+        if st.session_state.pop(_CARRIED, "") != name:
+            _carrier(name)(key=f"carried-{key}")
         return drawing(key=key, **given)
 
     return draw
+
+
+@cache
+def _carrier(name: str) -> Callable[..., Any]:
+    return component(f"attnviz_{name}_script", html="<div></div>", js=_delivery(name) + "export default () => {};\n")
+
+
+def _delivery(name: str) -> str:
+    """A statement that puts a widget's script and styles into its slot."""
+    widget, (slots, slot) = source(name), _slot(name)
+    return f"{slots}.deliver({slot}, {json.dumps(widget.style)}, () => {widget.module}.default);\n"
+
+
+def _slot(name: str) -> tuple[str, str]:
+    """The module of slots and the name of this widget's, both as JavaScript."""
+    return joined(WIDGETS / "shared/js/slots.js"), json.dumps(f"{name}-{source(name).digest}")
 
 
 def _nothing() -> None:
@@ -164,12 +179,27 @@ def brought_up(key: str, *, is_open: bool) -> None:
     _mounted("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})
 
 
-def definitions(words: Mapping[str, str]) -> None:
+def definitions(words: Mapping[str, str], *, carries: str = "") -> None:
     """Explain `words`, each by its definition, wherever they stand on the page, while something points at them.
 
     It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
     our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
     explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them.
+    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them. `carries` names the
+    large widget that is going to be drawn, if there is one: its script goes along.
     """
-    _mounted("definitions")(key="definitions", data={"words": dict(words)})
+    _definitions(carries)(key="definitions", data={"words": dict(words)})
+    st.session_state[_CARRIED] = carries
+
+
+@cache
+def _definitions(carries: str) -> Callable[..., Any]:
+    if not carries:
+        return _mounted("definitions")
+    widget = source("definitions")
+    return component(
+        f"attnviz_definitions_{carries}",
+        html=widget.html,
+        css=widget.style or None,
+        js=_delivery(carries) + widget.script,
+    )

@@ -21,7 +21,7 @@ def test_nothing_asked_nothing_changed(trace) -> None:
         maps = select(trace, kind)
         assert torch.equal(maps.attn, trace.attn(kind))
         assert torch.equal(maps.visible(1, 3), trace.mask(kind, layer=1, head=3))
-        assert (maps.left_out, maps.renormalised) == ("", False)
+        assert maps.left_out == ""
 
 
 @pytest.mark.parametrize("kind", ["decoder_self", "cross"])

@@ -25,14 +25,12 @@ def test_hidden_special_tokens_leave_the_other_weights_alone() -> None:
     assert [row.text for row in maps.rows] == [col.text for col in maps.cols] == ["po", "nd", "."]
     assert close(maps.attn[0, 0], [[0.1, 0.2, 0.3], [0.5, 0.1, 0.1], [0.0, 0.25, 0.25]])
     assert maps.left_out == "special tokens hidden: rows sum to less than 1"
-    assert not maps.renormalised
 
 
 def test_renormalised_rows_keep_their_proportions() -> None:
     maps = select(trace_of("encoder_self", ENCODER, src=POND), "encoder_self", MapOptions("renormalise"))
     assert close(maps.attn[0, 0], [[1 / 6, 2 / 6, 3 / 6], [5 / 7, 1 / 7, 1 / 7], [0.0, 0.5, 0.5]])
     assert maps.left_out == "special tokens hidden: rows made to sum to 1 again"
-    assert maps.renormalised
 
 
 def test_the_step_that_puts_out_the_first_word_is_never_hidden(trace) -> None:

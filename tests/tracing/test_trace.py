@@ -32,7 +32,7 @@ def test_attn_and_scores_follow_from_input_and_memory_by_definition(model, trace
     stack = model.model.encoder if kind == "encoder_self" else model.model.decoder
     for layer in range(LAYERS):
         attention = stack.layers[layer].cross_attention if kind == "cross" else stack.layers[layer].self_attention
-        query, key = attention.W_q(trace.input_(kind, layer)), attention.W_k(trace.site_memory(kind, layer))
+        query, key = attention.W_q(trace.input_(kind, layer)), attention.W_k(trace.call(kind, layer).memory[0])
         for head in range(HEADS):
             columns = slice(head * D_K, (head + 1) * D_K)
             scores = query[:, columns] @ key[:, columns].T / math.sqrt(D_K)

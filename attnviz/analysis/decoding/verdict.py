@@ -95,10 +95,6 @@ class Verdict:
         """The first place over its tolerance, in the order of computation: the encoder, then position by position."""
         return self._first_of("encoder") or self._first_of("decoder")
 
-    def largest_of(self, *quantities: str) -> float:
-        """The largest difference on lines of these quantities; 0 where there is none."""
-        return max((float(line.delta.max()) for line in self.lines if line.quantity in quantities), default=0.0)
-
     def largest_in(self, stack: Stack) -> float:
         """The largest difference in the encoder or the decoder; 0 where there is none."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.case import Case
 from attnviz.implementations.sequence_first import SequenceFirstAttention
 
@@ -25,24 +26,22 @@ NAMES = tuple(_WAYS)
 
 @dataclass(frozen=True, eq=False)
 class MaskTry:
-    """One way to write the site's own mask. `taken` is the shape that `prepare_mask` gives it, `refusal` its sentence
-    where it refuses. Without that check, `reached` says which cells `(q_len, k_len, batch, heads)` of the scores stay
-    visible, `error` what torch raises; `meant` are the cells that should.
+    """One way to write the site's own mask. `prepared` is the shape that `prepare_mask` gives it. Without that check,
+    `reached` says which cells `(q_len, k_len, batch, heads)` of the scores stay visible; `meant` are the cells that
+    should.
     """
 
     title: str
     code: str
     shape: tuple[int, ...]
-    taken: tuple[int, ...] | None
-    refusal: str
-    reached: Bool[Tensor, "q_len k_len batch heads"] | None
-    error: str
+    prepared: tuple[int, ...] | Raised
+    reached: Bool[Tensor, "q_len k_len batch heads"] | Raised
     meant: Bool[Tensor, "q_len k_len batch heads"]
 
     @property
     def wrong(self) -> int:
         """Cells of the scores that are visible and should not be, or hidden and should be visible."""
-        return 0 if self.reached is None else int((self.reached != self.meant).sum())
+        return 0 if isinstance(self.reached, Raised) else int((self.reached != self.meant).sum())
 
 
 @torch.inference_mode()
@@ -63,28 +62,33 @@ def mask_shapes(case: Case) -> dict[str, MaskTry]:
         "float": mask.float(),
     }
     module = SequenceFirstAttention(case.weights)
-    tries = {}
-    for name, (title, code) in _WAYS.items():
-        taken, refusal = _prepared(module, written[name], (q_len, k_len, batch))
-        reached, error = _unchecked(written[name], meant)
-        tries[name] = MaskTry(title, code, tuple(written[name].shape), taken, refusal, reached, error, meant)
-    return tries
+    return {
+        name: MaskTry(
+            title,
+            code,
+            tuple(written[name].shape),
+            _prepared(module, written[name], (q_len, k_len, batch)),
+            _unchecked(written[name], meant),
+            meant,
+        )
+        for name, (title, code) in _WAYS.items()
+    }
 
 
-def _prepared(module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, int, int]):
+def _prepared(module: SequenceFirstAttention, mask: Tensor, sizes: tuple[int, int, int]) -> tuple[int, ...] | Raised:
     try:
-        return tuple(module.prepare_mask(mask, *sizes).shape), ""
+        return tuple(module.prepare_mask(mask, *sizes).shape)
     except ValueError as refusal:
-        return None, str(refusal)
+        return Raised.by(refusal)
 
 
-def _unchecked(mask: Tensor, meant: Tensor) -> tuple[Tensor | None, str]:
+def _unchecked(mask: Tensor, meant: Tensor) -> Tensor | Raised:
     """What a site without `prepare_mask` makes of a mask: an axis for the heads, and whatever broadcasting does."""
     blank = torch.zeros(meant.shape)
     try:
         out = blank.masked_fill(~mask.unsqueeze(-1), 1.0)
     except (RuntimeError, TypeError) as error:
-        return None, f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return Raised(f"{type(error).__name__}: {str(error).splitlines()[0]}")
     if out.shape != meant.shape:
-        return None, f"the scores become {tuple(out.shape)}, and no line after them fits"
-    return out == 0, ""
+        return Raised(f"the scores become {tuple(out.shape)}, and no line after them fits")
+    return out == 0

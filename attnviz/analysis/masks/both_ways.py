@@ -55,12 +55,7 @@ def run_up_to(model: Model, trace: Trace, probe: MaskOverride, step: int) -> Tra
 
 
 def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) -> BothWays:
-    """Compare at the last row of `written`, a run of `run_up_to`; `effect` holds the passes over the whole target.
-
-    Raises ValueError for an effect that torch refused.
-    """
-    if effect.after is None:
-        raise ValueError(f"torch refused the run with the mask: {effect.error}")
+    """Compare at the last row of `written`, a run of `run_up_to`; `effect` holds the passes over the whole target."""
     step = len(written.sentences[item].tgt_in) - 1
     before, one_pass, alone = (_logits(run)[item, step] for run in (effect.before, effect.after, written))
     apart = (_chances(model, one_pass) - _chances(model, alone)).abs().max()
@@ -76,12 +71,7 @@ def reads_ahead(effect: Effect, item: int = 0) -> bool:
 
 
 def changed(model: Model, effect: Effect, *, item: int = 0) -> Changed:
-    """How one pass over the whole target moved the likeliest next tokens; rows that hold padding are left out.
-
-    Raises ValueError for an effect that torch refused.
-    """
-    if effect.after is None:
-        raise ValueError(f"torch refused the run with the mask: {effect.error}")
+    """How one pass over the whole target moved the likeliest next tokens; rows that hold padding are left out."""
     ins = effect.before.query_tokens("decoder_self", item)
     real = torch.tensor([not model.is_pad(token) for token in ins])
     before, after = (_logits(run)[item][real] for run in (effect.before, effect.after))

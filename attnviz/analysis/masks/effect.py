@@ -16,45 +16,48 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, of_item
 
 
+@dataclass(frozen=True)
+class Refused:
+    """torch refused to run the model with the mask: the first line of what it said."""
+
+    error: str
+
+
 @dataclass(frozen=True, eq=False)
 class Effect:
     """Two runs on the same tokens, without the mask and with it.
 
-    `error` is torch's own sentence where it refused; `after` is then None. `probe` is what was in force: a trace keeps
-    what weights are made from, and only the probe knows how a fill makes them.
+    `probe` is what was in force: a trace holds what weights are computed from, and only the probe knows how a fill
+    computes them.
     """
 
     before: Trace
-    after: Trace | None = None
-    error: str = ""
-    probe: MaskOverride | None = None
+    after: Trace
+    probe: MaskOverride
 
     def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
-        """The weights of the run with the mask, as its fill made them. Raises ValueError where torch refused."""
-        if self.after is None:
-            raise ValueError(f"torch refused the run with the mask: {self.error}")
+        """The weights of the run with the mask, as its fill computes them."""
         maps = self.after.attn(kind, item=item)
-        for site in () if self.probe is None else self.probe.sites:
-            if site.kind == kind and self.probe is not None:
+        for site in self.probe.sites:
+            if site.kind == kind:
                 call = of_item(self.after.call(kind, site.layer), item, None)
                 maps[site.layer] = self.probe.weighed(call, maps[None, site.layer].to(call.query.device))[0].cpu()
         return maps
 
 
-def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect:
+def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
     """Run `trace` again with `probe` in force."""
     try:
-        return Effect(trace, run_again(model, trace, probe.at(0)), probe=probe)
+        return Effect(trace, run_again(model, trace, probe.at(0)), probe)
     except RuntimeError as refusal:
-        return Effect(trace, error=str(refusal).strip().splitlines()[0])
+        return Refused(str(refusal).strip().splitlines()[0])
 
 
 def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
     """How far every head's map moved: columns kind, layer, head, moved, largest.
 
     `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
-    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is. Raises ValueError for
-    an effect that torch refused.
+    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
     """
     tables = [
         _moved(kind, effect.before.attn(kind, item=item), effect.attn(kind, item)) for kind in effect.before.kinds
@@ -63,9 +66,7 @@ def moved(effect: Effect, item: int = 0) -> pd.DataFrame:
 
 
 def step_that_changed_most(effect: Effect, item: int = 0) -> int:
-    """The decoder row whose next-token distribution moved furthest (total variation); 0 where there is none."""
-    if effect.after is None:
-        return 0
+    """The decoder row whose next-token distribution moved furthest (total variation)."""
     before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))
     distance = (before - after).abs().sum(dim=-1)
     return int(distance.nan_to_num(nan=3.0).argmax())

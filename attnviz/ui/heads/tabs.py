@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
 TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
+WIDGETS = {"heads": "heads", "links": "links", "model": "whole_model", "neuron": "neuron"}
 WHOLE = "whole"
 _SHOWN = "tabs-shown"
 _TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attnviz.analysis.implementations.mask_shapes import MaskTry, mask_shapes
+from attnviz.analysis.site.outcome import Raised
 from attnviz.ui import charts
 from attnviz.ui.implementations.state import ImplementationsState
 from attnviz.ui.mount import Lines, line_list
@@ -36,26 +37,28 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 def _taken(one: MaskTry) -> str:
-    return f"takes it: {one.taken}" if one.taken else "raises ValueError"
+    return "raises ValueError" if isinstance(one.prepared, Raised) else f"takes it: {one.prepared}"
 
 
 def _reached(one: MaskTry) -> str:
-    if one.error:
-        return "raise " + one.error.split(":")[0] if ":" in one.error else one.error
+    if isinstance(one.reached, Raised):
+        error = one.reached.error
+        return "raise " + error.split(":")[0] if ":" in error else error
     return f"{one.wrong:,} of {one.meant.numel():,} cells wrong" if one.wrong else "as meant"
 
 
 def _said(one: MaskTry) -> None:
-    if one.refusal:
+    is_refused, raises = isinstance(one.prepared, Raised), isinstance(one.reached, Raised)
+    if isinstance(one.prepared, Raised):
         st.markdown("**prepare_mask says**")
-        st.code(f"ValueError: {one.refusal}", language=None, wrap_lines=True)
-        st.markdown("**Without it, torch would say**" if one.error else "**Without it, nothing would be said**")
-    if one.error:
-        st.code(one.error, language=None, wrap_lines=True)
+        st.code(one.prepared.error, language=None, wrap_lines=True)
+        st.markdown("**Without it, torch would say**" if raises else "**Without it, nothing would be said**")
+    if isinstance(one.reached, Raised):
+        st.code(one.reached.error, language=None, wrap_lines=True)
     elif one.wrong:
         st.text(
             f"{one.wrong:,} of {one.meant.numel():,} cells of the scores would be other than meant. "
-            + ("" if one.refusal else "The sizes are allowed: no check of sizes can know what was meant.")
+            + ("" if is_refused else "The sizes are allowed: no check of sizes can know what was meant.")
         )
     else:
         st.text("Every cell of the scores is as meant.")
@@ -63,11 +66,12 @@ def _said(one: MaskTry) -> None:
 
 def _cells(bench: SiteExperiment, one: MaskTry) -> None:
     """Which keys stay visible: as meant, and as the scores would get them, for the sentence that differs most."""
-    reached = one.meant if one.reached is None else one.reached
+    raises = isinstance(one.reached, Raised)
+    reached = one.meant if isinstance(one.reached, Raised) else one.reached
     item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())
     meant, got = (cells[:, :, item, 0].float().numpy() for cells in (one.meant, reached))
     panels = [Panel("visible as meant", meant)]
-    if one.reached is not None:
+    if not raises:
         panels += [Panel("unchecked", got), Panel("difference", got - meant, "signed")]
     labels = bench.labels(item)
     made = panels_figure(panels, *labels, title=f"{bench.name}, {SENTENCES[item]}: {one.title}", theme=charts.theme())

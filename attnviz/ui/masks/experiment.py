@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.masks import both_ways, effect
-from attnviz.analysis.masks.effect import Effect
+from attnviz.analysis.masks.effect import Effect, Refused
 from attnviz.analysis.masks.fills import FilledScores, filled, one_head, weights_fn
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
@@ -130,17 +130,15 @@ class MaskExperiment:
             weigh=None if plain else weights_fn(choice),
         )
 
-    def effect(self) -> Effect:
-        """The model run again with the mask in force; kept for whoever asks again."""
+    def effect(self) -> Effect | Refused:
+        """The model run again with the mask in force, from the cache where it is there."""
         after = _again.get(self._key(self._in_force), read=lambda *_: self._run())
-        # Kept without the run before, which has its own place and room.
-        if isinstance(after, str):
-            return Effect(self.trace, error=after)
-        return Effect(self.trace, after, probe=self.probe(writing=False))
+        # Cached without the run before, which has a cache of its own.
+        return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
 
-    def _run(self) -> Trace | str:
+    def _run(self) -> Trace | Refused:
         found = effect.effect(self.model, self.trace, self.probe(writing=False))
-        return found.error if found.after is None else found.after
+        return found if isinstance(found, Refused) else found.after
 
     def written_up_to(self, step: int) -> Trace:
         """The pass that writing makes at a decoder row with the mask in force: no later token is there yet."""
@@ -148,7 +146,7 @@ class MaskExperiment:
         made = _again.get(
             asked, read=lambda *_: both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
         )
-        assert not isinstance(made, str)  # a refusal is raised here, and met by `effect` before
+        assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
         return made
 
     def writing(self) -> Writing:
@@ -187,11 +185,11 @@ def texts(tokens: tuple[Token, ...]) -> list[str]:
     return [display_token(token) for token in tokens]
 
 
-# By size, as `session` keeps traces, and beside its room. A run that torch refused is its sentence.
+# By size, as `session` keeps traces, and beside its room. A run that torch refused is what it said.
 _BATCHES, _AGAIN = 0.25e9, 0.5e9  # bytes
 _batches: BoundedCache[str, Trace] = BoundedCache(most=_BATCHES, size=lambda batch: batch.nbytes())
-_again: BoundedCache[str, Trace | str] = BoundedCache(
-    most=_AGAIN, size=lambda after: len(after) if isinstance(after, str) else after.nbytes()
+_again: BoundedCache[str, Trace | Refused] = BoundedCache(
+    most=_AGAIN, size=lambda after: len(after.error) if isinstance(after, Refused) else after.nbytes()
 )
 
 

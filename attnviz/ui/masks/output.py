@@ -31,7 +31,7 @@ def says(bench: MaskExperiment) -> None:
     """Translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
     effect, item = bench.effect(), bench.view.item
     st.html(f"<h4 class='room'>The model, run again with this mask at {html.escape(bench.where)}</h4>")
-    if effect.error:
+    if isinstance(effect, masks_effect.Refused):
         st.html(f"<div class='verdict'>torch refuses: “{html.escape(effect.error)}”. Nothing ran.</div>")
         return
     left, right = st.columns([6, 6], gap="medium")
@@ -138,7 +138,6 @@ def _maps(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
 
 
 def _nan(effect: masks_effect.Effect, item: int) -> None:
-    assert effect.after is not None  # an error was handled before
     spread = masks_effect.nan_positions(effect.after, item)
     if not spread["NaN positions"].to_numpy().any():
         return

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.masks.both_ways import Changed, changed, reads_ahead
-from attnviz.analysis.masks.effect import moved
+from attnviz.analysis.masks.effect import Effect, Refused, moved
 from attnviz.analysis.masks.findings import cells_table
 from attnviz.analysis.masks.nan_causes import nan_causes
 from attnviz.text.display import display
@@ -99,24 +99,23 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
     # Asked for here: the first words do not wait for it.
-    if error := bench.effect().error:
-        return True, _refused(error)
+    effect = bench.effect()
+    if isinstance(effect, Refused):
+        return True, _refused(effect)
     if writing.error:
         return True, f"torch refuses to write: “{html.escape(writing.error)}”."
     if not unchanged.done:
         return False, f"the model would say {after} <span class='was'>instead of {before} … {_so_far(unchanged)}</span>"
-    in_one_pass = f"<span class='was'>{_in_one_pass(bench)}</span>"
+    in_one_pass = f"<span class='was'>{_in_one_pass(bench, effect)}</span>"
     if after == before:
         return True, f"the model, writing step by step, still says {after}. {in_one_pass}"
     return True, f"the model, writing step by step, would say {after} instead of {before}. {in_one_pass}"
 
 
-def _in_one_pass(bench: MaskExperiment) -> str:
+def _in_one_pass(bench: MaskExperiment, effect: Effect) -> str:
     """What one pass over the whole target changes, and whether that pass sees a future which writing never does."""
-    effect, item = bench.effect(), bench.view.item
-    assert effect.after is not None  # a refusal was told before
-    future = ", where positions now read what comes after them" if reads_ahead(effect, item) else ""
-    told = _choices(changed(bench.model, effect, item=item))
+    future = ", where positions now read what comes after them" if reads_ahead(effect, bench.view.item) else ""
+    told = _choices(changed(bench.model, effect, item=bench.view.item))
     return f"In one pass over the whole target, as in training{future}, {told}."
 
 
@@ -130,13 +129,13 @@ def _choices(told: Changed) -> str:
 def _runs(bench: MaskExperiment) -> str:
     """What the run changes in a model that writes nothing."""
     effect = bench.effect()
-    if effect.after is None:
-        return _refused(effect.error)
+    if isinstance(effect, Refused):
+        return _refused(effect)
     return f"{_moved(moved(effect, bench.view.item))}."
 
 
-def _refused(error: str) -> str:
-    return f"torch refuses to run the model: “{html.escape(error)}”."
+def _refused(refusal: Refused) -> str:
+    return f"torch refuses to run the model: “{html.escape(refusal.error)}”."
 
 
 def _so_far(writing) -> str:

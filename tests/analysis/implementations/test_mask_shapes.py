@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attnviz.analysis.implementations.mask_shapes import NAMES, mask_shapes
+from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.case import Case, own_case
 from attnviz.implementations.sequence_first import SequenceFirstAttention
 from attnviz.implementations.weights import SiteWeights
@@ -23,24 +24,30 @@ def padded() -> Case:
 def test_what_prepare_mask_takes_has_an_axis_for_the_heads() -> None:
     tries = mask_shapes(padded())
     assert set(tries) == set(NAMES)
-    assert {name for name, one in tries.items() if one.taken} == {"full", "row", "sentence", "turned"}
-    assert tries["row"].taken == (1, 7, 2, 1)
-    assert tries["full"].taken == (7, 7, 2, 1)
+    assert {name for name, one in tries.items() if not isinstance(one.prepared, Raised)} == {
+        "full",
+        "row",
+        "sentence",
+        "turned",
+    }
+    assert tries["row"].prepared == (1, 7, 2, 1)
+    assert tries["full"].prepared == (7, 7, 2, 1)
 
 
 @pytest.mark.parametrize("name", ["key", "two", "batch", "heads"])
 def test_a_refusal_names_the_axes_and_both_shapes(name: str) -> None:
     one = mask_shapes(padded())[name]
-    assert one.taken is None
-    assert "(q_len or 1, k_len, batch or 1)" in one.refusal
-    assert "(7 or 1, 7, 2 or 1)" in one.refusal
-    assert str(one.shape) in one.refusal
+    assert isinstance(one.prepared, Raised)
+    assert "(q_len or 1, k_len, batch or 1)" in one.prepared.error
+    assert "(7 or 1, 7, 2 or 1)" in one.prepared.error
+    assert str(one.shape) in one.prepared.error
 
 
 def test_a_mask_of_numbers_is_refused_with_what_to_write() -> None:
     one = mask_shapes(padded())["float"]
-    assert "not float32" in one.refusal
-    assert "mask != 0" in one.refusal
+    assert isinstance(one.prepared, Raised)
+    assert "not float32" in one.prepared.error
+    assert "mask != 0" in one.prepared.error
     module = SequenceFirstAttention(padded().weights)
     with pytest.raises(ValueError, match="not int64"):
         module.prepare_mask(torch.ones(7, 7, 2, dtype=torch.long), 7, 7, 2)
@@ -57,11 +64,13 @@ def test_cells_are_counted_that_become_other_than_meant() -> None:
 def test_where_lengths_differ_a_turned_mask_is_refused() -> None:
     case = padded()
     one = mask_shapes(replace(case, input_=torch.randn(2, 5, 33)))["turned"]
-    assert one.refusal
-    assert one.error
+    assert isinstance(one.prepared, Raised)
+    assert isinstance(one.reached, Raised)
 
 
 def test_torchs_own_words_are_kept_where_it_raises() -> None:
     tries = mask_shapes(own_case())
-    assert tries["batch"].error.startswith("RuntimeError: The size of tensor a")
-    assert tries["float"].error.startswith("TypeError")
+    for name, words in {"batch": "RuntimeError: The size of tensor a", "float": "TypeError"}.items():
+        reached = tries[name].reached
+        assert isinstance(reached, Raised)
+        assert reached.error.startswith(words)

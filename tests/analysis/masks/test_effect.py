@@ -142,12 +142,12 @@ def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) ->
     assert "NaN" in written.note
 
 
-def test_torchs_refusal_is_part_of_the_effect(model, trace) -> None:
+def test_torchs_refusal_stands_in_place_of_the_effect(model, trace) -> None:
     probe = MaskOverride(
         every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=weights_fn(FillChoice("-1e9", "float16"))
     )
     found = effect.effect(model, trace, probe)
-    assert found.after is None
+    assert isinstance(found, effect.Refused)
     assert "overflow" in found.error
 
 

@@ -8,6 +8,7 @@ from weakref import ref
 
 import pytest
 
+from attnviz.analysis.masks.effect import Refused
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.ui.cache import traces
@@ -84,7 +85,7 @@ def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) ->
         lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy")),
     )
     effects = [masked(trace, 61) for _ in range(2)]
-    assert [(effect.after, effect.error) for effect in effects] == [(None, "No.")] * 2
+    assert effects == [Refused("No.")] * 2
     assert len(runs) == 1
 
 
