@@ -11,7 +11,7 @@ from attnviz.ui.decoding import run as decoding_run
 request = layout.begin_page("Decoding", "stepper")
 st.html(layout.STYLES / "decoding.css")
 trace = layout.run_or_refuse(lambda: traces.trace(request))
-asked = controls.linked(trace, request.entry)
+asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)
 chosen = controls.stepping(asked, is_own=is_own)
@@ -24,7 +24,7 @@ with below.container(horizontal=True, vertical_alignment="center"):
     way_to_heads = st.container(width="content")
 with below:
     chosen |= controls.experiment(asked)
-view = controls.shown(asked, chosen)
+view = controls.with_choices(asked, chosen)
 run = layout.run_or_refuse(lambda: decoding_run.decoded(model, request, trace, view))
 with upper:
     stepper.stage(model, request, trace, view, run)

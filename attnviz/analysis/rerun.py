@@ -32,7 +32,7 @@ class Written:
 
 @dataclass
 class _IdsSoFar:
-    """Each row's ids so far, and why it stops where it does: the sentence for a cut stands until an end comes."""
+    """Each row's ids so far, and why it stops where it does: the sentence for a cut holds until an end comes."""
 
     ids: list[list[int]]
     notes: list[str]
@@ -46,7 +46,7 @@ class Writing:
         self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
-        """Write for so long, a token at least, or to the end. What torch refuses ends it and stands in `error`."""
+        """Write for so long, a token at least, or to the end. What torch refuses ends it, and `error` says so."""
         until = time.perf_counter() + seconds
         with self._lock:
             while not self.done:
@@ -69,7 +69,7 @@ class Writing:
         return max(map(len, self._rows.ids), default=0)
 
     def written(self, item: int = 0) -> Written:
-        """What stands there of one sentence; while it is being written, nothing has cut it."""
+        """What is written of one sentence; while it is being written, nothing has cut it."""
         with self._lock:
             ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
             note = self._rows.notes[item] if self.done and self._rows.notes else ""
@@ -163,7 +163,7 @@ def _padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)
     padded = (*sentence.tgt, *(after_tgt,) * longer)
-    # A sentence that was cut has no end to pad after; its last row then puts out a pad.
+    # A sentence that was cut has no end to pad after; its last row then outputs a pad.
     padded = (*padded, after_tgt) if sentence.cut and longer else padded
     return replace(
         sentence,

@@ -11,7 +11,7 @@ from attnviz.maps.maps import Maps
 def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
     """One line a cell of one map, row by row; "mean" for layer or head averages over them.
 
-    Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which puts out no
+    Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which outputs no
     tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key.
     Raises ValueError for a layer or head that is not there.
     """

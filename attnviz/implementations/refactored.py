@@ -13,7 +13,7 @@ _HERE = Site("encoder_self", 0)
 class RefactoredAttention:
     """`MultiHeadAttention` of `attnviz.transformer`: named projections, `input_` and `memory`, no weights kept.
 
-    The fused kernel computes the output; the weights are made from the recorded query and key. A query without a
+    The fused kernel computes the output; the weights are computed from the recorded query and key. A query without a
     visible key gets zeros. Raises ValueError where `d_v` differs from `d_k`.
     """
 

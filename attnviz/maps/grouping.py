@@ -54,7 +54,7 @@ def of_segment(groups: Groups, tokens: Sequence[Token], segment: int) -> Groups:
 def row_labels(
     groups: Groups, queries: Sequence[Token], outputs: Sequence[Token] | None, *, words: bool
 ) -> tuple[RowLabel, ...]:
-    """What goes in and what comes out of each row; `outputs` is None where rows put out nothing."""
+    """What goes in and what comes out of each row; `outputs` is None where rows output nothing."""
     if outputs is None:
         return tuple(RowLabel(_text(queries, group), None, group) for group in groups)
     inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))

@@ -1,4 +1,4 @@
-"""How a trace's maps are asked for. It stands apart from `selection`, since pages read it before torch is imported."""
+"""How a trace's maps are asked for. It is apart from `selection`, since pages read it before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -60,7 +60,7 @@ def select(
 
 
 def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:
-    """The query tokens of each row. Decoder rows are merged and hidden by the token that they put out, so that
+    """The query tokens of each row. Decoder rows are merged and hidden by the token that they output, so that
     `<bos> → Un` stays.
     """
     queries, outputs = trace.query_tokens(kind, item=item), trace.output_tokens(kind, item=item)
@@ -69,7 +69,7 @@ def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int
 
 
 def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
-    """`(layers or 1, heads or 1, q_len, k_len)`: kept once where every site has the same."""
+    """`(layers or 1, heads or 1, q_len, k_len)`: stored once where every site has the same."""
     masks = [trace.layer_mask(kind, layer, item) for layer in range(layers)]
     first = masks[0][:1]
     # Heads that share a mask in memory are not compared with each other: at 16 tokens that costs as much as all maps.

@@ -95,7 +95,7 @@ def is_translator(model: str | Path) -> bool:
 
 
 def _folder(model: str | Path) -> Path | None:
-    """Where a model lies: a name of the catalogue goes before a folder of the same name. None where neither is."""
+    """Where a model is: a name of the catalogue goes before a folder of the same name. None where neither is."""
     return next((entry.folder for entry in entries() if entry.name == str(model)), None) or local_paths.folder(model)
 
 

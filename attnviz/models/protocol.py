@@ -78,7 +78,7 @@ class Model(Protocol):
 
     name: str
     model_id: str
-    writes: bool  # whether it puts out text: an encoder does not
+    writes: bool  # whether it writes text: an encoder does not
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -152,5 +152,5 @@ class Model(Protocol):
         ...
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence stands in the same batch."""
+        """Whether a token is there only because a longer sentence is in the same batch."""
         ...

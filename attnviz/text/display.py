@@ -1,7 +1,7 @@
-"""Any text as a string that can be looked at: nothing invisible, nothing that moves or covers what stands beside it.
+"""Any text as a string that can be looked at: nothing invisible, nothing that moves or covers what is beside it.
 
 Faithful: no character is dropped. What cannot be seen is named by its code point, `U+200B`. The result is plain
-text and is *not* escaped for markup: whoever writes HTML, Plotly or Markdown escapes it there.
+text and is *not* escaped for markup: the caller that writes HTML, Plotly or Markdown escapes it there.
 """
 
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ HEADS = SHARED | {
     "of keys when all get the same. Shown is the mean over the head's rows.",
     "Mean distance": "How far from the diagonal a row looks on average, in tokens. In cross-attention both sentences "
     "are laid over each other from end to end. Shown is the mean over the head's rows.",
-    "Diagonality": "How near the diagonal the weight lies: 1 when all of it is on it, about 0.5 when it is spread "
+    "Diagonality": "How near the diagonal the weight is: 1 when all of it is on it, about 0.5 when it is spread "
     "evenly, 0 when it is as far off as can be. A high number in cross-attention is a word-by-word translator.",
     "Previous token": "The weight on the token just before the query's own, mean over rows. Near 1: a head that "
     "copies what stood before. It means nothing in cross-attention, whose sentences do not share positions.",

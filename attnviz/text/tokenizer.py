@@ -148,7 +148,7 @@ class TranslatorTokenizer:
         return tuple(tokens)
 
     def _elided(self, tokens: list[Token]) -> bool:
-        """Whether the next piece stands right behind an apostrophe that itself stands right behind a letter."""
+        """Whether the next piece comes right after an apostrophe that itself comes right after a letter."""
         if not self._elision or len(tokens) < 2 or tokens[-1].starts_word:
             return False
         return tokens[-1].text == "'" and tokens[-2].text[-1:].isalpha()
@@ -189,7 +189,7 @@ class TranslatorTokenizer:
 
 
 def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Where a piece stands in the text, without the space before it, and with characters that were composed into it."""
+    """Where a piece is in the text, without the space before it, and with characters that were composed into it."""
     start, end = offsets[place]
     start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
     until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)

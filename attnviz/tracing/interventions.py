@@ -35,7 +35,7 @@ class MaskOverride(Probe):
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def at(self, start: int) -> "MaskOverride":
-        """The same intervention for a run whose first query stands at position `start`."""
+        """The same intervention for a run whose first query is at position `start`."""
         return replace(self, start=start, _calls={})
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
@@ -93,7 +93,7 @@ class HeadAblation(Probe):
 
 @dataclass(frozen=True)
 class Chain(Probe):
-    """Several probes as one: each sees what the one before it has made of the run. A recorder stands last."""
+    """Several probes as one: each sees what the one before it has made of the run. A recorder comes last."""
 
     probes: Sequence[Probe]
 

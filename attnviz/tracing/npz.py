@@ -27,7 +27,7 @@ _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 20
 _MOST_AXES, _MOST_HEADER = 8, 1 << 17  # axes of an array, bytes that describe it; NumPy itself reads ten thousand
 _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-_MEMBER = b"PK\x01\x02"  # stands before each member in the directory
+_MEMBER = b"PK\x01\x02"  # precedes each member in the directory
 
 
 class Archive:

@@ -44,7 +44,7 @@ class Sentence:
         return self.tgt_in if kind == "decoder_self" else self.src
 
     def outputs(self, kind: Kind) -> tuple[Token, ...] | None:
-        """What each row of a kind's maps puts out; None for an encoder, which puts out no tokens."""
+        """What each row of a kind's maps outputs; None for an encoder, which outputs no tokens."""
         return None if kind == "encoder_self" else self.tgt_out[self.first_row :]
 
 

@@ -42,7 +42,7 @@ def _evenly_pooled(attn: Tensor, axis: int, side: int) -> Tensor:
 
 
 def within(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
-    """The weights, with what lies outside 0 to 1 (in somebody's own) as 0 or 1, and NaN as 0; a copy only where
+    """The weights, with what is outside 0 to 1 (in somebody's own) as 0 or 1, and NaN as 0; a copy only where
     something does.
     """
     low, high = attn.aminmax()

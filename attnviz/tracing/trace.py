@@ -85,7 +85,7 @@ class Trace(TraceLike):
         return self.calls[Site(kind, layer)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side: made on the device that ran.
+        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side: computed on the device that ran.
 
         A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
         """

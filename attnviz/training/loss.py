@@ -50,6 +50,6 @@ def smoothed_cross_entropy(
 ) -> Float[Tensor, ""]:
     """The sum over positions of `F.cross_entropy(hidden @ weight^T, labels, label_smoothing=smoothing)`.
 
-    Products are made in `dtype`, softmax and sums in float32. Leave padded positions out before calling.
+    Products are computed in `dtype`, softmax and sums in float32. Leave padded positions out before calling.
     """
     return _ChunkedCrossEntropy.apply(hidden, weight, labels, smoothing, dtype)

@@ -17,7 +17,7 @@ CUTS = 16  # ways to cut that are kept for each word
 
 
 class PieceDropout:
-    """Changes ids of sentences: special tokens, single characters and what stands alone stay as they are."""
+    """Changes ids of sentences: special tokens, single characters and lone pieces stay as they are."""
 
     def __init__(self, codec: TranslatorTokenizer, rate: float, *, seed: int = 0) -> None:
         if not 0 <= rate < 1:

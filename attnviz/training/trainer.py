@@ -44,7 +44,7 @@ class Trainer:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[PairBatch]:
-        """The batches of one worker from where the state stands, epoch after epoch, until the recipe's steps are done;
+        """The batches of one worker from the state's position on, epoch after epoch, until the recipe's steps are done;
         `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
 
         Raises ValueError when there are no pairs, or too few for all workers.

@@ -28,7 +28,7 @@ class LayerCache:
             self._both, self.length, self.frozen = both, new, True
             return self.read()
         if self.length + new > self.capacity:
-            raise ValueError(f"The cache holds {self.capacity} tokens and was handed a {self.length + new}th.")
+            raise ValueError(f"The cache holds {self.capacity} tokens and was given a {self.length + new}th.")
         if self._both is None:
             self._both = both.new_empty(*both.shape[:3], self.capacity, both.shape[4])
         self._both.narrow(3, self.length, new).copy_(both)

@@ -43,7 +43,7 @@ class Embedding(nn.Module):
             self.positions = sinusoidal_positions(self.RESERVED, self.config.d_model).to(device)
 
     def forward(self, ids: Int[Tensor, "batch length"], start: int = 0) -> Float[Tensor, "batch length d_model"]:
-        """Embed ids whose first column stands at position `start`."""
+        """Embed ids whose first column is at position `start`."""
         x = nn.functional.embedding(ids, self.weight) * self.scale
         return x if self.positions is None else x + self._positions(start, ids.shape[1]).to(x)
 

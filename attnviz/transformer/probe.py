@@ -84,7 +84,7 @@ def of_item(call: AttentionCall, item: int, head: int | None) -> AttentionCall:
 
 
 def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
-    """True where a query may attend to a key, for every item and head; a view of what is kept once."""
+    """True where a query may attend to a key, for every item and head; a view of what is stored once."""
     shape = (*call.query.shape[:3], call.key.shape[2])
     mask = torch.ones((), dtype=torch.bool) if call.mask is None else call.mask
     return mask.expand(shape)

@@ -55,7 +55,7 @@ class Transformer(nn.Module):
         src_mask: Bool[Tensor, "..."] | None,
         run: ForwardContext = ForwardContext(),
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """Hidden states of the target tokens, each seeing only itself and what stands before it.
+        """Hidden states of the target tokens, each seeing only itself and what comes before it.
 
         With a cache in `run`, `tgt_in` holds only the tokens that come after those in the cache. Padding stands at
         the end of a target, so that the causal mask already hides it from every real token.

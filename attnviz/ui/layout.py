@@ -1,4 +1,4 @@
-"""The frame that every page stands in: page config, menu, top bar, status bar. A page calls `begin_page` first."""
+"""The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 import html
 from collections.abc import Callable, Mapping

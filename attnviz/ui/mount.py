@@ -67,7 +67,7 @@ def _slot(name: str) -> tuple[str, str]:
 
 
 def _nothing() -> None:
-    """A component's state is kept only where somebody listens to it."""
+    """A component's state is kept only where there is a callback."""
 
 
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:

@@ -14,7 +14,7 @@ SWITCH = (bool, int)
 
 
 def reported(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
-    """What stands under `name` in the component of that key; None unless every one of `fields` is there, of its type.
+    """What the component of that key holds under `name`; None unless every one of `fields` is there, of its type.
 
     Fields besides these are left out, and so is what is too large for anything that a component of ours says.
     """

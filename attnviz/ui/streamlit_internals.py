@@ -156,7 +156,7 @@ def _remove_what_was_orphaned_before(files: MediaFileManager) -> None:
 
 
 def _for_nobody(session: AppSession) -> None:
-    """One visitor's message would empty what is kept for all: no control here sends it."""
+    """One visitor's message would empty the caches of all: no control here sends it."""
 
 
 def is_back_or_forward() -> bool:

@@ -28,7 +28,7 @@ class Caption:
 
 
 def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -> str:
-    """A run's text and its translation, safe to show; `written` is what was put out, where that is not the target.
+    """A run's text and its translation, safe to show; `written` is what was output, where that is not the target.
 
     Bare weights have no text: their tokens stand apart.
     """

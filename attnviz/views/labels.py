@@ -9,7 +9,7 @@ MAX_TICKS, MAX_LABEL = 48, 28
 
 @dataclass(frozen=True)
 class KindWords:
-    """One kind of attention in words: its name, what a row does, what stands along both axes, its name on a tab."""
+    """One kind of attention in words: its name, what a row does, what is along both axes, its name on a tab."""
 
     name: str
     question: str
@@ -40,7 +40,7 @@ KINDS = {
 
 
 def escaped(text: str) -> str:
-    """Text that Plotly shows as it stands: it would read `<b>`, `&amp;` and `$x$` as markup."""
+    """Text that Plotly shows as it is: it would read `<b>`, `&amp;` and `$x$` as markup."""
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 

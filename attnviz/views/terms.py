@@ -9,7 +9,7 @@ from attnviz.text.glossary import TERMS, definition
 
 
 def term(word: str, shown: str = "") -> str:
-    """A term that can be asked; `shown` is HTML that stands there in its place. KeyError if nobody has defined it."""
+    """A term that can be asked; `shown` is HTML to show in its place. KeyError if nobody has defined it."""
     definition(word)
     marked = html.escape(word, quote=True)
     return f"<span class='term' tabindex='0' data-term='{marked}'>{shown or html.escape(word)}</span>"

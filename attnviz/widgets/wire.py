@@ -31,7 +31,7 @@ class Payload(NamedTuple):
 
 
 def unpack(packed: bytes) -> Payload:
-    """What stands in the bytes of `Payload.packed`."""
+    """What the bytes of `Payload.packed` say."""
     (length,) = struct.unpack_from("<I", packed)
     start = 4 + length + (-(4 + length)) % 4
     return Payload(json.loads(packed[4 : 4 + length]), packed[start:])

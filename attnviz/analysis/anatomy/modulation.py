@@ -13,7 +13,7 @@ from attnviz.transformer.attention import masked_softmax
 
 @dataclass(frozen=True, eq=False)
 class Modulation:
-    """Two maps of the same input, and the form that lies between them.
+    """Two maps of the same input, and the form between them.
 
     `plain` is softmax(x xᵀ / √d_model), `own` the head's map; both `(length, length)`. `form` is W_Q W_Kᵀ
     `(d_model, d_model)`, of rank d_k at most; the head's biases are in `own` and not in `form`. `spectrum` holds the

@@ -1,4 +1,4 @@
-"""Row-major order made visible: where each number of a small tensor lies in memory, before and after `view`."""
+"""Row-major order made visible: where each number of a small tensor is in memory, before and after `view`."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from torch import Tensor
 @dataclass(frozen=True, eq=False)
 class Ordering:
     """A tensor of a few numbers. `numbers` are its elements: each says where it lay in memory at first. `places` has
-    the same shape and says where each lies in memory now.
+    the same shape and says where each is in memory now.
     """
 
     code: str

@@ -15,7 +15,7 @@ from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttentio
 
 @dataclass(frozen=True)
 class Skip:
-    """One changed line: the right one, what stands there instead, and what to expect of it."""
+    """One changed line: the right one, what replaces it, and what to expect of it."""
 
     title: str
     right: str

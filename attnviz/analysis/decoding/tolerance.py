@@ -19,7 +19,7 @@ from attnviz.transformer.probe import Probe, Site, Stack
 Pass = Callable[[Probe | None], Trace]
 PASSES = 4  # of eight, the largest is hardly larger
 FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
-_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always made in float32
+_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always computed in float32
 _FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
 
 

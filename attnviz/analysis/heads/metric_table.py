@@ -68,7 +68,7 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`.
 
     Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
-    sentence (a word stands at the mean of its pieces). The masses on the first and the end token are of the token
+    sentence (a word is at the mean of its pieces). The masses on the first and the end token are of the token
     maps, so that hiding special tokens does not hide that a head looks at them. NaN where a metric means nothing:
     previous and next token in cross-attention, the end token where no key is one.
     """
@@ -120,7 +120,7 @@ def _beside(shown: EagerMaps) -> dict[str, Tensor]:
         nothing = shown.attn.new_full(shown.attn.shape[:2], torch.nan)
         return {"previous_token": nothing, "next_token": nothing}
     col_of = {token: at for at, col in enumerate(shown.cols) for token in col.tokens}
-    # A decoder row of a whole output word stands where its label says: at the word that went in first.
+    # A decoder row of a whole output word is where its label says: at the word that went in first.
     own = [shown.cols[col_of[row.tokens[0]]].tokens if row.tokens[0] in col_of else row.tokens for row in shown.rows]
     previous = torch.tensor([col_of.get(tokens[0] - 1, -1) for tokens in own], dtype=torch.long)
     following = torch.tensor([col_of.get(tokens[-1] + 1, -1) for tokens in own], dtype=torch.long)
@@ -140,7 +140,7 @@ def _sinks(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
 
 
 def end_keys(tokens: Sequence[Token]) -> Tensor:
-    """Positions of the tokens that end the sentence: the special token that stands last, wherever it stands."""
+    """Positions of the tokens that end the sentence: the last special token, wherever it is."""
     if len(tokens) < 2 or not tokens[-1].is_special:
         return torch.empty(0, dtype=torch.long)
     return torch.tensor([at for at, token in enumerate(tokens) if token.id == tokens[-1].id and token.is_special])

@@ -28,7 +28,7 @@ def entropy(attn: Attn) -> PerMap:
 def distance_to_diagonal(
     queries: Float[Tensor, " q_len"], keys: Float[Tensor, " k_len"], lengths: tuple[int, int]
 ) -> Distance:
-    """How far each key lies from the place on the key axis that a query's own place corresponds to, in key tokens.
+    """How far each key is from the place on the key axis that a query's own place corresponds to, in key tokens.
 
     A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
     is i itself and the distance |i - j|; else both sentences are laid over each other from end to end. `lengths` is
@@ -51,7 +51,7 @@ def mean_distance(attn: Attn, distance: Distance | None = None) -> PerMap:
 def diagonality(
     attn: Attn, mask: Bool[Tensor, "*#any q_len k_len"] | None = None, *, distance: Distance | None = None
 ) -> PerMap:
-    """How near the diagonal the weight lies: 1 where all of it is on it, 0 where all of it is as far off as can be.
+    """How near the diagonal the weight is: 1 where all of it is on it, 0 where all of it is as far off as can be.
 
     For each row, 1 - (mean distance) / (distance of the farthest key that the row may see). Rows that spread evenly
     get about 0.5, whatever the length. The idea is that of Zhang et al., "On the Usefulness of Self-Attention for

@@ -1,4 +1,4 @@
-"""How far every implementation's result lies from every other's, on the same weights and the same input."""
+"""How far every implementation's result is from every other's, on the same weights and the same input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """What may come next at one position, with a mask in force: written step by step, and in one pass over the target.
 
 Step by step the target ends at the position, so that no mask decides whether its future is seen: there is none. In one
-pass, as in training, the rest of the target stands there, and the mask decides.
+pass, as in training, the rest of the target is there, and the mask decides.
 """
 
 from dataclasses import dataclass, replace

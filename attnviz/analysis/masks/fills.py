@@ -52,7 +52,7 @@ class FillChoice:
 
     @property
     def value(self) -> float | None:
-        """What stands in a masked score's place, as asked for; None where the mask comes after the softmax."""
+        """What replaces a masked score, as asked for; None where the mask comes after the softmax."""
         if self.fill in AFTER:
             return None
         least = torch.finfo(self.torch_dtype).min

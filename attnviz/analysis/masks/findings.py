@@ -121,7 +121,7 @@ def _first(attn: Tensor | None) -> Tensor | None:
 
 
 def _really(filled: FilledScores) -> str:
-    """What stands in the masked cells in the end: half precision rounds it, or makes it infinite."""
+    """What the masked cells hold in the end: half precision rounds it, or makes it infinite."""
     if filled.choice.value is None:
         return "(after)"
     if filled.attn is None:

@@ -36,7 +36,7 @@ class Rule:
         return tuple(number.default for number in self.numbers)
 
 
-# "padding" has no function of lengths alone: it is made from the batch, see `Recipe.build`.
+# "padding" has no function of lengths alone: it is computed from the batch, see `MaskSpec.build`.
 _RULES = (
     Rule("causal", "keys up to its own position", lambda q, k: masks.wait(q, k, lead=1)),
     Rule("padding", "every key that is not padding", masks.full),

@@ -17,7 +17,7 @@ Catch = Callable[[Attention, Case], bool]
 
 @dataclass(frozen=True)
 class Bug:
-    """One bug. `step` names the step that goes wrong and `wrong` is what stands in its place; `step` is "" for the
+    """One bug. `step` names the step that goes wrong and `wrong` is what replaces it; `step` is "" for the
     bug that needs two threads. `unnoticed` says why a shape check or a quick look misses it, or where it shows.
     `own` gives sizes of its own, where the model's would hide it.
     """

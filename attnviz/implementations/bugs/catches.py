@@ -50,7 +50,7 @@ def map_of(attend: Attention, case: Case) -> Tensor:
 
 
 def fused(case: Case) -> Tensor:
-    """What PyTorch's own kernel puts out on the same weights."""
+    """What PyTorch's own kernel outputs on the same weights."""
     weights, mask = case.weights, case.mask
     query, key, value = (
         F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)

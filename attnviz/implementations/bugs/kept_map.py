@@ -23,7 +23,7 @@ class KeptMap:
         self.attn: Tensor | None = None
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The output only; whoever wants the weights reads `attn`."""
+        """The output only; the weights are read from `attn`."""
         output, self.attn = self.attention(input_, memory, mask)
         return output
 

@@ -199,7 +199,7 @@ class HuggingFaceModel(Described):
         return self.text.padding(at)
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence stands in the same batch."""
+        """Whether a token is there only because a longer sentence is in the same batch."""
         return self.text.is_pad(token)
 
     @property
@@ -226,7 +226,7 @@ class HuggingFaceModel(Described):
     def _again(self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = ()) -> Trace:
         """One recorded pass over sentences whose tokens are known."""
         recorder = watch.probe.probes[-1] if isinstance(watch.probe, Chain) else watch.probe
-        assert isinstance(recorder, Recorder)  # it stands last
+        assert isinstance(recorder, Recorder)  # it comes last
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
         memory, started = None, time.perf_counter()
         if self.family == "encoder-decoder":

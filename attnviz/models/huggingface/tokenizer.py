@@ -125,7 +125,7 @@ class CheckpointTokenizer:
         return replace(encoded, tokens=encoded.tokens + (self.padding(end),) * missing)
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence stands in the same batch."""
+        """Whether a token is there only because a longer sentence is in the same batch."""
         return token.id == self.pad_id and token == self.padding(token.start)
 
     def padding(self, at: int = 0) -> Token:
@@ -133,7 +133,7 @@ class CheckpointTokenizer:
         return Token(self.pad_name, self.pad_id, at, at, is_special=True)
 
     def special(self, id_: int, at: int = 0) -> Token:
-        """A token that stands for no text, named."""
+        """A token without any text, named."""
         return Token(self._tokenizer.convert_ids_to_tokens(id_) or f"<{id_}>", id_, at, at, is_special=True)
 
     def continued(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:

@@ -1,6 +1,6 @@
 """What can be broken on purpose in one run, to see what keeps training and decoding equal.
 
-Each switch changes the computation of the run that it is handed to and of no other: masks are changed by a probe,
+Each switch changes the computation of the run that it is passed to and of no other: masks are changed by a probe,
 dropout is an argument of the call with a generator of its own, positions restart in a cache that belongs to the run.
 """
 

@@ -64,7 +64,7 @@ def teacher_forced(
 ) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
 
-    `padding` adds that many `<pad>` to the target, as when it stands in a batch with a longer one. The probe acts
+    `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts
     before what it computes is recorded.
     """
     require_text(text)

@@ -146,7 +146,7 @@ class Translator:
         return Token("<pad>", self.codec.pad_id, at, at, is_special=True)
 
     def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence stands in the same batch."""
+        """Whether a token is there only because a longer sentence is in the same batch."""
         return token.id == self.codec.pad_id
 
     def translate(

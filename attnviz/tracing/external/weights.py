@@ -40,7 +40,7 @@ class BareWeights(TraceLike):
         return self.weights[self._kind(kind)].shape[0], self.weights[kind].shape[1]
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """What each row of a decoder map puts out, where the target has one token more than rows; else None."""
+        """What each row of a decoder map outputs, where the target has one token more than rows; else None."""
         return None if self.sentences[item].cut else super().output_tokens(kind, item)
 
     def attn(

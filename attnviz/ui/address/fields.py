@@ -1,4 +1,4 @@
-"""What stands in an address, field by field: how a text is read, what is said of one that cannot be followed, how a
+"""What an address holds, field by field: how a text is read, what is said of one that cannot be followed, how a
 value is written. Knows no Streamlit.
 
 A page's state is a frozen dataclass whose fields are declared with the functions below; `read` and `write` do the rest.
@@ -19,11 +19,31 @@ Read = Callable[[str, Any, Any, Say], Any]  # (text, bound, default, say)
 
 @dataclass(frozen=True)
 class Spec:
-    """How one field stands in an address, under `name` where that is another than the field's own."""
+    """How one field is written in an address, under `name` where that is another than the field's own."""
 
     read: Read
     write: Callable[[Any], str] = str
     name: str = ""
+
+
+@dataclass(frozen=True)
+class SiteBounds:
+    """Kinds, and layers and heads of each, that a trace has to choose from."""
+
+    shapes: Mapping[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, trace: Any) -> "SiteBounds":
+        """Those of a trace."""
+        return cls({kind: trace.shape(kind) for kind in trace.kinds})
+
+    def by_field(self) -> dict[str, Any]:
+        """The bounds of fields called kind, layer and head."""
+        return {
+            "kind": tuple(self.shapes),
+            "layer": lambda found: self.shapes[found["kind"]][0],
+            "head": lambda found: self.shapes[found["kind"]][1],
+        }
 
 
 class Problem(str):
@@ -31,6 +51,14 @@ class Problem(str):
 
     name: str
     is_part: bool
+
+
+class PageState:
+    """The base of a page's state: its declared fields are what a link carries."""
+
+    def to_params(self) -> dict[str, str]:
+        """Every declared field as the text that a link carries."""
+        return write(self)
 
 
 def declared(default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "") -> Any:
@@ -164,7 +192,7 @@ def read(
 
 
 def write(state: Any) -> dict[str, str]:
-    """Every declared field as the text that stands in a link."""
+    """Every declared field as the text that a link carries."""
     specs = {one.name: one.metadata["spec"] for one in fields(state) if "spec" in one.metadata}
     return {spec.name or name: spec.write(getattr(state, name)) for name, spec in specs.items()}
 

@@ -150,7 +150,7 @@ def write_model(name: str) -> None:
 
 
 def address(page: str) -> dict[str, str]:
-    """What stands in the address of a page for this visitor: its own choices, and what goes along."""
+    """The address of a page for this visitor: its own choices, and what goes along."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared(page)}
     found = {

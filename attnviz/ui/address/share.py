@@ -17,7 +17,7 @@ class Linkable(Protocol):
     """What a page's picture depends on besides the sentences."""
 
     def to_params(self) -> dict[str, str]:
-        """Every option as the text that stands in a link."""
+        """Every option as the text that a link carries."""
         ...
 
 

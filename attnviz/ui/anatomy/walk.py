@@ -35,7 +35,7 @@ def walk(bench: SiteExperiment, view: AnatomyState) -> None:
             widgets.segments("layout", "Layout", LAYOUT_NAMES, view.layout, hide_label=True)
         note.caption(
             "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages run "
-            "on, makes neither scores nor weights, and what it puts out needs no contiguous.",
+            "on, makes neither scores nor weights, and its output needs no contiguous.",
             help=explained("fused kernel", "batch first", "sequence first"),
         )
         helps = {head: head for head in HEADS[1:]}
@@ -68,7 +68,7 @@ def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
 def memory(bench: SiteExperiment, view: AnatomyState) -> None:
     """A small tensor's numbers and their places, before and after view and transpose."""
     st.caption(
-        "Three tokens, two heads, d_k 2. Each cell shows the number that stands there (its first place in memory) and "
+        "Three tokens, two heads, d_k 2. Each cell shows the number that is there (its first place in memory) and "
         "its place now; the shade follows the place. Below each tensor its memory, which is one row: in a contiguous "
         "tensor the last axis runs fastest (row-major)."
     )

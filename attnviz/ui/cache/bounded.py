@@ -1,4 +1,4 @@
-"""Loaded models and their traces, kept while they are in use: a bounded shelf that many threads may reach into."""
+"""Loaded models and their traces, cached while they are in use: a bounded cache that many threads may use."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -38,7 +38,7 @@ class BoundedCache(Generic[Name, Kept]):
         size: Callable[[Kept], float] = lambda kept: 1,
     ) -> None:  # fmt: skip
         if most < 1:
-            raise ValueError(f"A shelf holds at least one model, not {most}.")
+            raise ValueError(f"A cache holds at least one model, not {most}.")
         self._read, self._most, self._size = read, most, size
         self._places: OrderedDict[Name, _Slot[Kept]] = OrderedDict()
         self._lock = Lock()
@@ -47,12 +47,12 @@ class BoundedCache(Generic[Name, Kept]):
         """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever
         waits for that, that it is under way.
 
-        `read` takes the place of the shelf's own: for what takes more to make than its name. It is not kept. Raises
-        what it raises; the name is then tried again the next time.
+        `read` takes the place of the cache's own: for what takes more to compute than its name. It is not cached.
+        Raises what it raises; the name is then tried again the next time.
         """
         read = read or self._read
         if read is None:
-            raise ValueError(f"Nobody has said how {name!r} is made: give the shelf a `read`, or hand one in.")
+            raise ValueError(f"Nobody has said how {name!r} is computed: give the cache a `read`, or pass one.")
         with self._lock:
             place = self._places.setdefault(name, _Slot())
         if progress is not None and place.model is None and place.lock.locked():

@@ -1,4 +1,4 @@
-"""What the browser is sent for a tab, made once for a text and kept for the choices that follow; the view beside it."""
+"""What the browser is sent for a tab: computed once for a text, and cached for the choices that follow."""
 
 import hashlib
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Key: TypeAlias = "tuple[str, Kind, MapOptions]"  # of which picture, of which maps
-ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is made of them
+ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is computed from them
 
 
 def cached_payload(trace: "TraceLike", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
@@ -29,7 +29,7 @@ def cached_payload(trace: "TraceLike", key: Key, view: dict[str, Any], *, make: 
 def cached(trace: "TraceLike", key: Key, *, make: Callable[[], Made]) -> Made:
     """`make()`, or what it gave before for the same weights, sentences and `key`.
 
-    What is made of a visitor's own weights is kept for that visitor alone, and goes when they leave.
+    What is computed of a visitor's own weights is cached for that visitor alone, and goes when they leave.
     """
     said = repr((trace.model_id, trace.info.dtype, trace.sentences, key))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
@@ -42,7 +42,7 @@ def _made(name: str, _make: Callable[[], Made]) -> Made:
 
 
 class _Kept:
-    """What was made, and takes its place in the room for as long as it is kept."""
+    """What was computed; it counts against the room for as long as it is cached."""
 
     def __init__(self, made: Any) -> None:
         self.made = made

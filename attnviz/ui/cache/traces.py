@@ -1,4 +1,4 @@
-"""What is kept between runs of a page: models and traces, shared by all visitors, in bounded caches.
+"""What is cached between runs of a page: models and traces, shared by all visitors, in bounded caches.
 
 Torch is imported when the first model is asked for, after the page's input has been drawn.
 """

@@ -1,4 +1,4 @@
-"""The Decoding page's controls. Each draws itself; together they are a `DecodingView`, kept in the address."""
+"""The Decoding page's controls. Each draws itself; together they are a `DecodingState`, kept in the address."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
-def linked(trace, entry: Entry) -> DecodingState:
+def current(trace, entry: Entry) -> DecodingState:
     """The view that the address asks for; what it asks wrongly is said above."""
     start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
     asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
@@ -105,7 +105,7 @@ def experiment(asked: DecodingState) -> dict[str, Any]:
     return chosen
 
 
-def shown(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
+def with_choices(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
     """All options as one: what the controls that are drawn say, and the step and head that the address asks for."""
     return DecodingState(**chosen, **{name: getattr(asked, name) for name in PLACE})  # type: ignore[arg-type]
 
@@ -172,7 +172,7 @@ def _take(name: str, key: str) -> None:
     persistent.write({name: str(int(value)) if isinstance(value, bool) else None if value is None else str(value)})
 
 
-_WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label stands on one line
+_WIDTHS = {"smoothing": 94, "temperature": 76, "padding": 78, "beam": 76}  # pixels; a label fits on one line
 SWITCHES = ("Causal mask", "Type that the steps run in", "Dropout left on", "Positions restart in the cache")
 
 

@@ -12,7 +12,7 @@ _BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
 
 @dataclass(frozen=True)
 class Reason:
-    """The sentence that is always seen, and what follows for whoever opens it."""
+    """The sentence that is always seen, and what follows when it is opened."""
 
     why: str
     more: str = ""

@@ -1,4 +1,4 @@
-"""The runs behind the Decoding page, in a bounded cache: whoever asks for the same thing again gets it at once."""
+"""The runs behind the Decoding page, in a bounded cache: the same request is answered at once."""
 
 import streamlit as st
 

@@ -33,7 +33,7 @@ def decoding(model: Translator, request: Request, trace: Trace, view: DecodingSt
 
 
 def in_dtype(model: Translator, dtype: str) -> Translator:
-    """The model in another type: a copy, kept for all visitors."""
+    """The model in another type: a copy, cached for all visitors."""
     return model if dtype == "float32" else _copy(model.model_id, dtype, model)
 
 

@@ -78,14 +78,14 @@ class DecodingState:
         )
 
     def to_params(self) -> dict[str, str]:
-        """Every option as the text that stands in a link; of the untrained experiment only while it is shown."""
+        """Every option as the text that a link carries; of the untrained experiment only while it is shown."""
         texts = write(self)
         if self.more == "experiment":
             return texts
         return {name: chosen for name, chosen in texts.items() if not name.startswith("ids_")}
 
     def computed(self) -> "DecodingState":
-        """Without all that changes nothing in what is computed: where the reader looks, and what stands below."""
+        """Without all that changes nothing in what is computed: where the reader looks, and what is shown below."""
         here = {name: getattr(self, name) for name in _COMPUTED}
         return DecodingState(**here)
 

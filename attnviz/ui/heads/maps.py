@@ -1,4 +1,4 @@
-"""The maps of every kind as the Heads page wants them, and their metrics: of a long text, looked at once and kept."""
+"""The maps of every kind as the Heads page wants them, and their metrics: of a long text, computed once and cached."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Ma
 
 
 def is_long(trace: "TraceLike", kind: "Kind") -> bool:
-    """Whether all maps of a kind together are too many to be made again for each choice."""
+    """Whether all maps of a kind together are too many to be computed again for each choice."""
     layers, heads = trace.shape(kind)
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
 

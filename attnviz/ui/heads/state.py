@@ -1,13 +1,15 @@
 """What a link to the Heads page carries besides the sentences, and what is said of texts that cannot be followed."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from attnviz.ui.address.fields import (
     MEAN,
+    PageState,
     Problem,
     Say,
+    SiteBounds,
     choice,
     declared,
     flag,
@@ -16,7 +18,6 @@ from attnviz.ui.address.fields import (
     read,
     whole,
     window,
-    write,
 )
 
 if TYPE_CHECKING:
@@ -27,30 +28,12 @@ MAX_PINS = 4
 _MOST_READ = 4 * MAX_PINS  # of a link that pins by the thousand; each wrong one takes a sentence
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What there is to choose from: kinds, numbers of layers and heads, metrics.
-
-    `shapes` holds layers and heads of kinds that have others than `n_layers` and `n_heads`.
-    """
-
-    kinds: tuple[str, ...]
-    n_layers: int
-    n_heads: int
-    metrics: tuple[str, ...] = ()
-    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-
-    def of(self, kind: str) -> tuple[int, int]:
-        """Layers and heads of a kind."""
-        return self.shapes.get(kind, (self.n_layers, self.n_heads))
-
-
-def _pins(text: str, bounds: Bounds, default: object, say: Say) -> tuple[tuple[str, int | str, int | str], ...]:
+def _pins(text: str, bounds: SiteBounds, default: object, say: Say) -> tuple[tuple[str, int | str, int | str], ...]:
     pins = []
     for part in list(filter(None, text.split("~", _MOST_READ)))[:_MOST_READ]:
         kind, layer, head = (*part.split("."), "", "")[:3]
-        sizes = bounds.of(kind)
-        if kind in bounds.kinds and all(
+        sizes = bounds.shapes.get(kind, (0, 0))
+        if kind in bounds.shapes and all(
             at == MEAN or is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
         ):
             pins.append((kind, *(at if at == MEAN else int(at) for at in (layer, head))))
@@ -60,7 +43,7 @@ def _pins(text: str, bounds: Bounds, default: object, say: Say) -> tuple[tuple[s
 
 
 @dataclass(frozen=True)
-class HeadsState:
+class HeadsState(PageState):
     """Which map of which head is looked at, and how; the Heads component speaks the same names.
 
     `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
@@ -90,27 +73,19 @@ class HeadsState:
     plotly: bool = flag()
     table: bool = flag()
 
-    def to_params(self) -> dict[str, str]:
-        """Every field as the text that stands in a link."""
-        return write(self)
-
     def to_payload(self) -> dict[str, Any]:
         """As the component reads it."""
         return asdict(self)
 
 
-def view_of(params: Mapping[str, str], bounds: Bounds, start: HeadsState) -> tuple[HeadsState, tuple[Problem, ...]]:
+def view_of(
+    params: Mapping[str, str], bounds: SiteBounds, metrics: Iterable[str], start: HeadsState
+) -> tuple[HeadsState, tuple[Problem, ...]]:
     """The view that texts ask for, and a sentence for each one that asks for something that is not there.
 
     Missing texts mean what `start` says; a bad one falls back to it, and the others still count.
     """
-    there = {
-        "kind": bounds.kinds,
-        "layer": lambda found: bounds.of(found["kind"])[0],
-        "head": lambda found: bounds.of(found["kind"])[1],
-        "sort": ("layout", *bounds.metrics),
-        "tint": ("none", *bounds.metrics),
-        "pins": bounds,
-    }
-    start = start if start.kind in bounds.kinds else replace(start, kind=bounds.kinds[0])  # type: ignore[arg-type]
-    return read(HeadsState, params, there, start)
+    orders = {"sort": ("layout", *metrics), "tint": ("none", *metrics), "pins": bounds}
+    if start.kind not in bounds.shapes:
+        start = replace(start, kind=next(iter(bounds.shapes)))  # type: ignore[arg-type]
+    return read(HeadsState, params, bounds.by_field() | orders, start)

@@ -8,7 +8,8 @@ from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
-from attnviz.ui.heads.state import Bounds, HeadsState, view_of
+from attnviz.ui.address.fields import SiteBounds
+from attnviz.ui.heads.state import HeadsState, view_of
 from attnviz.ui.reported import OPTIONAL_NUMBER, SITE, SWITCH, TEXT, reported
 
 COMPONENT = "heads"
@@ -27,9 +28,7 @@ _SHOWN = "heads-shown"
 def current(texts: Mapping[str, str], trace, entry: Entry) -> HeadsState:
     """The view that the address's texts ask for; what they ask wrongly is said above the picture."""
     start = HeadsState(**entry.start)
-    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
-    bounds = Bounds(trace.kinds, trace.n_layers, trace.n_heads, tuple(METRICS), shapes)
-    view, problems = view_of(texts, bounds, start)
+    view, problems = view_of(texts, SiteBounds.of(trace), METRICS, start)
     layout.note(*persistent.of_link(problems))
     st.session_state[_SHOWN] = view.to_params()
     return view

@@ -81,7 +81,7 @@ class TabsState:
         return MapOptions(self.view.specials, self.view.words, quadrant)
 
     def to_params(self) -> dict[str, str]:
-        """Every option as the text that stands in a link."""
+        """Every option as the text that a link carries."""
         return self.view.to_params() | write(self)
 
 

@@ -43,7 +43,7 @@ Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, a
 
 
 def picker() -> "BareWeights | None":
-    """Draw the place where a file is handed in; its weights, or None where there is no file that can be read."""
+    """Draw the place where a file is uploaded; its weights, or None where there is no file that can be read."""
     taken_away = st.session_state.setdefault(_TAKEN_AWAY, 0)
     with st.popover("Your own tensors", icon=":material/upload_file:", key="own-tensors"):
         file = st.file_uploader(
@@ -70,7 +70,7 @@ def picker() -> "BareWeights | None":
 
 
 def _say_whose(name: str) -> None:
-    """Say above the picture that it is not the bar's sentence; the style sheet greys the bar as long as this stands."""
+    """Say above the picture that it is not the bar's sentence; the style sheet greys the bar meanwhile."""
     st.session_state[_NAME] = name
     with (
         st.session_state["notes-slot"],
@@ -87,7 +87,7 @@ def _take_away() -> None:
 
 
 def said() -> str:
-    """What stands in captions where others have a model."""
+    """What captions say where others have a model."""
     return f"bare weights from {display(st.session_state[_NAME])}"
 
 

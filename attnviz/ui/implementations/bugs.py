@@ -17,7 +17,7 @@ from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import SCOPES, ImplementationsState
 from attnviz.ui.mount import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.outcome import damage
+from attnviz.ui.site.outcome import wrong_vs_right
 from attnviz.views.site.code_tables import code_change
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
 
@@ -33,7 +33,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
         line_list("bug", Lines("Bugs", ("bug", ""), rows, code=False), values=list(BUGS), value=view.bug)
     with opened, st.container(gap="xsmall", key="one-bug"):
         st.text(bug.what)
-        _damage(bench, bug, view)
+        _wrong_vs_right(bench, bug, view)
         left, right = st.columns(2, gap="small")
         with left, st.container(gap="xsmall"):
             st.html(code_change(*bug.sources))
@@ -46,7 +46,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
                 _translation(bench, view)
 
 
-def _damage(bench: SiteExperiment, bug: Bug, view: ImplementationsState) -> None:
+def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState) -> None:
     if not bug.step:
         _visitors(bench, view.head)
         return
@@ -57,7 +57,7 @@ def _damage(bench: SiteExperiment, bug: Bug, view: ImplementationsState) -> None
             f"{case.weights.d_model}, d_k {case.weights.d_k}, d_v {case.weights.d_v}."
         )
     head = view.head if bug.own is None else min(view.head, case.weights.n_heads - 1)
-    damage(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
+    wrong_vs_right(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
 

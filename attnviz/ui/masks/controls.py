@@ -7,17 +7,16 @@ import streamlit as st
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS
 from attnviz.analysis.masks.mask_spec import RULES
-from attnviz.models.catalogue import Entry
 from attnviz.text.glossary import MASKS
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
+from attnviz.ui.address.fields import SiteBounds
 from attnviz.ui.masks.state import (
     LEAST_FILL,
     MAX_SECOND,
     MOST_FILL,
     SCOPES,
     TABS,
-    MaskBounds,
     MasksState,
     fitting,
     rules_to_text,
@@ -35,16 +34,11 @@ FILL_NAMES = {
 }  # fmt: skip
 
 
-def current(trace, entry: Entry) -> MasksState:
+def current(trace) -> MasksState:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
-    view, problems = view_of(persistent.texts(), _bounds(trace, entry))
+    view, problems = view_of(persistent.texts(), SiteBounds.of(trace))
     layout.note(*persistent.of_link(problems))
     return view
-
-
-def _bounds(trace, entry: Entry) -> MaskBounds:
-    shapes = {kind: trace.shape(kind) for kind in trace.kinds}
-    return MaskBounds(trace.kinds, trace.n_layers, trace.n_heads, entry.start, shapes)
 
 
 def adopt() -> None:

@@ -1,4 +1,4 @@
-"""What stands on the Masks page's bench: the trace, one head's call, the mask in words and cells, and the re-run."""
+"""The Masks page's experiment: the trace, one head's call, the mask in words and cells, and the re-run."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

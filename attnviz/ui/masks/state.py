@@ -2,14 +2,27 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import torch
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, Rule
 from attnviz.transformer.probe import Kind
-from attnviz.ui.address.fields import Problem, Say, choice, declared, index, number, read, text, whole, window, write
+from attnviz.ui.address.fields import (
+    PageState,
+    Problem,
+    Say,
+    SiteBounds,
+    choice,
+    declared,
+    index,
+    number,
+    read,
+    text,
+    whole,
+    window,
+)
 from attnviz.ui.address.painted_mask import painting_of_text
 
 SCOPES = ("head", "layer", "kind")
@@ -68,7 +81,7 @@ def fitting(rule: Rule, numbers: tuple[int | float, ...]) -> tuple[int | float, 
 
 
 @dataclass(frozen=True)
-class MasksState:
+class MasksState(PageState):
     """Everything that a picture on the Masks page depends on, besides the sentence and the model.
 
     `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
@@ -107,38 +120,14 @@ class MasksState:
         painted = painting_of_text(self.paint)
         return MaskSpec(dict(self.rules), None if painted is None else torch.from_numpy(painted))
 
-    def to_params(self) -> dict[str, str]:
-        """Every field as the text that stands in a link."""
-        return write(self)
 
-
-@dataclass
-class MaskBounds:
-    """What there is to choose from in a trace."""
-
-    kinds: tuple[Kind, ...]
-    n_layers: int
-    n_heads: int
-    start: Mapping[str, object] = field(default_factory=dict)
-    shapes: Mapping[Kind, tuple[int, int]] = field(default_factory=dict)  # of kinds that have other numbers
-
-    def of(self, kind: Kind) -> tuple[int, int]:
-        """Layers and heads of a kind."""
-        return self.shapes.get(kind, (self.n_layers, self.n_heads))
-
-
-def view_of(params: Mapping[str, str], bounds: MaskBounds) -> tuple[MasksState, tuple[Problem, ...]]:
+def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, tuple[Problem, ...]]:
     """The view that texts ask for, and a sentence for each that asks for something that is not there.
 
     A missing text means the default, a bad one falls back to it, and the others still count.
     """
-    there = {
-        "kind": bounds.kinds,
-        "layer": lambda found: bounds.of(found["kind"])[0],
-        "head": lambda found: bounds.of(found["kind"])[1],
-    }
-    start = MasksState(kind="decoder_self" if "decoder_self" in bounds.kinds else bounds.kinds[0])
-    view, problems = read(MasksState, params, there, start)
+    first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
+    view, problems = read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
     if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
         view = replace(view, rules=(("causal", ()),))
     return view if view.second.strip() else replace(view, item=0), problems

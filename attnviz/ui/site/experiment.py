@@ -43,7 +43,7 @@ class SiteState:
     second: str = text(SECONDS[0], limit=MAX_SECOND)
 
     def to_params(self) -> dict[str, str]:
-        """Every field as the text that stands in a link."""
+        """Every field as the text that a link carries."""
         return write(self)
 
 

@@ -25,7 +25,7 @@ def verdict(outcome: Outcome | Raised) -> str:
     return f"silent: output off by {outcome.output_change:.2g}"
 
 
-def damage(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
+def wrong_vs_right(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_sizes: bool = False) -> None:
     """The exception as torch words it, or numbers and the map beside the right one."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)

@@ -66,7 +66,7 @@ def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
 
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
-    """Numbered cells of a small tensor of two or three axes: the number that stands there, and below it its place in
+    """Numbered cells of a small tensor of two or three axes: the number itself, and below it its place in
     memory; then memory itself as one row. Shades follow the place, so that order in memory is seen as order of colours.
     """
     look = colour.theme(theme)

@@ -12,7 +12,7 @@ from attnviz.widgets.wire import Blobs, Payload
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
-def opening(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
+def common_header(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
     """The beginning of a header: the kind that is open, in words, all kinds as `[kind, title]`, the colour scales."""
     words = KINDS[kind]
     return {
@@ -26,8 +26,8 @@ def opening(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
     }
 
 
-def closing(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Payload:
-    """The payload: what is drawn has a name, so that equal bytes are recognised; the view stands beside it."""
+def payload_of(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Payload:
+    """The payload: what is drawn has a name, so that equal bytes are recognised; the view is beside it."""
     name = blobs.digest(header)
     return Payload({**header, "base": name, "id": name, "view": view}, blobs.joined())
 

@@ -1,4 +1,4 @@
-"""What the Heads component is handed: a header of labels, and maps and metrics as blobs (`attnviz.widgets.wire`).
+"""The data of the Heads component: a header of labels, and maps and metrics as blobs (`attnviz.widgets.wire`).
 
 What is the same for every sentence is in `attnviz.widgets.heads.constants` and goes with the script. The overview of
 all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`).

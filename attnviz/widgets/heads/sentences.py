@@ -16,8 +16,8 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
     """One line a sentence, for the Heads component.
 
     `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its
-    key axis lie on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token
-    that it puts out, one to the right of the token that goes in.
+    key axis are on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token
+    that it outputs, one to the right of the token that goes in.
     """
     lines: list[dict[str, Any]] = []
     axes: dict[str, dict[str, list[int]]] = {}

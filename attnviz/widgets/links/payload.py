@@ -1,4 +1,4 @@
-"""What the Links component is handed: every head as a small square, and the lines between tokens that can be seen.
+"""The data of the Links component: every head as a small square, and the lines between tokens that can be seen.
 
 A line is as opaque as its weight is large. One below `FAINTEST` would change no pixel by a single step of 255, so that
 it is not sent; where a long text has more lines than the budget, the faintest of all go, and the header says from
@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.maps.lines import BUDGET, strongest
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.widgets.base.payload import closing, opening
+from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def links_payload(
 
     blobs, lines = Blobs(), strongest(weights(), budget)
     maps, small = labels[0], np.stack(squares)
-    header = opening(maps.kind, kinds, blobs) | {
+    header = common_header(maps.kind, kinds, blobs) | {
         "shape": [len(small), *maps.attn.shape[1:]],
         "rows": [[row.input, row.output] for row in maps.rows],
         "cols": [col.text for col in maps.cols],
@@ -57,4 +57,4 @@ def links_payload(
         "shares": [[round(float(share), 5) for share in layer] for layer in lines.shares],
         "left_out": maps.left_out,
     }
-    return closing(header, view, blobs)
+    return payload_of(header, view, blobs)

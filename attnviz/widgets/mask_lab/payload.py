@@ -1,4 +1,4 @@
-"""What the mask laboratory's component is handed: one site's pipeline as numbers, its labels, and the mask.
+"""The data of the mask laboratory's component: one site's pipeline as numbers, its labels, and the mask.
 
 The bytes are laid out as `attnviz.widgets.wire` says: header, then blobs.
 """
@@ -23,7 +23,7 @@ class Pipeline:
     """One head's scores, masked scores, weights and context; `attn` and `context` are None where torch refused.
 
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
-    texts, safe to show. `fill` says what stands in masked cells (None: the mask comes after the softmax), `words` hold
+    texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
     title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why.
     """
 

@@ -1,4 +1,4 @@
-"""What the Neuron component is handed: one head's queries and keys as they ran. Any pair is taken apart from them."""
+"""The data of the Neuron component: one head's queries and keys as they ran. Any pair is taken apart from them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.text.display import display_token
-from attnviz.widgets.base.payload import closing, opening
+from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def neuron_payload(
     outputs = trace.output_tokens(kind) or (None,) * len(queries)
     q_len, k_len, d_k = len(queries), len(keys), call.query.shape[3]
     blobs = Blobs()
-    header = opening(kind, kinds or trace.kinds, blobs) | {
+    header = common_header(kind, kinds or trace.kinds, blobs) | {
         "layer": layer,
         "head": head,
         "sizes": [q_len, k_len, d_k],
@@ -45,7 +45,7 @@ def neuron_payload(
         "bias": None if call.bias is None else blobs.add(_float32(_full(call.bias, call, head)[:q_len, :k_len])),
         "mask": None if call.mask is None else blobs.add(_bytes(_full(call.mask, call, head)[:q_len, :k_len])),
     }
-    return closing(header, view, blobs)
+    return payload_of(header, view, blobs)
 
 
 def _full(part: Tensor, call: Any, head: int) -> Tensor:

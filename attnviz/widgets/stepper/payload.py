@@ -1,4 +1,4 @@
-"""What the Stepper component is handed: the training table, every step of a decoding, and the rows that they computed.
+"""The data of the Stepper component: the training table, every step of a decoding, and the rows that they computed.
 
 Laid out as `attnviz.widgets.wire` says: a header of labels and numbers, then the maps in float32.
 """

@@ -1,4 +1,4 @@
-"""What the Whole model component is handed: every head's map in eight bits, and nothing else."""
+"""The data of the Whole model component: every head's map in eight bits, and nothing else."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from jaxtyping import UInt8
 from torch import Tensor
 
-from attnviz.widgets.base.payload import closing, opening
+from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.wire import Blobs, Payload
 
 SIDE = 48  # cells: twelve heads beside each other have no room for more pixels
@@ -30,9 +30,9 @@ def whole_model_payload(
         view: head in focus and way to draw, as the component reports it.
     """
     blobs = Blobs()
-    header = opening(kind, kinds, blobs) | {
+    header = common_header(kind, kinds, blobs) | {
         "shape": list(thumbs.shape),
         "size": list(size),
         "maps": blobs.add(thumbs.numpy()),
     }
-    return closing(header, view, blobs)
+    return payload_of(header, view, blobs)

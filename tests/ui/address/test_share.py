@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.ui.address.fields import SiteBounds
 from attnviz.ui.address.share import link_problems, shared_query
-from attnviz.ui.heads.state import Bounds, HeadsState, view_of
+from attnviz.ui.heads.state import HeadsState, view_of
 
 FIELDS = tuple(HeadsState().to_params())
 
-BOUNDS = Bounds(("encoder_self", "decoder_self", "cross"), n_layers=3, n_heads=5, metrics=("entropy", "diagonality"))
+BOUNDS = SiteBounds(dict.fromkeys(("encoder_self", "decoder_self", "cross"), (3, 5)))
+METRICS = ("entropy", "diagonality")
 START = HeadsState(layer=1, head=2)
 layers, heads = (st.one_of(st.integers(0, n - 1), st.just("mean")) for n in (3, 5))
-kinds = st.sampled_from(BOUNDS.kinds)
+kinds = st.sampled_from(tuple(BOUNDS.shapes))
 views = st.builds(
     HeadsState,
     kind=kinds,
@@ -39,7 +41,7 @@ views = st.builds(
 
 @given(views)
 def test_a_view_comes_back_from_its_texts(view):
-    assert view_of(view.to_params(), BOUNDS, START) == (view, ())
+    assert view_of(view.to_params(), BOUNDS, METRICS, START) == (view, ())
 
 
 @given(views, st.text(max_size=30), st.text(max_size=30))
@@ -48,11 +50,11 @@ def test_a_shared_link_carries_version_weights_sentences_and_every_option(view, 
     params = dict(parse_qsl(query, keep_blank_values=True))
     assert (params["v"], params["weights"], params["src"], params["tgt"]) == ("1", "0123abcd", src, tgt)
     assert set(FIELDS) <= set(params)
-    assert view_of(params, BOUNDS, START) == (view, ())
+    assert view_of(params, BOUNDS, METRICS, START) == (view, ())
 
 
 def test_nothing_said_means_where_the_model_starts():
-    assert view_of({}, BOUNDS, START) == (START, ())
+    assert view_of({}, BOUNDS, METRICS, START) == (START, ())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_nothing_said_means_where_the_model_starts():
     ],
 )
 def test_what_is_not_there_is_said_in_one_sentence_and_the_rest_counts(params, says):
-    view, problems = view_of(params | {"mask": "1"}, BOUNDS, START)
+    view, problems = view_of(params | {"mask": "1"}, BOUNDS, METRICS, START)
     assert view.mask
     assert len(problems) == 1
     assert says in problems[0]
@@ -81,8 +83,8 @@ def test_what_is_not_there_is_said_in_one_sentence_and_the_rest_counts(params, s
 
 @given(st.dictionaries(st.sampled_from(FIELDS), st.text(max_size=60)))
 def test_any_texts_give_a_view_within_bounds(params):
-    view, _ = view_of(params, BOUNDS, START)
-    assert view.kind in BOUNDS.kinds
+    view, _ = view_of(params, BOUNDS, METRICS, START)
+    assert view.kind in BOUNDS.shapes
     assert view.layer == "mean" or 0 <= view.layer < 3
     assert view.head == "mean" or 0 <= view.head < 5
     assert len(view.pins) <= 4

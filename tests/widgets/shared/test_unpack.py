@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.views import colour
-from attnviz.widgets.base.payload import closing, opening
+from attnviz.widgets.base.payload import common_header, payload_of
 from attnviz.widgets.wire import Blobs, Payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 from tests.widgets.sent import sent
@@ -46,7 +46,7 @@ def test_arrays_and_texts_arrive_whatever_offset_and_header_they_have(unpack) ->
 
 def test_the_scales_of_a_payload_are_those_of_python(unpack) -> None:
     blobs = Blobs()
-    payload = closing(opening("cross", ["cross"], blobs), {}, blobs)
+    payload = payload_of(common_header("cross", ["cross"], blobs), {}, blobs)
     act = f"""({{ unpack, scalesIn }}, given) => {{
       const {{ light, dark }} = scalesIn(unpack(({AT_OFFSET})(given)));
       return [light.sequential, light.diverging, dark.sequential, dark.diverging].map((scale) => [...scale]);

@@ -1,4 +1,4 @@
-"""Where a checkpoint lies: in a folder of this machine, or on the hub under an id."""
+"""Where a checkpoint is: in a folder of this machine, or on the hub under an id."""
 
 import os
 from pathlib import Path

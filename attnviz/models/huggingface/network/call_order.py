@@ -64,7 +64,7 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
 
 
 def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> None:
-    """Tell whoever watches a pass what goes into attention modules, and into and out of the layers around them.
+    """Tell the observer of a pass what goes into attention modules, and into and out of the layers around them.
 
     The hooks look up the run of their own thread, and do nothing where there is none.
     """

@@ -47,7 +47,7 @@ def fuse(model: nn.Module) -> None:
 
 
 def keep_apart(model: nn.Module) -> None:
-    """Let every pass have frequencies of its own, made for its length, where they depend on it.
+    """Let every pass have frequencies of its own, computed for its length, where they depend on it.
 
     Else two visitors at once overwrite each other's, and a text is turned as a longer one before it was ("dynamic").
     """

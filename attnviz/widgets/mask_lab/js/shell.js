@@ -97,7 +97,7 @@ function helpPane(app, parts) {
   app.root.onkeydown = (event) => {
     if (event.key === "Escape") parts.help.hidden = true;
   };
-  // It lies over the maps and over the menu: it goes with the next thing done.
+  // It covers the maps and the menu: it goes with the next thing done.
   app.root.addEventListener("pointerdown", ({ target }) => {
     if (!parts.help.contains(target) && target !== parts.helpButton) parts.help.hidden = true;
   });
