@@ -11,7 +11,7 @@ from attnviz.models import local_paths
 from attnviz.text import plain_file
 
 if TYPE_CHECKING:
-    from attnviz.models.huggingface import HuggingFaceModel
+    from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
     from attnviz.models.translator.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
@@ -54,7 +54,7 @@ def load(
     device: str | None = None,
     dtype: str | None = None,
     progress: Progress | None = None,
-) -> "Translator | HuggingFaceModel":
+) -> "Translator | HuggingFaceModel | ReplayedModel":
     """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub.
 
     `device` and `dtype` are names such as "cpu", "cuda", "float32"; left out, the best there is, or what

@@ -15,7 +15,7 @@ from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace_like import KINDS, TraceLike, counted
-from attnviz.transformer.attention import call_attn, call_scores
+from attnviz.transformer.attention import call_attn, call_scores, call_sunk
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, visible
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
@@ -53,7 +53,7 @@ class Trace(TraceLike):
     ) -> Float[Tensor, "..."]:
         """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen.
 
-        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key.
+        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key; beside a sink, to what `sunk` leaves.
         """
         return self._maps(call_attn, kind, layer, head, item)
 
@@ -62,6 +62,12 @@ class Trace(TraceLike):
     ) -> Float[Tensor, "..."]:
         """Scaled query · key (and the model's own bias, where it has one) before the mask; shaped like `attn`."""
         return self._maps(call_scores, kind, layer, head, item)
+
+    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+        if all(self.call(kind, layer).sinks is None for layer in self._layers(kind)):
+            return None
+        return torch.stack([call_sunk(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)])
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """The masks of a layer's heads; one that they share is in memory once."""

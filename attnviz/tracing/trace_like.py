@@ -44,12 +44,14 @@ def present(tensor: Tensor | None, name: str) -> Tensor:
 
 class TraceLike(ABC):
     """Accessors take `item`, the row of the batch; layers and heads count from 0. `is_bare` where there is nothing but
-    weights and tokens, somebody's own.
+    weights and tokens, which `lacks` says why; `is_brought` where somebody brought them.
     """
 
     sentences: tuple[Sentence, ...]
     info: RunInfo
+    lacks: str = ""
     is_bare: ClassVar[bool] = False
+    is_brought: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -82,19 +84,23 @@ class TraceLike(ABC):
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
         """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
+
+    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+        return None
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """What a site computed with. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
         """Hidden states after a layer. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
         """What the queries of a site were projected from."""

@@ -72,6 +72,9 @@ class Described:
 
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
+_READS_SOURCE = (
+    "This model writes no text: its decoder reads the source again, as transformers has it where no target is given."
+)
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
@@ -97,6 +100,11 @@ class HuggingFaceModel(Described):
         self.text, self.name, self.model_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
         self._rules, self._scribe = rules, InputBuilder(network, text, rules)
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> "HuggingFaceModel":
+        """Moved there, and computing in that type."""
+        self.network.to(device, dtype)
+        return self
 
     @property
     def inputs(self) -> Inputs:
@@ -137,6 +145,8 @@ class HuggingFaceModel(Described):
             sentences = self._scribe.prompts(encoded, unsaid if new_tokens is None else new_tokens)
         else:
             given = targets if all(target.strip() for target in targets) else ()
+            if not given and not self.writes:
+                given, notes = texts, (*notes, _READS_SOURCE)
             sentences, more = self._scribe.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
