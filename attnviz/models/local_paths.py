@@ -1,6 +1,10 @@
 """Whether a model's name stands for a place on this machine. Names come from links: any text may be one."""
 
+import os
 from pathlib import Path
+
+Stamp = tuple[tuple[str, int, int], ...]
+_MOST_FILES = 10_000
 
 
 def place(model: str | Path) -> Path | None:
@@ -19,3 +23,18 @@ def folder(model: str | Path) -> Path | None:
     """The folder that a name stands for; None where there is none, or where it is a file."""
     path = place(model)
     return path if path is not None and path.is_dir() else None
+
+
+def stamp(model: str | Path) -> Stamp:
+    """The name, size and time of change of each file in a model's folder: another where any was written anew.
+
+    Empty for a name that stands for no folder, and for one that may not be read.
+    """
+    if (where := folder(model)) is None:
+        return ()
+    try:
+        with os.scandir(where) as entries:
+            found = [entry for entry, _ in zip(entries, range(_MOST_FILES), strict=False) if entry.is_file()]
+            return tuple(sorted((entry.name, (s := entry.stat()).st_size, s.st_mtime_ns) for entry in found))
+    except OSError:
+        return ()

@@ -117,11 +117,13 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         memory=tensors.get("memory"),
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
+        numbers={kind: tuple(map(int, numbers)) for kind, numbers in meta.get("numbers", {}).items()},
     )
 
 
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
+    meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 

@@ -23,7 +23,10 @@ __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
 @dataclass(frozen=True)
 class Trace(TraceLike):
-    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0."""
+    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0.
+
+    Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
+    """
 
     calls: Mapping[Site, AttentionCall]
     contexts: Mapping[Site, Tensor]
@@ -32,6 +35,7 @@ class Trace(TraceLike):
     memory: Tensor | None = None
     logits: Tensor | None = None
     info: RunInfo = field(default_factory=RunInfo)
+    numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
@@ -85,6 +89,10 @@ class Trace(TraceLike):
             raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")
         return self.layers[stack, layer][self._item(item)].float().cpu()
 
+    def layer_number(self, kind: Kind, layer: int) -> int:
+        """The number that a layer of a kind has among all layers of its stack, those that do not attend included."""
+        return self.numbers[kind][layer] if kind in self.numbers else layer
+
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
         layer = counted(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
@@ -104,7 +112,13 @@ class Trace(TraceLike):
         return bytes_kept(self.calls.values(), others)
 
     def _only(self, kind: Kind, layer: int) -> "Trace":
-        return replace(self, calls={Site(kind, 0): self.calls[Site(kind, layer)]}, contexts={}, layers={})
+        return replace(
+            self,
+            calls={Site(kind, 0): self.calls[Site(kind, layer)]},
+            contexts={},
+            layers={},
+            numbers={kind: (self.layer_number(kind, layer),)},
+        )
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -86,6 +86,10 @@ class TraceLike(ABC):
         """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
         raise ValueError(self.lacks or BARE)
 
+    def layer_number(self, kind: Kind, layer: int) -> int:
+        """The number that a layer of a kind has among all layers of its stack; its own, where every layer attends."""
+        return layer
+
     def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
         return None

@@ -20,6 +20,7 @@ def held_against_eager(
     """The model as attnviz shows it. Raises ModelError for one that it does not reproduce, or without any weights."""
     sample, target = _samples(model, text, architecture)
     try:
+        model.set_attn_implementation("eager")
         expected = parity.eager(model, sample, target)
         try:
             network = parity.with_our_attention(model, sample, target)

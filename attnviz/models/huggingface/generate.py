@@ -169,6 +169,7 @@ def _step(
         memory=stepper.memory,
         logits=logits.unsqueeze(1),
         info=replace(info, forward_seconds=seconds),
+        numbers=stepper.network.layer_numbers,
     )
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 

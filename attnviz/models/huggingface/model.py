@@ -195,6 +195,21 @@ class HuggingFaceModel(Described):
             raise ValueError(f"{self.name} writes no text.")
         return self._scribe.writer(trace.sentences, probe, cached=cached)
 
+    @torch.inference_mode()
+    def written(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """What an encoder-decoder writes for a source, greedily, and notes on what was cut.
+
+        Raises TextError for an empty sentence, ValueError for a model that writes no targets.
+        """
+        if not self.writes or not self.inputs.takes_target:
+            raise ValueError(
+                f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
+            )
+        self._taker.check([text])
+        encoded = self.text.encode(text)
+        sentences, notes = self._scribe.translations([encoded], (), MAX_TOKENS)
+        return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
+
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
         written = self.text.continued(EncodedText((), ""), ids)
@@ -249,7 +264,9 @@ class HuggingFaceModel(Described):
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, notes)
         logits = out.logits if watch.logits else None
-        return Trace.of(recorder, sentences, memory=memory, logits=logits, info=info)
+        return Trace.of(
+            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers
+        )
 
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")

@@ -47,13 +47,12 @@ class OurPass:
 
 @torch.inference_mode()
 def eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model as transformers computes it."""
+    """Run the model as transformers computes it; it must be set to its eager attention."""
     arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
     if sample.segments is not None:
         arguments["token_type_ids"] = sample.segments
     if target is not None:
         arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
-    model.set_attn_implementation("eager")
     out = model(**arguments, output_attentions=True)
     attn = {"": _weights(out, "attentions")}
     if target is not None:

@@ -121,8 +121,8 @@ class ReplayedModel:
     def trace(
         self, text: Texts, pair: str | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
         max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
-    ) -> ReplayedWeights:  # fmt: skip
-        """Run the model on one sentence, or an encoder's pair, and keep the weights that transformers returns.
+    ) -> Any:  # fmt: skip
+        """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
         An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `logits` and `hidden` mean
         nothing here. Raises TextError for an empty sentence, ValueError for several and for tokens to write.
@@ -196,7 +196,6 @@ class ReplayedModel:
 
     def _written(self, batch: Batch, count: int) -> list[int]:
         """What transformers writes greedily after the token that every target begins with."""
-        self.model.set_attn_implementation("eager")
         ids = self.model.generate(
             batch.ids, attention_mask=batch.mask, max_new_tokens=count, do_sample=False, num_beams=1,
             decoder_start_token_id=self._rules.start or 0,

@@ -116,8 +116,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def weights_id(files: tuple[Path, ...]) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do."""
+def model_id(folder: Path, weights: tuple[Path, ...]) -> str:
+    """Twelve hexadecimal digits that change whenever the weights do, the config or the tokenizer."""
+    beside = (folder / name for name in (CONFIG, *TOKENIZERS, "tokenizer_config.json"))
+    return _digest((*weights, *(path for path in beside if path.is_file())))
+
+
+def _digest(files: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:

@@ -114,7 +114,8 @@ def _numbers(
 ) -> dict[Kind, tuple[int, ...]]:
     """The attending layers' own numbers, of each kind whose stack has layers that do not attend."""
     numbers: dict[Kind, tuple[int, ...]] = {}
-    for kind in dict.fromkeys(place.site.kind for place in places):
+    kinds: set[Kind] = {place.site.kind for place in places}
+    for kind in kinds:
         own = [homes[place] for place in places if place.site.kind == kind]
         layers = {id(stack): len(list(stack.children())) for stack, _ in own}
         if len({(id(stack), number) for stack, number in own}) < sum(layers.values()):
