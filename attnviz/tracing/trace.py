@@ -21,7 +21,7 @@ from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_ke
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(TraceLike):
     """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0.
 
@@ -67,9 +67,13 @@ class Trace(TraceLike):
         """Scaled query · key (and the model's own bias, where it has one) before the mask; shaped like `attn`."""
         return self._maps(call_scores, kind, layer, head, item)
 
+    def has_sinks(self, kind: Kind) -> bool:
+        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
+
     def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
-        if all(self.call(kind, layer).sinks is None for layer in self._layers(kind)):
+        if not self.has_sinks(kind):
             return None
         return torch.stack([call_sunk(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)])
 

@@ -53,6 +53,14 @@ class TraceLike(ABC):
     is_bare: ClassVar[bool] = False
     is_brought: ClassVar[bool] = False
 
+    def __repr__(self) -> str:
+        """What a notebook shows of it: what was read, and which maps there are; no numbers."""
+        shapes = ((kind, *self.shape(kind)) for kind in self.kinds)
+        maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
+        texts = " → ".join(repr(text[:60]) for text in (self.src_text, self.tgt_text) if text)
+        more = f" and {len(self.sentences) - 1} more" if len(self.sentences) > 1 else ""
+        return f"<{type(self).__name__} of {texts}{more}: {maps} (layers x heads); .attn(kind, layer=, head=)>"
+
     @property
     @abstractmethod
     def kinds(self) -> tuple[Kind, ...]:
@@ -89,6 +97,19 @@ class TraceLike(ABC):
     def layer_number(self, kind: Kind, layer: int) -> int:
         """The number that a layer of a kind has among all layers of its stack; its own, where every layer attends."""
         return layer
+
+    def attending(self, kind: Kind) -> str:
+        """Which layers of the stack the layers of a kind are, in words, where others do not attend; "" elsewhere."""
+        layers = range(self.shape(kind)[0])
+        own = [self.layer_number(kind, layer) for layer in layers]
+        if own == list(layers):
+            return ""
+        named = ", ".join(f"L{layer} is layer {number}" for layer, number in zip(layers, own, strict=True))
+        return f"only the layers that attend are counted: {named} of the model’s own"
+
+    def has_sinks(self, kind: Kind) -> bool:
+        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        return False
 
     def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""

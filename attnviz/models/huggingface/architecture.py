@@ -66,7 +66,8 @@ def of_config(config: Any) -> Architecture:
     that reads no text.
     """
     names, sort = tuple(config.architectures or ()), type(config)
-    _refuse_what_reads_no_text(config)
+    if sort in modeling_auto.MODEL_MAPPING:
+        refuse_what_reads_no_text(config, _class_of(config, modeling_auto.MODEL_MAPPING))
     if sort in modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING and any("EncoderModel" in name for name in names):
         return Architecture(AutoModelForTextEncoding)
     if config.is_encoder_decoder and sort in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
@@ -79,6 +80,13 @@ def of_config(config: Any) -> Architecture:
         writes = _writes(config, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING)
         return Architecture(AutoModelForCausalLM if writes else AutoModel, writes)
     raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
+
+
+def refuse_what_reads_no_text(config: Any, model: Any) -> None:
+    """Raises ModelError where a class of models is handed sounds or pictures, and no ids of tokens."""
+    if "input_ids" not in inspect.signature(model.forward).parameters:
+        what = model.main_input_name.replace("_", " ")
+        raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: it is given {what}.")
 
 
 def is_encoder(config: Any) -> bool:
@@ -130,13 +138,3 @@ def _class_of(config: Any, mapping: Any) -> type:
     """The class that transformers has for a config; of several, the first."""
     found = mapping[type(config)]
     return found[0] if isinstance(found, list | tuple) else found
-
-
-def _refuse_what_reads_no_text(config: Any) -> None:
-    """Raises ModelError where the model's own class is handed sounds or pictures, and no ids of tokens."""
-    if type(config) not in modeling_auto.MODEL_MAPPING:
-        return
-    model = _class_of(config, modeling_auto.MODEL_MAPPING)
-    if "input_ids" not in inspect.signature(model.forward).parameters:
-        what = model.main_input_name.replace("_", " ")
-        raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: it is given {what}.")

@@ -14,11 +14,12 @@ from torch import Tensor
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.generate import GenerationRules
+from attnviz.models.huggingface.model import described
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import InputCheck, Texts
+from attnviz.models.huggingface.validation import InputCheck, Texts, paired
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import about
@@ -56,6 +57,9 @@ class ReplayedModel:
         self.family: Family = (
             "encoder-decoder" if target is not None else "decoder" if "decoder_self" in attn else "encoder"
         )
+
+    def __repr__(self) -> str:
+        return described(self)
 
     @property
     def why(self) -> str:
@@ -119,22 +123,22 @@ class ReplayedModel:
 
     @torch.inference_mode()
     def trace(
-        self, text: Texts, pair: str | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
+        self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
         max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
-        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `logits` and `hidden` mean
-        nothing here. Raises TextError for an empty sentence, ValueError for several and for tokens to write.
+        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `new_tokens`, `logits` and
+        `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         check = InputCheck(self.name, self.family, self.writes)
-        check.check(texts, pair=pair, targets=targets, new_tokens=new_tokens)
+        check.check(texts, pairs=pairs, targets=targets)
         if len(texts) > 1:
             raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
         limit = min(max_tokens, self.max_tokens)
-        read, started = self.text.encode(texts[0], pair, limit=limit), time.perf_counter()
+        read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.of([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
         expected = parity.eager(self.model, batch, target)

@@ -17,7 +17,7 @@ from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, counted
 from attnviz.transformer.probe import Kind, bytes_kept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BareWeights(TraceLike):
     """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
@@ -69,7 +69,7 @@ class BareWeights(TraceLike):
         return replace(self, weights={kind: self.weights[kind][layer][None]})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReplayedWeights(BareWeights):
     """The weights that transformers itself returned of a model that nobody can look into; its texts are known."""
 

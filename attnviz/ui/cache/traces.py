@@ -122,6 +122,16 @@ def trace(request: Request) -> "Trace":
     return _traces.get(_asked(request))
 
 
+def computed(request: Request) -> "Trace":
+    """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model whose attention
+    nobody can look into: its trace says why.
+    """
+    found = trace(request)
+    if found.is_bare:
+        raise ValueError(found.lacks)
+    return found
+
+
 def attention(request: Request) -> "Trace":
     """As `trace`, for who looks at attention alone: a checkpoint's logits and hidden states may be missing, which are
     half the time of a long pass and two thirds of its memory.

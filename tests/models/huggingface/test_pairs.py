@@ -64,7 +64,7 @@ def test_padding_belongs_to_no_row_that_is_looked_at(model):
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("gpt2", {"pair": B}, "A pair of sentences is for one text and an encoder; .* takes text\\."),
+        ("gpt2", {"pair": B}, "A pair of sentences is for an encoder; .* takes text\\."),
         ("bert", {"tgt_text": B}, "bert takes no target"),
         ("bert", {"pair": " "}, "The sentence is empty"),
         ("bert", {"new_tokens": 3}, "bert takes no new_tokens"),
