@@ -1,6 +1,7 @@
 """Whether a model's name stands for a place on this machine. Names come from links: any text may be one."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 Stamp = tuple[tuple[str, int, int], ...]
@@ -33,8 +34,16 @@ def stamp(model: str | Path) -> Stamp:
     if (where := folder(model)) is None:
         return ()
     try:
-        with os.scandir(where) as entries:
-            found = [entry for entry, _ in zip(entries, range(_MOST_FILES), strict=False) if entry.is_file()]
-            return tuple(sorted((entry.name, (s := entry.stat()).st_size, s.st_mtime_ns) for entry in found))
+        return tuple(sorted(_files(where)))
     except OSError:
         return ()
+
+
+def _files(where: Path) -> Iterator[tuple[str, int, int]]:
+    """Those of the folder, and of the part in which sentence-transformers once put the model."""
+    with os.scandir(where) as entries:
+        for entry, _ in zip(entries, range(_MOST_FILES), strict=False):
+            if entry.is_file():
+                yield entry.name, (found := entry.stat()).st_size, found.st_mtime_ns
+            elif entry.name == "0_Transformer" and entry.is_dir(follow_symlinks=False):
+                yield from _files(Path(entry.path))

@@ -46,10 +46,8 @@ def load(
     with exclusive_loading():
         made = _made(folder, weights, (tensors, numbers), tell)
     made.to(device, dtype)
-    made.name, made.model_id = (
-        str(model) if not Path(model).is_dir() else folder.name,
-        files_folder.model_id(folder, weights),
-    )
+    made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
+    made.model_id = files_folder.model_id(folder, weights)
     tell(1.0, "Ready")
     return made
 

@@ -10,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.files.layouts import other_format
 from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
@@ -132,6 +133,8 @@ def _digest(files: tuple[Path, ...]) -> str:
 
 def no_weights(name: str, files: list[str]) -> str:
     """The sentence for a checkpoint without weights that can be read."""
+    if said := other_format(name, files):
+        return said
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
     if pickles:
         return (
