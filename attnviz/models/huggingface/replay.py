@@ -3,6 +3,7 @@
 What was computed on the way to them stays unknown, so that no mask can be put in force and no step be followed.
 """
 
+import copy
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -200,10 +201,10 @@ class ReplayedModel:
 
     def _written(self, batch: Batch, count: int) -> list[int]:
         """What transformers writes greedily after the token that every target begins with."""
-        ids = self.model.generate(
-            batch.ids, attention_mask=batch.mask, max_new_tokens=count, do_sample=False, num_beams=1,
-            decoder_start_token_id=self._rules.start or 0,
-        )  # fmt: skip
+        how = copy.deepcopy(self.model.generation_config)
+        how.max_length, how.max_new_tokens, how.do_sample, how.num_beams = None, count, False, 1
+        how.decoder_start_token_id = self._rules.start
+        ids = self.model.generate(batch.ids, attention_mask=batch.mask, generation_config=how)
         return ids[0, 1:].tolist()
 
     def _traced(self, expected: Eager, sentence: Sentence, seconds: float, notes: tuple[str, ...]) -> ReplayedWeights:
