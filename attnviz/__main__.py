@@ -1,10 +1,12 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
-`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`.
+`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`. With --model any
+checkpoint takes the translator's place.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Callable, Iterable
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -45,10 +47,14 @@ def _reader_gone() -> int:
 
 
 def _translate(options: argparse.Namespace) -> int:
-    from attnviz.models.catalogue import translator
+    from attnviz.models import catalogue
 
-    model, first = translator(options.model), 1
     lines = (line.rstrip("\r\n") for line in sys.stdin)
+    if not catalogue.is_translator(options.model):
+        return _write(catalogue.load(options.model, progress=_teller()), options, lines)
+    model, first = catalogue.translator(options.model), 1
+    if options.to is None:
+        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
 
     def tell(index: int, note: str) -> None:
         print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)
@@ -61,10 +67,24 @@ def _translate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _write(model: Any, options: argparse.Namespace, lines: Iterable[str]) -> int:
+    """A checkpoint's translations, a line for a line."""
+    if options.to is not None:
+        raise ValueError(f"{model.name} takes no --to: it writes what it was made to write.")
+    if not model.inputs.takes_target or not model.writes:
+        raise ValueError(f"{model.name} translates nothing: give an encoder-decoder that writes, or a shipped model.")
+    for number, line in enumerate(lines, start=1):
+        written, notes = model.written(line) if line.strip() else ("", ())
+        print(written.replace("\n", " "))
+        for note in notes:
+            print(f"attnviz: line {number}: {note[0].lower()}{note[1:]}", file=sys.stderr)
+    return 0
+
+
 def _trace(options: argparse.Namespace) -> int:
     import attnviz
 
-    model = attnviz.load(options.model, progress=_tell if sys.stderr.isatty() else None)
+    model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(options.text, **_arguments(options, model))
     attnviz.save(trace, options.out)
     for note in trace.info.notes:
@@ -92,6 +112,10 @@ def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     return {_ASKED[option][1]: value for option, value in given.items()}
 
 
+def _teller() -> Callable[[float, str], None] | None:
+    return _tell if sys.stderr.isatty() else None
+
+
 def _tell(share: float, what: str) -> None:
     print(f"attnviz: {what} ({share:.0%})", file=sys.stderr)
 
@@ -112,11 +136,11 @@ def _parser() -> argparse.ArgumentParser:
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
     for command in (translate, trace, steps):
-        command.add_argument("--to", required=command is not trace, help="the language to write, such as fr or zh")
+        command.add_argument("--to", help="the language that a translator writes, such as fr or zh")
         command.add_argument(
             "--model",
             default=_default_model(),
-            help="a shipped model's name, a checkpoint's folder, or a hub id (trace)",
+            help="a shipped model's name, a checkpoint's folder, or a hub id",
         )
     return parser
 

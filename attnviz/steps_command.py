@@ -5,17 +5,19 @@ The steps are those of `model.stepwise` and of the Decoding page.
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
 
     from attnviz.analysis.decoding.verdict import Verdict
     from attnviz.models.decoding_record import DecodingRecord
+    from attnviz.models.protocol import Step
     from attnviz.models.translator.stepwise import Plan
     from attnviz.models.translator.translator import Translator
     from attnviz.text.tokenizer import Encoded
     from attnviz.text.tokens import Token
+    from attnviz.tracing.trace import Trace
     from attnviz.transformer.beam import Beam
     from attnviz.transformer.decoding import Choose
 
@@ -26,6 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """The command's arguments, besides language and model."""
     parser.add_argument("text", help="the sentence")
     parser.add_argument("--target", help="a teacher's target: it is fed, whatever the model would choose")
+    parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     parser.add_argument("--recompute", action="store_true", help="run the whole prefix at every step: no KV cache")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--beam", type=int, metavar="N", help="keep N sentences and write the best")
@@ -40,13 +43,23 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     """A line a step, columns parted by tabs; behind a # what was cut, and the verdict. Raises ValueError for unusable
     input.
     """
+    from attnviz.models import catalogue
+
+    if not catalogue.is_translator(options.model):
+        return _of_checkpoint(options, catalogue.load(options.model))
+    return _of_translator(options, catalogue.translator(options.model))
+
+
+def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator[str]:
     from attnviz.analysis.decoding.verdict import judged
-    from attnviz.models.catalogue import translator
     from attnviz.models.decoding_record import decoding_record
     from attnviz.models.translator.stepwise import steps, teacher_forced
     from attnviz.text.limits import about
 
-    model = translator(options.model)
+    if options.to is None:
+        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
+    if options.new_tokens is not None:
+        raise ValueError(f"{model.name} takes no --new-tokens: it writes to the end of its sentence.")
     teacher = _teacher(options, model)
     made = decoding_record(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
@@ -54,6 +67,41 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     for note in (*_notes(model, options.text), *about("Target", () if teacher is None else teacher.notes)):
         yield f"# {note}"
     yield _said(judged(made, lambda probe: teacher_forced(model, options.text, made.ids, to=options.to, probe=probe)))
+
+
+def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
+    """The same of somebody else's model, whose steps are held against one pass over what was stepped through."""
+    from dataclasses import replace
+
+    from attnviz.analysis.decoding.verdict import judged
+    from attnviz.models.decoding_record import decoding_record
+
+    steps = model.stepwise(options.text, cached=not options.recompute, **_asked(options, model))
+    kept: list[Trace] = []
+
+    def first_kept() -> "Iterator[Step]":
+        for step in steps:
+            kept[:] = kept or [step.trace]
+            yield step
+
+    made = decoding_record(first_kept())
+    for row in (COLUMNS, *_rows(made, model)):
+        yield "\t".join(row)
+    yield from (f"# {note}" for note in kept[0].info.notes)
+    sentence = replace(kept[0].sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False, first_row=0)
+    through = replace(kept[0], sentences=(sentence,))
+    yield _said(judged(made, lambda probe: model.rerun(through, probe)))
+
+
+def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+    """What was asked for as arguments of `stepwise`. Raises ValueError for what the checkpoint does not take."""
+    for option, is_given in (("--to", options.to is not None), ("--beam", options.beam is not None)):
+        if is_given:
+            raise ValueError(f"{model.name} takes no {option}: that is for the translators.")
+    asked: dict[str, Any] = {"choose": _choose(options, model)}
+    if options.target is not None and options.target.strip():
+        asked["tgt_text"] = options.target
+    return asked | ({} if options.new_tokens is None else {"new_tokens": options.new_tokens})
 
 
 def _notes(model: "Translator", text: str) -> tuple[str, ...]:
@@ -76,7 +124,7 @@ def _plan(options: argparse.Namespace, model: "Translator", teacher: tuple[int, 
     return Plan(options.to, teacher, cached=not options.recompute, choose=_choose(options, model), max_tokens=limit)
 
 
-def _choose(options: argparse.Namespace, model: "Translator") -> "Choose | Beam":
+def _choose(options: argparse.Namespace, model: Any) -> "Choose | Beam":
     import torch
 
     from attnviz.transformer.beam import Beam
@@ -90,14 +138,15 @@ def _choose(options: argparse.Namespace, model: "Translator") -> "Choose | Beam"
     return Sampling(generator, options.temperature, options.top_k, options.top_p)
 
 
-def _rows(made: "DecodingRecord", model: "Translator") -> Iterator[tuple[str, ...]]:
-    """A step's columns. What it looks at most is told of the mean over layers and heads."""
+def _rows(made: "DecodingRecord", model: Any) -> Iterator[tuple[str, ...]]:
+    """A step's columns. What it looks at most is told of the mean over layers and heads; a decoder has no source."""
     from attnviz.text.display import display_token
 
     probabilities = model.vocabulary.forbid(made.logits).softmax(dim=-1)
-    own, cross = (made.attn[kind].mean(dim=(0, 1)) for kind in ("decoder_self", "cross"))
+    own = made.attn["decoder_self"].mean(dim=(0, 1))
+    cross = made.attn["cross"].mean(dim=(0, 1)) if "cross" in made.attn else None
     for step, (fed, chosen) in enumerate(zip(made.fed, made.chosen, strict=True)):
-        looks = _most(own[step], made.fed), _most(cross[step], made.src)
+        looks = _most(own[step], made.fed), "" if cross is None else _most(cross[step], made.src)
         texts = display_token(fed), display_token(chosen)
         yield (str(step), *texts, f"{float(probabilities[step, chosen.id]):.4f}", *looks)
 

@@ -19,7 +19,7 @@ TABS = {
 request = layout.begin_page("Anatomy")
 st.html(layout.STYLES / "workshop.css")
 st.html(layout.STYLES / "anatomy.css")
-trace = layout.run_or_refuse(lambda: traces.trace(request))
+trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)
 terms.parts("tab", state.TABS, view.tab, terms.ANATOMY)

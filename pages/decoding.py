@@ -10,7 +10,7 @@ from attnviz.ui.decoding import run as decoding_run
 
 request = layout.begin_page("Decoding", "stepper")
 st.html(layout.STYLES / "decoding.css")
-trace = layout.run_or_refuse(lambda: traces.trace(request))
+trace = layout.run_or_refuse(lambda: traces.computed(request))
 asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)

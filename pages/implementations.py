@@ -19,7 +19,7 @@ TABS = {
 
 request = layout.begin_page("Implementations")
 st.html(layout.STYLES / "workshop.css")
-trace = layout.run_or_refuse(lambda: traces.trace(request))
+trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.ImplementationsState, trace)
 experiment.site(trace, view)
 terms.parts("tab", state.TABS, view.tab, terms.IMPLEMENTATIONS)

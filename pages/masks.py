@@ -8,7 +8,7 @@ from attnviz.ui.masks import controls, page
 
 request = layout.begin_page("Masks", {"pipeline": "mask_lab"})
 st.html(layout.STYLES / "masks.css")
-trace = layout.run_or_refuse(lambda: traces.trace(request))
+trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = controls.current(trace)
 page.laboratory(request, trace, view)
 layout.end_page(request, trace, view)

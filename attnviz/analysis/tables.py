@@ -12,11 +12,13 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
     """One line a cell of one map, row by row; "mean" for layer or head averages over them.
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which outputs no
-    tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key.
+    tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key; where heads
+    have a sink, `row_to_sink`, what the whole row gives to it.
     Raises ValueError for a layer or head that is not there.
     """
     weights, visible = shown.weights(layer, head), shown.visible(layer, head)
     rows, cols = weights.shape
+    sunk = {"row_to_sink": np.repeat((1 - weights.sum(dim=-1)).numpy(), cols)} if shown.to_sink else {}
     return pd.DataFrame(
         {
             "row": np.repeat(np.arange(rows), cols),
@@ -26,6 +28,7 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
             "key": [col.text for col in shown.cols] * rows,
             "weight": weights.flatten().numpy(),
             "masked": ~visible.flatten().numpy(),
+            **sunk,
         }
     )
 

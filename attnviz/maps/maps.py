@@ -17,7 +17,8 @@ class MapLabels:
     """What is known of a kind's maps besides their weights.
 
     mask is bool, True = may attend, with 1 for layers or heads where it is the same for all of them. `left_out` is a
-    sentence for the legend, "" when nothing is hidden. `keyless` says which rows see no key whatever is shown, hidden
+    sentence for the legend, "" when nothing is hidden. With `to_sink`, what a row lacks of 1 went to its head's sink, a
+    place that is no token. `keyless` says which rows see no key whatever is shown, hidden
     ones counted; None where nothing is hidden.
     """
 
@@ -26,6 +27,7 @@ class MapLabels:
     rows: tuple[RowLabel, ...]
     cols: tuple[ColLabel, ...]
     left_out: str = ""
+    to_sink: bool = False
     keyless: Bool[Tensor, "_ _ rows"] | None = None
 
     @property

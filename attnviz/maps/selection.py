@@ -45,6 +45,7 @@ def select(
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merged(attn, full, (row_groups, col_groups))
+    any_hidden = sum(map(len, col_groups)) < len(keys) or options.specials == "renormalise"
     if options.specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
@@ -55,7 +56,10 @@ def select(
         rows=row_labels(row_groups, queries, outputs, words=options.words),
         cols=col_labels(col_groups, keys),
         keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
-        left_out=_left_out(options, sum(map(len, col_groups)) < len(keys)),
+        left_out="; ".join(
+            filter(None, (_left_out(options, any_hidden, trace.has_sinks(kind)), trace.attending(kind)))
+        ),
+        to_sink=trace.has_sinks(kind) and not any_hidden,
     )
 
 
@@ -79,10 +83,12 @@ def _masks(trace: TraceLike, kind: Kind, item: int, layers: int) -> Tensor:
     return torch.stack(masks)
 
 
-def _left_out(options: MapOptions, any_hidden: bool) -> str:
+def _left_out(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
+    """The legend's sentence. A sink is always left out: no column stands for it."""
     hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
     what = [name for name, is_hidden in hidden.items() if is_hidden]
     if not what or not any_hidden:
-        return ""
+        return "rows sum to less than 1: the rest goes to the head’s sink, which is no token" if has_sinks else ""
+    what = [*what, "the sink"] if has_sinks else what
     sums = "rows made to sum to 1 again" if options.specials == "renormalise" else "rows sum to less than 1"
     return f"{' and '.join(what)} hidden: {sums}"

@@ -11,7 +11,9 @@ from attnviz.models import local_paths
 from attnviz.text import plain_file
 
 if TYPE_CHECKING:
-    from attnviz.models.huggingface import HuggingFaceModel
+    import torch
+
+    from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
     from attnviz.models.translator.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
@@ -49,29 +51,54 @@ def other(name: str) -> Entry:
 
 
 def load(
-    model: str | Path = DEFAULT,
+    model: str | Path | Any = DEFAULT,
+    tokenizer: Any = None,
     *,
-    device: str | None = None,
-    dtype: str | None = None,
+    device: "str | torch.device | None" = None,
+    dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
-) -> "Translator | HuggingFaceModel":
-    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub.
+) -> "Translator | HuggingFaceModel | ReplayedModel":
+    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or a model of
+    transformers that is in memory, with its tokenizer.
 
-    `device` and `dtype` are names such as "cpu", "cuda", "float32"; left out, the best there is, or what
-    ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say. `progress(share, what)` is told how far it is, 0 to 1. transformers is
-    imported only for a checkpoint in its format. Raises a ValueError with one sentence: CheckpointError for a
-    checkpoint of attnviz, ModelError for one of transformers.
+    `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
+    or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is told how far
+    it is, 0 to 1. transformers is imported only for a checkpoint in its format. Raises a ValueError with one sentence:
+    CheckpointError for a checkpoint of attnviz, ModelError for one of transformers.
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
-    if not isinstance(model, str | os.PathLike):
-        raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
+    device, dtype = _named(device), _named(dtype)
+    model = Path(model) if isinstance(model, os.PathLike) else model
+    if not isinstance(model, str | Path):
+        return _from_memory(model, tokenizer, device, dtype)
+    if tokenizer is not None:
+        raise ValueError("A tokenizer is given beside a model in memory; a folder or hub id has its own.")
     if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)
     from attnviz.models.huggingface import load as load_checkpoint
 
     return load_checkpoint(model, device=chosen, dtype=choose_dtype(dtype, device=chosen), progress=progress)
+
+
+def _from_memory(
+    model: Any, tokenizer: Any, device: str | None, dtype: str | None
+) -> "HuggingFaceModel | ReplayedModel":
+    if model is None or not hasattr(model, "config"):
+        raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
+    from attnviz.models.huggingface.in_memory import from_memory
+    from attnviz.transformer.device import choose_device, choose_dtype
+
+    place = None if device is None else choose_device(device)
+    return from_memory(
+        model, tokenizer, device=place, dtype=None if dtype is None else choose_dtype(dtype, device=model.device)
+    )
+
+
+def _named(choice: Any) -> str | None:
+    """A device or a type of torch by its name; a name as it is."""
+    return None if choice is None else str(choice).removeprefix("torch.")
 
 
 def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":

@@ -112,7 +112,8 @@ def _newest(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
     call = trace.call(kind, layer)
     mask = None if call.mask is None else call.mask[item if len(call.mask) > 1 else 0][None, :, -1:]
     one = slice(item, item + 1)
-    call = replace(call, query=call.query[one, :, -1:], key=call.key[one], value=call.value[one], mask=mask)
+    bias = None if call.bias is None else call.bias[item if len(call.bias) > 1 else 0][None, :, -1:]
+    call = replace(call, query=call.query[one, :, -1:], key=call.key[one], value=call.value[one], mask=mask, bias=bias)
     return call_attn(call)[0, :, 0].cpu()
 
 

@@ -1,6 +1,11 @@
 """Whether a model's name stands for a place on this machine. Names come from links: any text may be one."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+
+Stamp = tuple[tuple[str, int, int], ...]
+_MOST_FILES = 10_000
 
 
 def place(model: str | Path) -> Path | None:
@@ -19,3 +24,26 @@ def folder(model: str | Path) -> Path | None:
     """The folder that a name stands for; None where there is none, or where it is a file."""
     path = place(model)
     return path if path is not None and path.is_dir() else None
+
+
+def stamp(model: str | Path) -> Stamp:
+    """The name, size and time of change of each file in a model's folder: another where any was written anew.
+
+    Empty for a name that stands for no folder, and for one that may not be read.
+    """
+    if (where := folder(model)) is None:
+        return ()
+    try:
+        return tuple(sorted(_files(where)))
+    except OSError:
+        return ()
+
+
+def _files(where: Path) -> Iterator[tuple[str, int, int]]:
+    """Those of the folder, and of the part in which sentence-transformers once put the model."""
+    with os.scandir(where) as entries:
+        for entry, _ in zip(entries, range(_MOST_FILES), strict=False):
+            if entry.is_file():
+                yield entry.name, (found := entry.stat()).st_size, found.st_mtime_ns
+            elif entry.name == "0_Transformer" and entry.is_dir(follow_symlinks=False):
+                yield from _files(Path(entry.path))

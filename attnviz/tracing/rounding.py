@@ -7,9 +7,34 @@ stochastic arithmetic for reliable scientific computation" (Mathematics and Comp
 from dataclasses import dataclass, replace
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+
+PASSES = 4  # of eight, the largest is hardly larger
+FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
+_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always computed in float32
+_FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
+
+
+def weights_within(
+    attn: Float[Tensor, "*heads q_len k_len"], scores: Float[Tensor, "*heads q_len"]
+) -> Float[Tensor, "*heads q_len"]:
+    """The most that any weight of a row may part by where the row's scores part by at most `scores`.
+
+    With scores moved by at most δ a weight p lies between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
+    """
+    weights = attn.double()
+    odds = (2 * scores.double().clamp(max=_FARTHEST)).exp().unsqueeze(-1)
+    risen = weights * odds / (1 - weights + weights * odds) - weights
+    fallen = weights - weights / (weights + (1 - weights) * odds)
+    return (torch.maximum(risen, fallen).nan_to_num(nan=0.0).amax(dim=-1) + _OWN_ROUNDING).float()
+
+
+def largest(numbers: Tensor) -> Tensor:
+    """max|x| along the last axis of those that are numbers: what is infinitely far must not allow itself to be."""
+    return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)
 
 
 @dataclass

@@ -11,6 +11,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
+| `softcap.<site>`, `sinks.<site>` | scores' cap; scores of a place that is no token | `()`, `(1, heads, 1, 1)` |
 | `input.<site>`, `memory.<site>` | what query and key were projected from | `(batch, length, d_model)` |
 | `layer.<stack>.<n>` | hidden states after a layer, -1 the embedding | `(batch, length, d_model)` |
 | `memory`, `logits` | encoder output; scores of the vocabulary | `(batch, length, …)` |
@@ -41,7 +42,7 @@ _UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
 # An array that is missing (KeyError), or meta that is JSON, but of something else.
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
-          "memory": "memory"}  # fmt: skip
+          "memory": "memory", "sinks": "sinks"}  # fmt: skip
 _FORMERLY = {"part": "segment"}
 
 
@@ -69,6 +70,7 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     for site, call in trace.calls.items():
         name = f"{site.kind}.{site.layer}"
         arrays[f"scale.{name}"] = np.array(call.scale)
+        arrays |= {} if call.softcap is None else {f"softcap.{name}": np.array(call.softcap)}
         parts = {key: getattr(call, field) for key, field in _PARTS.items()} | {"context": trace.contexts.get(site)}
         arrays |= {f"{key}.{name}": _array(part) for key, part in parts.items() if part is not None}
     arrays |= {f"layer.{stack}.{layer}": _array(output) for (stack, layer), output in trace.layers.items()}
@@ -115,11 +117,13 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         memory=tensors.get("memory"),
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
+        numbers={kind: tuple(map(int, numbers)) for kind, numbers in meta.get("numbers", {}).items()},
     )
 
 
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
+    meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
@@ -132,7 +136,10 @@ def _call(tensors: dict[str, Tensor], site: Site) -> AttentionCall:
     parts = {field: tensors.get(f"{key}.{site.kind}.{site.layer}") for key, field in _PARTS.items()}
     if missing := [field for field in ("query", "key", "value") if parts[field] is None]:
         raise ValueError(f"it has no {missing[0]} of {site.kind}, layer {site.layer}")
-    return AttentionCall(**parts, scale=float(tensors[f"scale.{site.kind}.{site.layer}"]))  # type: ignore[arg-type]
+    scale, cap = (tensors.get(f"{name}.{site.kind}.{site.layer}") for name in ("scale", "softcap"))
+    if scale is None:
+        raise ValueError(f"it has no scale of {site.kind}, layer {site.layer}")
+    return AttentionCall(**parts, scale=float(scale), softcap=None if cap is None else float(cap))  # type: ignore[arg-type]
 
 
 def _site(key: str) -> Site:

@@ -15,15 +15,18 @@ from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace_like import KINDS, TraceLike, counted
-from attnviz.transformer.attention import call_attn, call_scores
+from attnviz.transformer.attention import call_attn, call_scores, call_sunk
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, visible
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace(TraceLike):
-    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0."""
+    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0.
+
+    Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
+    """
 
     calls: Mapping[Site, AttentionCall]
     contexts: Mapping[Site, Tensor]
@@ -32,6 +35,7 @@ class Trace(TraceLike):
     memory: Tensor | None = None
     logits: Tensor | None = None
     info: RunInfo = field(default_factory=RunInfo)
+    numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
@@ -53,7 +57,7 @@ class Trace(TraceLike):
     ) -> Float[Tensor, "..."]:
         """Attention weights before dropout: `(layers, heads, q_len, k_len)`, less the axes that were chosen.
 
-        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key.
+        float32 on the CPU. Rows sum to 1, or to 0 where there is no visible key; beside a sink, to what `sunk` leaves.
         """
         return self._maps(call_attn, kind, layer, head, item)
 
@@ -62,6 +66,16 @@ class Trace(TraceLike):
     ) -> Float[Tensor, "..."]:
         """Scaled query · key (and the model's own bias, where it has one) before the mask; shaped like `attn`."""
         return self._maps(call_scores, kind, layer, head, item)
+
+    def has_sinks(self, kind: Kind) -> bool:
+        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
+
+    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+        if not self.has_sinks(kind):
+            return None
+        return torch.stack([call_sunk(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)])
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """The masks of a layer's heads; one that they share is in memory once."""
@@ -78,6 +92,10 @@ class Trace(TraceLike):
             known = ", ".join(f"{stack} {layer}" for stack, layer in self.layers)
             raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")
         return self.layers[stack, layer][self._item(item)].float().cpu()
+
+    def layer_number(self, kind: Kind, layer: int) -> int:
+        """The number that a layer of a kind has among all layers of its stack, those that do not attend included."""
+        return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
@@ -98,7 +116,13 @@ class Trace(TraceLike):
         return bytes_kept(self.calls.values(), others)
 
     def _only(self, kind: Kind, layer: int) -> "Trace":
-        return replace(self, calls={Site(kind, 0): self.calls[Site(kind, layer)]}, contexts={}, layers={})
+        return replace(
+            self,
+            calls={Site(kind, 0): self.calls[Site(kind, layer)]},
+            contexts={},
+            layers={},
+            numbers={kind: (self.layer_number(kind, layer),)},
+        )
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -44,12 +44,22 @@ def present(tensor: Tensor | None, name: str) -> Tensor:
 
 class TraceLike(ABC):
     """Accessors take `item`, the row of the batch; layers and heads count from 0. `is_bare` where there is nothing but
-    weights and tokens, somebody's own.
+    weights and tokens, which `lacks` says why; `is_brought` where somebody brought them.
     """
 
     sentences: tuple[Sentence, ...]
     info: RunInfo
+    lacks: str = ""
     is_bare: ClassVar[bool] = False
+    is_brought: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        """What a notebook shows of it: what was read, and which maps there are; no numbers."""
+        shapes = ((kind, *self.shape(kind)) for kind in self.kinds)
+        maps = ", ".join(f"{kind} {layers} x {heads}" for kind, layers, heads in shapes)
+        texts = " → ".join(repr(text[:60]) for text in (self.src_text, self.tgt_text) if text)
+        more = f" and {len(self.sentences) - 1} more" if len(self.sentences) > 1 else ""
+        return f"<{type(self).__name__} of {texts}{more}: {maps} (layers x heads); .attn(kind, layer=, head=)>"
 
     @property
     @abstractmethod
@@ -82,19 +92,40 @@ class TraceLike(ABC):
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
         """Scores before the mask, shaped like `attn`. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
+
+    def layer_number(self, kind: Kind, layer: int) -> int:
+        """The number that a layer of a kind has among all layers of its stack; its own, where every layer attends."""
+        return layer
+
+    def attending(self, kind: Kind) -> str:
+        """Which layers of the stack the layers of a kind are, in words, where others do not attend; "" elsewhere."""
+        layers = range(self.shape(kind)[0])
+        own = [self.layer_number(kind, layer) for layer in layers]
+        if own == list(layers):
+            return ""
+        named = ", ".join(f"L{layer} is layer {number}" for layer, number in zip(layers, own, strict=True))
+        return f"only the layers that attend are counted: {named} of the model’s own"
+
+    def has_sinks(self, kind: Kind) -> bool:
+        """Whether heads of a kind share their rows with a sink, a place that is no token."""
+        return False
+
+    def sunk(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
+        """What each row gives to its head's sink, a place that is no token; None for a kind that has no sinks."""
+        return None
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
         """What a site computed with. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
         """Hidden states after a layer. Raises ValueError for bare weights, which have none."""
-        raise ValueError(BARE)
+        raise ValueError(self.lacks or BARE)
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
         """What the queries of a site were projected from."""

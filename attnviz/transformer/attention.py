@@ -30,12 +30,28 @@ def scores(
     return (query * scale) @ key.transpose(-2, -1)
 
 
-def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None) -> Map:
-    """Softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros."""
+def soft_capped(scores: Map, softcap: float | None) -> Map:
+    """Scores that no longer grow beyond ±softcap, as Gemma 2 has them; None leaves them as they are."""
+    return scores if softcap is None else softcap * (scores / softcap).tanh()
+
+
+def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None, sinks: Tensor | None = None) -> Map:
+    """Softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros.
+
+    `sinks`, scores broadcastable to a column `(…, q_len, 1)`, take part and are left out: rows then sum to less than 1.
+    """
+    if sinks is not None:
+        return _beside_sinks(scores if mask is None else scores.masked_fill(~mask, -math.inf), sinks)
     if mask is None:
         return scores.softmax(dim=-1)
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
     return weights.masked_fill(no_keys(mask).unsqueeze(-1), 0.0)
+
+
+def _beside_sinks(scores: Map, sinks: Tensor) -> Map:
+    """Softmax with one column more, which is cut off."""
+    column = sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)
+    return torch.cat((scores, column), dim=-1).softmax(dim=-1)[..., :-1]
 
 
 def no_keys(mask: Bool[Tensor, "*batch q_len k_len"]) -> Bool[Tensor, "*batch q_len"]:
@@ -50,7 +66,7 @@ def context(attn: Map, value: Float[Tensor, "*batch k_len d_v"]) -> Float[Tensor
 
 def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
     """The scores of a recorded call, its bias included, before the mask; in float32."""
-    raw = scores(call.query.float(), call.key.float(), call.scale)
+    raw = soft_capped(scores(call.query.float(), call.key.float(), call.scale), call.softcap)
     return raw if call.bias is None else raw + call.bias.float()
 
 
@@ -60,12 +76,23 @@ def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
     As `masked_softmax`, but in the memory of the scores: at 512 tokens fresh memory costs more than the arithmetic.
     """
     attn = call_scores(call).detach()
+    if call.sinks is not None:
+        return masked_softmax(attn, call.mask, call.sinks)
     if call.mask is not None:
         _hide_in_place(attn, call.mask)
     torch.softmax(attn, dim=-1, out=attn)
     if call.mask is not None and bool((empty := no_keys(call.mask)).any()):
         attn.masked_fill_(empty.unsqueeze(-1), 0.0)
     return attn
+
+
+def call_sunk(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
+    """What each row of a recorded call gives to its head's sink; in float32. Zeros without sinks."""
+    if call.sinks is None:
+        return torch.zeros(call.query.shape[:3])
+    raw = call_scores(call).detach()
+    seen = raw if call.mask is None else raw.masked_fill(~call.mask, -math.inf)
+    return (call.sinks.squeeze(-1).float() - seen.logsumexp(dim=-1)).sigmoid()
 
 
 def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
@@ -83,7 +110,8 @@ def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
 def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
-    """The context of one call. PyTorch's fused kernel computes it, unless somebody must change the weights.
+    """The context of one call. PyTorch's fused kernel computes it, unless somebody must change the weights, or
+    scores are capped or share with a sink.
 
     A row with no visible key gives zeros on both paths.
     """
@@ -93,13 +121,14 @@ def attend(
     else:
         edit = None
     drops = dropout is not None and dropout.attention and dropout.rate > 0
-    out = _explicit(call, edit, dropout if drops else None) if edit or drops else _fused(call)
+    by_hand = edit or drops or call.softcap is not None or call.sinks is not None  # the kernel knows neither
+    out = _explicit(call, edit, dropout if drops else None) if by_hand else _fused(call)
     return out if probe is None or site is None else probe.on_context(site, out)
 
 
 def _explicit(call: AttentionCall, edit, dropout: Dropout | None) -> Tensor:
-    raw = scores(call.query, call.key, call.scale)
-    attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask)
+    raw = soft_capped(scores(call.query, call.key, call.scale), call.softcap)
+    attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask, call.sinks)
     attn = attn if edit is None else edit(attn)
     return context(dropped(attn, dropout), call.value)
 

@@ -29,7 +29,9 @@ class AttentionCall:
 
     query `(batch, heads, q_len, d_k)`; key and value `(batch, heads, k_len, d_k)`; mask bool, True = may
     attend, and bias float, both broadcastable to `(batch, heads, q_len, k_len)`; scores are
-    `scale * query @ key^T + bias`. `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)`
+    `scale * query @ key^T + bias`. With `softcap` c the product s is c * tanh(s / c) before the bias (Gemma 2). `sinks`
+    `(1, heads, 1, 1)` are the scores of one place more, which stands for no token and has no value: what it takes, a
+    row's weights lack (gpt-oss). `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)`
     are what query and key were projected from (with a cache: only the part projected in this call).
     """
 
@@ -41,6 +43,8 @@ class AttentionCall:
     bias: Tensor | None = None
     input_: Tensor | None = None
     memory: Tensor | None = None
+    softcap: float | None = None
+    sinks: Tensor | None = None
 
 
 class Probe:
@@ -80,6 +84,7 @@ def of_item(call: AttentionCall, item: int, head: int | None) -> AttentionCall:
         value=call.value[item : item + 1, heads],
         mask=cut(call.mask),
         bias=cut(call.bias),
+        sinks=cut(call.sinks),
     )
 
 
@@ -95,7 +100,7 @@ def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] =
     parts = [
         part
         for call in calls
-        for part in (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory)
+        for part in (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory, call.sinks)
     ]
     storages = [part.untyped_storage() for part in (*parts, *others) if part is not None]
     return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())

@@ -130,10 +130,9 @@ def _status(loaded, trace) -> None:
 def _size(trace) -> str:
     """Layers of each stack, heads and their size."""
     own = [kind for kind in trace.kinds if kind != "cross"]
-    layers = "+".join(str(sum(site.kind == kind for site in trace.calls)) for kind in own)
-    query = next(iter(trace.calls.values())).query
-    size = f"<b>{layers}</b> {term('layers')} × <b>{query.shape[1]}</b> {term('heads')}"
-    return f"{size}, {term('d_k')} <b>{query.shape[3]}</b>"
+    layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
+    size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
+    return size if trace.is_bare else f"{size}, {term('d_k')} <b>{trace.call(trace.kinds[0], 0).query.shape[3]}</b>"
 
 
 def _still_linked(request: Request) -> dict[str, str]:

@@ -56,12 +56,17 @@ def story(trace) -> None:
     st.html(
         f"<p>The model has just read {_what_happened(trace)}</p><p>On the way, {trace.n_heads} heads in each "
         f"of {trace.n_layers} layers decided{times} which tokens to look at: that is "
-        f"{sum(call.query.shape[1] for call in trace.calls.values())} {term('attention map', 'attention maps')}. "
+        f"{_count(trace)} {term('attention map', 'attention maps')}. "
         "Each of them can be opened "
         "here.</p>"
         "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
         "every page comes from the model that has just run.</p>"
     )
+
+
+def _count(trace) -> int:
+    """Maps of all kinds."""
+    return sum(layers * heads for layers, heads in map(trace.shape, trace.kinds))
 
 
 def _what_happened(trace) -> str:

@@ -1,11 +1,12 @@
 """A model's name is any text: one that can be no folder is refused like one that is none."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 import attnviz
-from attnviz.models import catalogue
+from attnviz.models import catalogue, local_paths
 from attnviz.models.local_paths import folder, place
 
 NO_PLACES = {
@@ -45,3 +46,13 @@ def test_a_folder_that_may_not_be_read_is_refused_in_one_sentence(tmp_path, monk
     monkeypatch.setattr("os.access", lambda *_: False)  # whoever runs the tests may be let in everywhere
     with pytest.raises(ValueError, match=r"The folder .* may not be read here"):
         attnviz.load(tmp_path, device="cpu")
+
+
+def test_a_folder_that_is_written_anew_has_another_stamp(tmp_path):
+    (tmp_path / "weights").write_bytes(b"1234")
+    before = local_paths.stamp(tmp_path)
+    assert local_paths.stamp(str(tmp_path)) == before != ()
+    (tmp_path / "weights").write_bytes(b"5678")
+    os.utime(tmp_path / "weights", ns=(1, 1))
+    assert local_paths.stamp(tmp_path) != before
+    assert local_paths.stamp("somebody/some-model") == ()

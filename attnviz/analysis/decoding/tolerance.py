@@ -12,15 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.tracing.rounding import Rounding
+from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe, Site, Stack
 
 Pass = Callable[[Probe | None], Trace]
-PASSES = 4  # of eight, the largest is hardly larger
-FACTOR = 16  # a sum of many numbers is rounded many times: intact models of 2 to 48 layers need up to 5
-_OWN_ROUNDING = 4 * torch.finfo(torch.float32).eps  # of weights, which are always computed in float32
-_FARTHEST = 40.0  # of scores: beyond it e to the power is as good as infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +31,8 @@ class Tolerance:
     logits: Float[Tensor, " length"]
 
     def of_weights(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
-        """What a row's weights may part by: the most that moving its scores so far can do to any of them.
-
-        With scores moved by at most δ a weight p lies between p / (p + (1 - p) e^2δ) and p e^2δ / (1 - p + p e^2δ).
-        """
-        weights = attn.double()
-        odds = (2 * self.scores[site].double().clamp(max=_FARTHEST)).exp().unsqueeze(-1)
-        risen = weights * odds / (1 - weights + weights * odds) - weights
-        fallen = weights - weights / (weights + (1 - weights) * odds)
-        return (torch.maximum(risen, fallen).nan_to_num(nan=0.0).amax(dim=-1) + _OWN_ROUNDING).float()
+        """What a row's weights may part by: the most that moving its scores so far can do to any of them."""
+        return weights_within(attn, self.scores[site])
 
 
 @torch.inference_mode()
@@ -60,7 +49,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tol
     scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
     hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}
     # A last norm may hide that the state before it was moved, and is itself rounded.
-    logits = FACTOR * (spread.logits + epsilon * _largest(_logits(whole, item)))
+    logits = FACTOR * (spread.logits + epsilon * largest(_logits(whole, item)))
     return Tolerance(epsilon, scores, hidden, logits)
 
 
@@ -82,11 +71,11 @@ class _RoundingSpread:
         """Take another pass into account."""
         for site, most in self.scores.items():
             delta = _visible(moved, site, item) - _visible(whole, site, item)
-            self.scores[site] = torch.maximum(most, _largest(delta))
+            self.scores[site] = torch.maximum(most, largest(delta))
         for (stack, layer), most in self.hidden.items():
             delta = moved.layer_output(stack, layer, item) - whole.layer_output(stack, layer, item)
-            self.hidden[stack, layer] = torch.maximum(most, _largest(delta))
-        self.logits = torch.maximum(self.logits, _largest(_logits(moved, item) - _logits(whole, item)))
+            self.hidden[stack, layer] = torch.maximum(most, largest(delta))
+        self.logits = torch.maximum(self.logits, largest(_logits(moved, item) - _logits(whole, item)))
 
 
 def _visible(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
@@ -101,9 +90,4 @@ def _logits(trace: Trace, item: int) -> Float[Tensor, "length vocab_size"]:
 
 
 def _size(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len"]:
-    return _largest(_visible(trace, site, item))
-
-
-def _largest(numbers: Tensor) -> Tensor:
-    """max|x| along the last axis of those that are numbers: what is infinitely far must not allow itself to be."""
-    return numbers.abs().nan_to_num(nan=0.0, posinf=0.0).amax(dim=-1)
+    return largest(_visible(trace, site, item))

@@ -170,14 +170,21 @@ class _Part:
 def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) -> Iterator[Line]:
     hidden, maps = steps.hidden[part.stack], {kind: _map_deltas(steps, whole, kind, item) for kind in part.kinds}
     for layer in range(-1, len(hidden) - 1):
-        for kind in part.kinds if layer >= 0 else ():
-            attn = whole.attn(kind, layer=layer, item=item)
-            allowed = part.allowed.of_weights(Site(kind, layer), attn)
-            for head, delta in enumerate(maps[kind][layer]):
+        for kind in part.kinds:
+            if (at := _attending(whole, kind).get(layer)) is None:
+                continue
+            attn = whole.attn(kind, layer=at, item=item)
+            allowed = part.allowed.of_weights(Site(kind, at), attn)
+            for head, delta in enumerate(maps[kind][at]):
                 yield Line(part.stack, kind, layer, head, delta, allowed[head, : len(delta)])
         length = hidden.shape[1]
         delta = _difference(hidden[layer + 1], whole.layer_output(part.stack, layer, item)[:length]).amax(dim=-1)
         yield Line(part.stack, "output", layer, None, delta, part.allowed.hidden[part.stack, layer][:length])
+
+
+def _attending(whole: Trace, kind: Kind) -> dict[int, int]:
+    """The layers of a kind by their numbers in the stack, where there may be others that do not attend."""
+    return {whole.layer_number(kind, at): at for at in range(whole.shape(kind)[0])}
 
 
 def _map_deltas(steps: DecodingRecord, whole: Trace, kind: Kind, item: int) -> Float[Tensor, "layers heads positions"]:

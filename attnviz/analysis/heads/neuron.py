@@ -1,7 +1,8 @@
 """One weight taken apart: what each of the d_k numbers of a query and a key contributes to their score.
 
 `weight = softmax over keys of (scale * sum_i q_i * k_i + bias)`, keys that the mask hides left out (Vaswani et al.,
-2017, equation 1). Everything is computed in float64 from the tensors that the run recorded.
+2017, equation 1); a model may cap the scaled sum softly, and share a row with a sink. Everything is computed in float64
+from the tensors that the run recorded.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from attnviz.transformer.probe import Kind
 class Neuron:
     """One query row of one head, and the key that is looked at.
 
-    `query`, `key` and `product` hold d_k numbers; `dot` is the sum of `product`; `score` is `scale * dot + bias`.
+    `query`, `key` and `product` hold d_k numbers; `dot` is the sum of `product`; `score` is `scale * dot + bias`,
+    the first part capped by `softcap` where there is one. `sink` is the score of a place that is no token.
     `scores` and `attn` are that row over all keys, `visible` where the mask lets it look; `keys` is `(k_len, d_k)`.
     """
 
@@ -29,6 +31,8 @@ class Neuron:
     scale: float
     biases: np.ndarray
     visible: np.ndarray
+    softcap: float | None = None
+    sink: float | None = None
 
     @property
     def key(self) -> np.ndarray:
@@ -53,20 +57,24 @@ class Neuron:
     @property
     def score(self) -> float:
         """The scaled dot product with its bias, before mask and softmax."""
-        return self.dot * self.scale + self.bias
+        return float(self._capped(np.asarray(self.dot * self.scale))) + self.bias
 
     @property
     def scores(self) -> np.ndarray:
         """The row's scores over all keys."""
-        return self.keys @ self.query * self.scale + self.biases
+        return self._capped(self.keys @ self.query * self.scale) + self.biases
 
     @property
     def attn(self) -> np.ndarray:
         """The row after mask and softmax; zeros where it sees no key."""
         if not self.visible.any():
             return np.zeros(len(self.keys))
-        powers = np.where(self.visible, np.exp(self.scores - self.scores[self.visible].max()), 0.0)
-        return powers / powers.sum()
+        most = max(self.scores[self.visible].max(), -np.inf if self.sink is None else self.sink)
+        powers = np.where(self.visible, np.exp(self.scores - most), 0.0)
+        return powers / (powers.sum() + (0.0 if self.sink is None else np.exp(self.sink - most)))
+
+    def _capped(self, scores: np.ndarray) -> np.ndarray:
+        return scores if self.softcap is None else self.softcap * np.tanh(scores / self.softcap)
 
     def order(self) -> np.ndarray:
         """Elements by contribution, the one that adds most first and the one that takes away most last."""
@@ -99,6 +107,8 @@ def neuron(trace: TraceLike, kind: Kind, *, layer: int, head: int, query: int, k
         scale=float(call.scale),
         biases=_double(bias.expand(shape)[item, head, query, :k_len]),
         visible=mask.expand(shape)[item, head, query, :k_len].cpu().numpy(),
+        softcap=call.softcap,
+        sink=None if call.sinks is None else float(call.sinks[0, head]),
     )
 
 

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attnviz.transformer.attention import masked_softmax, soft_capped
 from attnviz.transformer.attention import scores as scaled_scores
 from attnviz.transformer.probe import AttentionCall
 
@@ -72,7 +73,8 @@ class FilledScores:
     """One site's pipeline under a choice; every map is float32 here, after it ran in the chosen dtype.
 
     `scores`, `masked_scores`, `attn` `(…, q_len, k_len)`; `context` `(…, q_len, d_k)`. Where torch refused, `error` is
-    what it said, `attn` and `context` are None and `masked_scores` are the scores as they were.
+    what it said, `attn` and `context` are None and `masked_scores` are the scores as they were. `sink` is the score of
+    a place that is no token, in a head that has one: rows then sum to less than 1.
     """
 
     choice: FillChoice
@@ -82,6 +84,7 @@ class FilledScores:
     attn: Tensor | None = None
     context: Tensor | None = None
     error: str = ""
+    sink: float | None = None
 
 
 def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) -> Map:
@@ -94,28 +97,30 @@ def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) ->
     return scores.masked_fill(~mask, value)
 
 
-def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice) -> Map:
-    """Softmax over keys; the mask is applied here only for the fills that come after the softmax."""
-    attn = masked.softmax(dim=-1)
+def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: Tensor | None = None) -> Map:
+    """Softmax over keys (and `sinks`); the mask is applied here only for the fills that come after the softmax."""
+    attn = masked_softmax(masked, sinks=sinks)
+    sunk = 0.0 if sinks is None else 1 - attn.sum(dim=-1, keepdim=True)
     if choice.fill == "fused":
         return attn.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
     if choice.fill not in AFTER:
         return attn
     attn = attn.masked_fill(~mask, 0.0)
-    return attn if choice.fill == "zero after" else attn / attn.sum(dim=-1, keepdim=True)
+    return attn if choice.fill == "zero after" else attn / (attn.sum(dim=-1, keepdim=True) + sunk)
 
 
 def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
-    """Run one attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
+    """Run one head's attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
     raw = _scores(call, choice.torch_dtype)
     mask = mask.to(raw.device).expand(raw.shape)
+    sink = None if call.sinks is None else float(call.sinks.flatten()[0])
     try:
         masked = masked_scores(raw, mask, choice)
-        attn = weights(masked, mask, choice)
+        attn = weights(masked, mask, choice, call.sinks)
         context = attn @ call.value.to(choice.torch_dtype)
     except RuntimeError as refusal:
-        return FilledScores(choice, mask.cpu(), _shown(raw), _shown(raw), error=_own_words(refusal))
-    return FilledScores(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context))
+        return FilledScores(choice, mask.cpu(), _shown(raw), _shown(raw), error=_own_words(refusal), sink=sink)
+    return FilledScores(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context), sink=sink)
 
 
 def weights_fn(choice: FillChoice) -> Callable[[AttentionCall], Tensor]:
@@ -125,13 +130,13 @@ def weights_fn(choice: FillChoice) -> Callable[[AttentionCall], Tensor]:
         raw = _scores(call, choice.torch_dtype)
         mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
         mask = mask.expand(raw.shape)
-        return weights(masked_scores(raw, mask, choice), mask, choice)
+        return weights(masked_scores(raw, mask, choice), mask, choice, call.sinks)
 
     return weighed
 
 
 def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
-    raw = scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale)
+    raw = soft_capped(scaled_scores(call.query.to(dtype), call.key.to(dtype), call.scale), call.softcap)
     return raw if call.bias is None else raw + call.bias.to(dtype)
 
 
@@ -140,7 +145,8 @@ def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
     items, heads = slice(item, item + 1), slice(head, head + 1)
     query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
     bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]
-    return replace(call, query=query, key=key, value=value, bias=bias, mask=None)
+    sinks = None if call.sinks is None else call.sinks[:, heads]
+    return replace(call, query=query, key=key, value=value, bias=bias, mask=None, sinks=sinks)
 
 
 def _shown(tensor: Tensor) -> Tensor:

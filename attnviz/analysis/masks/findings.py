@@ -20,13 +20,17 @@ ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One head's rows, each `(q_len,)`: sum of weights; weight on masked keys; is it NaN, without keys, uniform?"""
+    """One head's rows, each `(q_len,)`: sum of weights; weight on masked keys; is it NaN, without keys, uniform?
+
+    With a sink a row's sum is less than 1, whatever the mask.
+    """
 
     sums: Float[Tensor, " q_len"]
     leaked: Float[Tensor, " q_len"]
     nan: Bool[Tensor, " q_len"]
     no_keys: Bool[Tensor, " q_len"]
     uniform: Bool[Tensor, " q_len"]
+    has_sink: bool = False
 
 
 def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
@@ -47,13 +51,16 @@ def findings(filled: FilledScores) -> tuple[str, ...]:
     """What happened, in sentences, the gravest first; a map that is as it should be gets one that says so."""
     if filled.attn is None:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
-    rows = rows_of(filled.attn, filled.mask)
+    rows = replace(rows_of(filled.attn, filled.mask), has_sink=filled.sink is not None)
     of_rows = (tell(rows, filled.choice) for tell in _TELLERS)
     said = [*_nan(filled), *_overflowed(filled), *filter(None, of_rows), *_silent(filled, rows)]
     if said:
         return tuple(said)
     hidden = "every masked weight is exactly 0" if not bool(filled.mask.all()) else "nothing is masked"
     every = "The row" if len(rows.sums) == 1 else "Every row"
+    if rows.has_sink:
+        most = float(1 - rows.sums.min())
+        return (f"{every} sums to less than 1: the head's sink, which is no token, takes up to {most:.4g}; {hidden}.",)
     return (f"{every} sums to 1, within {filled.choice.dtype}'s rounding, and {hidden}.",)
 
 
@@ -178,7 +185,7 @@ def _leaked(rows: Rows, choice: FillChoice) -> str:
 
 def _unequal(rows: Rows, choice: FillChoice) -> str:
     off = ((rows.sums - 1).abs() > ROUNDING[choice.dtype]) & ~rows.nan & ~_empty(rows)
-    if not bool(off.any()):
+    if rows.has_sink or not bool(off.any()):
         return ""
     least = float(rows.sums[off].min())
     if len(off) == 1:

@@ -10,5 +10,6 @@ A model is shown only after it was found to compute what transformers computes (
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.loading import load
 from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.replay import ReplayedModel
 
-__all__ = ["HuggingFaceModel", "ModelError", "load"]
+__all__ = ["HuggingFaceModel", "ModelError", "ReplayedModel", "load"]

@@ -34,17 +34,19 @@ class GenerationRules:
     never: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, model: Any) -> "GenerationRules":
-        """The rules of a transformers model, from its generation settings, or else its config."""
+    def of(cls, model: Any, *, has_both: bool) -> "GenerationRules":
+        """The rules of a transformers model, from its generation settings, or else its config; `has_both` an encoder
+        and a decoder, whose targets begin with a token of their own.
+        """
         settings, config = getattr(model, "generation_config", None), model.config
 
         def said(name: str) -> Any:
             found = getattr(settings, name, None)
             return getattr(config, name, None) if found is None else found
 
-        vocab_size, two = config.get_text_config().vocab_size, config.is_encoder_decoder
+        vocab_size = config.get_text_config(decoder=True).vocab_size
         begins = said("decoder_start_token_id"), *_ids(said("forced_bos_token_id"), "forced_bos_token_id")
-        start, *forced = [0 if id_ is None else id_ for id_ in begins] if two else [None]
+        start, *forced = [0 if id_ is None else id_ for id_ in begins] if has_both else [None]
         if beyond := [id_ for id_ in (start, *forced) if id_ is not None and id_ not in range(vocab_size)]:
             raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
         words = said("bad_words_ids") or ()
@@ -167,6 +169,7 @@ def _step(
         memory=stepper.memory,
         logits=logits.unsqueeze(1),
         info=replace(info, forward_seconds=seconds),
+        numbers=stepper.network.layer_numbers,
     )
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -10,7 +11,7 @@ from attnviz.models.huggingface.generate import GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Family, Network, Watch
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import InputCheck, Texts
+from attnviz.models.huggingface.validation import InputCheck, Texts, paired
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
@@ -24,11 +25,26 @@ from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Kind, Probe
 
 
+def described(model: Any) -> str:
+    """A model in two lines, for a notebook: what it is, and what may be asked of it."""
+    shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
+    size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"
+    asks = {"encoder": "text, pair", "decoder": "text, new_tokens=", "encoder-decoder": "text, tgt_text="}[model.family]
+    more = ", .stepwise(text)" if model.writes else ""
+    return (
+        f"<{type(model).__name__} {model.name!r}: {model.family}, {shapes} (layers x heads), {size}\n"
+        f" .trace({asks}){more}; trace.attn(kind, layer=, head=)>"
+    )
+
+
 class Described:
     """A network's own numbers, under the names that every model has for them."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
+
+    def __repr__(self) -> str:
+        return described(self)
 
     @property
     def family(self) -> Family:
@@ -72,6 +88,9 @@ class Described:
 
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
+_READS_SOURCE = (
+    "This model writes no text: its decoder reads the source again, as transformers has it where no target is given."
+)
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
@@ -98,6 +117,11 @@ class HuggingFaceModel(Described):
         self.writes = writes and network.family != "encoder"
         self._rules, self._scribe = rules, InputBuilder(network, text, rules)
 
+    def to(self, device: torch.device, dtype: torch.dtype) -> "HuggingFaceModel":
+        """Moved there, and computing in that type."""
+        self.network.to(device, dtype)
+        return self
+
     @property
     def inputs(self) -> Inputs:
         """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
@@ -114,20 +138,22 @@ class HuggingFaceModel(Described):
 
     @torch.inference_mode()
     def trace(
-        self, text: Texts, pair: str | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
+        new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 
-        `pair` is an encoder's second sentence; `tgt_text` an encoder-decoder's target, which it writes itself, where
-        none is given. A decoder writes `new_tokens` after its prompt (by default one: what its last row puts
-        out). Texts are cut at `max_tokens`. `logits` and `hidden` (inputs of sites, outputs of layers) may be left
-        out, for speed and memory. Raises TextError for an empty sentence, ValueError for what the model does not take.
+        `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
+        an encoder-decoder's target, which it writes itself, where none is given. A decoder writes `new_tokens` after
+        its prompt (by default one: what its last row puts out). Texts are cut at `max_tokens`. `logits` and `hidden`
+        (inputs of sites, outputs of layers) may be left out, for speed and memory. Raises TextError for an empty
+        sentence, ValueError for what the model does not take.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
-        self._taker.check(texts, pair=pair, targets=targets, new_tokens=new_tokens)
-        encoded = [self.text.encode(each, pair, limit=max_tokens) for each in texts]
+        self._taker.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
+        seconds = pairs or [None] * len(texts)
+        encoded = [self.text.encode(*both, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
         notes = self._notes(encoded)
         if self.family == "encoder":
@@ -137,6 +163,8 @@ class HuggingFaceModel(Described):
             sentences = self._scribe.prompts(encoded, unsaid if new_tokens is None else new_tokens)
         else:
             given = targets if all(target.strip() for target in targets) else ()
+            if not given and not self.writes:
+                given, notes = texts, (*notes, _READS_SOURCE)
             sentences, more = self._scribe.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
@@ -185,6 +213,21 @@ class HuggingFaceModel(Described):
             raise ValueError(f"{self.name} writes no text.")
         return self._scribe.writer(trace.sentences, probe, cached=cached)
 
+    @torch.inference_mode()
+    def written(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """What an encoder-decoder writes for a source, greedily, and notes on what was cut.
+
+        Raises TextError for an empty sentence, ValueError for a model that writes no targets.
+        """
+        if not self.writes or not self.inputs.takes_target:
+            raise ValueError(
+                f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
+            )
+        self._taker.check([text])
+        encoded = self.text.encode(text)
+        sentences, notes = self._scribe.translations([encoded], (), MAX_TOKENS)
+        return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
+
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
         written = self.text.continued(EncodedText((), ""), ids)
@@ -217,11 +260,19 @@ class HuggingFaceModel(Described):
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
 
+    def _skipped(self) -> tuple[str, ...]:
+        """That some layers compute no attention, and which do."""
+        return tuple(
+            f"Only {len(numbers)} layers of this model compute attention: its layers "
+            f"{', '.join(map(str, numbers))}, shown as L0 to L{len(numbers) - 1}."
+            for numbers in self.network.layer_numbers.values()
+        )
+
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
         """What was cut, and of which sentence."""
         first = _READ[self.family]
         both = ((about(first, each.notes), about("Second sentence", each.pair_notes)) for each in encoded)
-        return tuple(note for pair in both for notes in pair for note in notes)
+        return (*(note for pair in both for notes in pair for note in notes), *self._skipped())
 
     def _again(self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = ()) -> Trace:
         """One recorded pass over sentences whose tokens are known."""
@@ -239,7 +290,9 @@ class HuggingFaceModel(Described):
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, notes)
         logits = out.logits if watch.logits else None
-        return Trace.of(recorder, sentences, memory=memory, logits=logits, info=info)
+        return Trace.of(
+            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers
+        )
 
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")

@@ -1,9 +1,11 @@
 """Faithful or refused: a model is shown only if the package's attention computes what transformers' own computes.
 
 Two sentences of different lengths, padded to one batch, run through the model's eager attention and through ours, in
-float32 on the CPU. Weights of every layer and head, hidden states and logits must agree.
+float32 on the CPU. Weights of every layer and head, hidden states and logits must agree, as closely as rounding lets
+two correct computations of this very pass (`attnviz.tracing.rounding`): errors grow with the depth of a model.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +16,15 @@ from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.attention_interface import NAME
 from attnviz.models.huggingface.network.network import Batch, Network, Watch
+from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
-from attnviz.transformer.attention import call_attn
-from attnviz.transformer.probe import Kind
+from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
+from attnviz.transformer.attention import call_attn, call_scores
+from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible
 
-TOLERANCE = 1e-4  # of weights; of hidden states and logits where their largest value is 1, else in proportion
+_KINDS: dict[str, Kind] = {
+    "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,50 +37,58 @@ class Eager:
     output: Tensor
 
 
+@dataclass(frozen=True)
+class OurPass:
+    """The same pass through the package's attention: its calls, and what came out."""
+
+    calls: dict[Site, AttentionCall]
+    output: Tensor
+
+
 @torch.inference_mode()
 def eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model as transformers computes it."""
+    """Run the model as transformers computes it; it must be set to its eager attention."""
     arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
     if sample.segments is not None:
         arguments["token_type_ids"] = sample.segments
     if target is not None:
-        arguments["decoder_input_ids"] = target.ids
-    model.set_attn_implementation("eager")
+        arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
     out = model(**arguments, output_attentions=True)
-    names = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
-    attn = (
-        {kind: _weights(out, name) for kind, name in names.items()}
-        if target is not None
-        else {"": _weights(out, "attentions")}
-    )
+    attn = {"": _weights(out, "attentions")}
+    if target is not None:
+        attn = {kind: _weights(out, name) for name, kind in _KINDS.items()}
     return Eager({kind: weights for kind, weights in attn.items() if weights}, output_of(out))
 
 
 def with_our_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """The model with the package's attention in the place of its own, from now on. Raises ModelError."""
+    """The model with the package's attention in the place of its own, from now on.
+
+    Raises NoAttentionInterface for a model that leaves no place for it, ModelError for what it cannot compute.
+    """
     patches.fuse(model)
     model.set_attn_implementation(NAME)
-    if model.config._attn_implementation != NAME:  # transformers only warns
-        raise ModelError("The model computes its attention without transformers' attention interface.")
     return Network(model, sample, target)
 
 
 @torch.inference_mode()
 def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch | None = None) -> None:
-    """Compare a pass of `network` with transformers' own. Raises ModelError with the largest difference."""
-    recorder = Recorder()
-    watch = Watch(recorder)
-    if target is None:
-        output = output_of(network.single(sample, watch))
-    else:
-        memory = network.encode(sample, watch)
-        output = output_of(network.decode(target, memory, sample.mask, watch))
-    rows = (sample if target is None else target).mask.bool()
-    for name, weights in expected.attn.items():
-        kind: Kind = name or network.places[0].site.kind  # type: ignore[assignment]
-        _check_kind(recorder, kind, weights, sample.mask.bool() if kind == "encoder_self" else rows)
-    allowed = TOLERANCE * max(1.0, float(expected.output[rows].abs().max()))
-    _refuse_beyond(output[rows], expected.output[rows], allowed, "its outputs")
+    """Compare a pass of `network` with transformers' own. Raises ModelError with the largest difference.
+
+    Passes that are rounded otherwise are run only where a difference is larger than a single rounding's.
+    """
+
+    def run(probe: Probe | None = None) -> OurPass:
+        return _our_pass(network, sample, target, probe)
+
+    found, rows = run(), (sample if target is None else target).mask.bool()
+    named = {name or network.places[0].site.kind: weights for name, weights in expected.attn.items()}
+    _check_shapes(found, named)
+    comparison = _Comparison(found, named, expected.output, {"encoder_self": sample.mask.bool()}, rows)
+    epsilon = torch.finfo(expected.output.dtype).eps
+    if comparison.beyond(_ParitySpread.none(found), epsilon) is not None:
+        refusal = comparison.beyond(_ParitySpread.of(found, run, epsilon), epsilon)
+        if refusal is not None:
+            raise ModelError(refusal)
 
 
 def output_of(out: Any) -> Tensor:
@@ -83,35 +97,112 @@ def output_of(out: Any) -> Tensor:
     return out.last_hidden_state if logits is None else logits
 
 
+def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Probe | None) -> OurPass:
+    recorder = Recorder()
+    watch = Watch(recorder if probe is None else Chain((probe, recorder)))
+    if target is None:
+        out = network.single(sample, watch)
+    else:
+        memory = network.encode(sample, watch)
+        out = network.decode(target, memory, sample.mask, watch)
+    return OurPass(recorder.calls, output_of(out))
+
+
 def _weights(out: Any, name: str) -> tuple[Tensor, ...]:
     return tuple(weights for weights in getattr(out, name, None) or () if weights is not None)
 
 
-def _check_kind(recorder: Recorder, kind: Kind, expected: tuple[Tensor, ...], rows: Tensor) -> None:
-    """Compare a kind's weights, but for the rows of padding: what they compute is never used, and need not agree where
-    a window leaves them no key (even weights there, zeros here, and other queries from there on).
-    """
-    calls = [recorder.calls[site] for site in sorted(recorder.calls) if site.kind == kind]
-    if len(calls) != len(expected):
-        raise ModelError(
-            f"The model has {len(expected)} layers of {kind} attention, but computed {len(calls)} of them."
-        )
-    for layer, (call, weights) in enumerate(zip(calls, expected, strict=True)):
-        attn = call_attn(call)
-        if attn.shape != weights.shape:
+def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> None:
+    for kind, layers in expected.items():
+        sites = [site for site in found.calls if site.kind == kind]
+        if len(sites) != len(layers):
             raise ModelError(
-                f"The model's {kind} maps have shape {tuple(weights.shape)}, ours {tuple(attn.shape)} (layer {layer})."
+                f"The model has {len(layers)} layers of {kind} attention, but computed {len(sites)} of them."
             )
-        attn, weights = attn.transpose(1, 2)[rows], weights.transpose(1, 2)[rows]
-        _refuse_beyond(attn, weights, TOLERANCE, f"{kind} weights of layer {layer}")
+        for layer, weights in enumerate(layers):
+            call = found.calls[Site(kind, layer)]  # type: ignore[arg-type]
+            if (ours := (*call.query.shape[:3], call.key.shape[2])) != tuple(weights.shape):
+                raise ModelError(
+                    f"The model's {kind} maps have shape {tuple(weights.shape)}, ours {ours} (layer {layer})."
+                )
 
 
-def _refuse_beyond(found: Tensor, expected: Tensor, allowed: float, what: str) -> None:
+@dataclass
+class _ParitySpread:
+    """The most that the scores of each row `(batch, heads, q_len)`, and the outputs of each position `(batch, length)`,
+    have moved by where the same pass was rounded otherwise.
+    """
+
+    scores: dict[Site, Tensor]
+    output: Tensor
+
+    @classmethod
+    def none(cls, found: OurPass) -> "_ParitySpread":
+        scores = {site: torch.zeros(call.query.shape[:3]) for site, call in found.calls.items()}
+        return cls(scores, torch.zeros(found.output.shape[:2]))
+
+    @classmethod
+    def of(cls, found: OurPass, run: Callable[[Probe], OurPass], epsilon: float) -> "_ParitySpread":
+        spread, generator = cls.none(found), torch.Generator().manual_seed(0)
+        for _ in range(PASSES):
+            moved = run(Rounding(epsilon, generator))
+            for site, most in spread.scores.items():
+                delta = _visible_scores(moved.calls[site]) - _visible_scores(found.calls[site])
+                spread.scores[site] = torch.maximum(most, largest(delta).cpu())
+            spread.output = torch.maximum(spread.output, largest((moved.output - found.output).float()).cpu())
+        return spread
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Ours beside transformers' own. Rows of padding are left out: what they compute is never used, and need not agree
+    where a window leaves them no key (even weights there, zeros here, and other queries from there on).
+    """
+
+    found: OurPass
+    attn: dict[str, tuple[Tensor, ...]]
+    output: Tensor
+    rows_of: dict[str, Tensor]
+    rows: Tensor
+
+    def beyond(self, spread: _ParitySpread, epsilon: float) -> str | None:
+        """The sentence for the first difference that rounding does not explain; None: there is none."""
+        for kind, layers in self.attn.items():
+            rows = self.rows_of.get(kind, self.rows)
+            for layer, weights in enumerate(layers):
+                call = self.found.calls[site := Site(kind, layer)]  # type: ignore[arg-type]
+                moved = spread.scores[site] + epsilon * largest(_visible_scores(call)).cpu()
+                attn = call_attn(call).cpu()
+                allowed = weights_within(attn, FACTOR * moved)
+                if epsilon > torch.finfo(torch.float32).eps:  # the model's own weights are rounded to its type
+                    allowed = allowed + epsilon
+                ours, own, most = (
+                    part.transpose(1, 2)[rows] for part in (attn, weights.float().cpu(), allowed.unsqueeze(-1))
+                )
+                if said := _refusal(ours, own, most, f"{kind} weights of layer {layer}"):
+                    return said
+        moved = FACTOR * (spread.output + epsilon * largest(self.output.float()).cpu())
+        ours, own, most = (
+            part.float().cpu()[self.rows] for part in (self.found.output, self.output, moved.unsqueeze(-1))
+        )
+        return _refusal(ours, own, most, "its outputs")
+
+
+def _visible_scores(call: AttentionCall) -> Tensor:
+    """The scores of the keys that a row may look at; 0 for the others."""
+    return call_scores(call).masked_fill(~visible(call), 0.0)
+
+
+def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
+    """Raises ModelError where the model itself computes no numbers."""
     if not bool(expected.isfinite().all()):
         raise ModelError(f"The model computes no numbers (NaN or infinity), seen in {what}: its weights are damaged.")
-    difference = float((found.float() - expected.float()).abs().max())
-    if not difference <= allowed:  # NaN is refused too
-        raise ModelError(
-            f"attnviz does not reproduce this model: {what} differ from transformers' own by {difference:.1e}, "
-            f"more than {allowed:.0e}."
-        )
+    difference = (found - expected).abs()
+    if bool((difference <= allowed).all()):  # NaN is refused too
+        return None
+    worst = int((difference - allowed).nan_to_num(nan=torch.inf).argmax())
+    most = float(allowed.expand_as(difference).flatten()[worst])
+    return (
+        f"attnviz does not reproduce this model: {what} differ from transformers' own by "
+        f"{float(difference.flatten()[worst]):.1e}, more than the {most:.1e} that rounding explains."
+    )

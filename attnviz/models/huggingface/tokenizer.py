@@ -66,7 +66,9 @@ class CheckpointTokenizer:
         shared = tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token
         self.pad_name = "<pad>" if shared else str(tokenizer.pad_token)
         self._check_backend()
-        self.marks_segments = takes_pairs and self._marks_segments()
+        # A tokenizer without them among its inputs gives a model none, whatever its file says of the second sentence.
+        has_segments = takes_pairs and "token_type_ids" in tokenizer.model_input_names
+        self.marks_segments = has_segments and self._marks_segments()
 
     def _check_backend(self) -> None:
         """Raises ModelError where the tokenizer is not what its backend alone says."""

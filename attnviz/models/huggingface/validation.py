@@ -25,16 +25,18 @@ class InputCheck:
         return _INPUTS[self.family]
 
     def check(
-        self, texts: list[str], *, pair: str | None = None, targets: Sequence[str] = (), new_tokens: int | None = None
+        self, texts: list[str], *, pairs: Sequence[str] = (), targets: Sequence[str] = (), new_tokens: int | None = None
     ) -> None:
         """Raises TextError for an empty sentence, ValueError for what this checkpoint does not take."""
         if not texts:
             raise ValueError("There is no text: give a sentence, or several.")
-        for text in (*texts, *(() if pair is None else (pair,))):
+        for text in (*texts, *pairs):
             require_text(text)
         taken = ", ".join(self.inputs.names)
-        if pair is not None and (not self.inputs.is_pair or len(texts) > 1):
-            raise ValueError(f"A pair of sentences is for one text and an encoder; {self.name} takes {taken}.")
+        if pairs and not self.inputs.is_pair:
+            raise ValueError(f"A pair of sentences is for an encoder; {self.name} takes {taken}.")
+        if pairs and len(pairs) != len(texts):
+            raise ValueError(f"There are {len(texts)} texts and {len(pairs)} second sentences: give one for each.")
         if targets and not self.inputs.takes_target:
             raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
         if targets and len(targets) != len(texts):
@@ -51,3 +53,22 @@ class InputCheck:
             raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
         if new_tokens and not self.writes:
             raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")
+
+
+def paired(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> tuple[list[str], list[str]]:
+    """Texts and their second sentences, if any: two lists, one text and one, or a list of pairs.
+
+    Raises ValueError for what is neither text nor pair.
+    """
+    texts: list = [text] if isinstance(text, str) else list(text)
+    if any(not isinstance(each, str) for each in texts):
+        if pair is not None or not all(_is_pair(each) for each in texts):
+            raise ValueError(
+                "Give texts, or pairs of two texts each: a list of both, or of something else, is not read."
+            )
+        return [first for first, _ in texts], [second for _, second in texts]
+    return texts, [] if pair is None else [pair] if isinstance(pair, str) else list(pair)
+
+
+def _is_pair(each: object) -> bool:
+    return isinstance(each, tuple | list) and len(each) == 2 and all(isinstance(part, str) for part in each)

@@ -13,22 +13,25 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import RunInfo, Sentence
-from attnviz.tracing.trace_like import KINDS, TraceLike, counted
+from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, counted
 from attnviz.transformer.probe import Kind, bytes_kept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BareWeights(TraceLike):
     """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
-    Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`.
+    Rows need not sum to 1: `info.notes` says where they do not. `masks`, where given, are `(q_len, k_len)`. `lacks`
+    says why there is nothing but weights.
     """
 
     weights: Mapping[Kind, Tensor]
     sentences: tuple[Sentence, ...]
     masks: Mapping[Kind, Tensor] = field(default_factory=dict)
     info: RunInfo = field(default_factory=RunInfo)
+    lacks: str = BARE
     is_bare: ClassVar[bool] = True
+    is_brought: ClassVar[bool] = True
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -64,3 +67,10 @@ class BareWeights(TraceLike):
 
     def _only(self, kind: Kind, layer: int) -> "BareWeights":
         return replace(self, weights={kind: self.weights[kind][layer][None]})
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayedWeights(BareWeights):
+    """The weights that transformers itself returned of a model that nobody can look into; its texts are known."""
+
+    is_brought: ClassVar[bool] = False

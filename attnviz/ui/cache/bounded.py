@@ -72,6 +72,12 @@ class BoundedCache(Generic[Name, Kept]):
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
+    def forget(self, is_stale: Callable[[Name], bool]) -> None:
+        """Let go of what is loaded under stale names; who has it already keeps it."""
+        with self._lock:
+            for name in [name for name, place in self._places.items() if place.model is not None and is_stale(name)]:
+                del self._places[name]
+
     def _loaded(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
         try:
             return load()

@@ -33,7 +33,7 @@ def cached(trace: "TraceLike", key: Key, *, make: Callable[[], Made]) -> Made:
     """
     said = repr((trace.model_id, trace.info.dtype, trace.sentences, key))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    return _within_room(name, make) if trace.is_bare else _made(name, make)
+    return _within_room(name, make) if trace.is_brought else _made(name, make)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Making every head's map …")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 _MOST_THREADS = 1024
+_Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked like: written anew, it is another model
 
 
 def model(name: str, progress: Progress | None = None) -> "Model":
@@ -32,7 +34,9 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     if _is_shipped(name):
         return _shipped(name)
     offered.require(name)
-    return _others.get(name, progress)
+    asked = name, local_paths.stamp(name)
+    _others.forget(lambda other: other[0] == name and other != asked)
+    return _others.get(asked, progress)
 
 
 def inputs(entry: Entry, progress: Progress | None = None) -> Inputs:
@@ -59,7 +63,8 @@ def _shipped(name: str) -> "Translator":
     return loaded
 
 
-def _read(name: str, progress: Progress | None) -> "Model":
+def _read(asked: _Version, progress: Progress | None) -> "Model":
+    name, _ = asked
     offered.require(name)  # the last place before the disk and the hub
     _prepare()
     from attnviz.models.catalogue import load
@@ -68,7 +73,7 @@ def _read(name: str, progress: Progress | None) -> "Model":
 
 
 # Not a cache of Streamlit's, which would keep the visitor's progress bar together with the model.
-_others: "BoundedCache[str, Model]" = BoundedCache(_read, most=2)
+_others: "BoundedCache[_Version, Model]" = BoundedCache(_read, most=2)
 
 
 def _prepare() -> None:
@@ -115,6 +120,16 @@ _traces: "BoundedCache[_Asked, Trace]" = BoundedCache(_traced, most=_TRACES, siz
 def trace(request: Request) -> "Trace":
     """The trace of a request, from the cache if anybody asked before. Raises ValueError with one sentence."""
     return _traces.get(_asked(request))
+
+
+def computed(request: Request) -> "Trace":
+    """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model whose attention
+    nobody can look into: its trace says why.
+    """
+    found = trace(request)
+    if found.is_bare:
+        raise ValueError(found.lacks)
+    return found
 
 
 def attention(request: Request) -> "Trace":

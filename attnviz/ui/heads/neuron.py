@@ -14,8 +14,9 @@ from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, TEXT, reported
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
+OF_QUERIES = "The neuron view takes a weight apart into the query and the key that made it."
 NEEDS_QUERIES = (
-    "The neuron view takes a weight apart into the query and the key that made it. Your file holds bare weights, and "
+    f"{OF_QUERIES} Your file holds bare weights, and "
     "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
 )
 _ROWS = "neuron-rows"
@@ -30,7 +31,7 @@ def draw(trace: "TraceLike", tabs: TabsState) -> None:
     from attnviz.widgets.neuron.payload import neuron_payload
 
     if trace.is_bare:
-        st.info(NEEDS_QUERIES, icon=":material/info:")
+        st.info(NEEDS_QUERIES if trace.is_brought else f"{OF_QUERIES} {trace.lacks}", icon=":material/info:")
         return
     kind = tabs.view.kind
     # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.

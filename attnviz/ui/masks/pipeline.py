@@ -52,6 +52,7 @@ def _pipeline(bench: MaskExperiment) -> Pipeline:
         words=_words(bench),
         findings=bench.findings,
         causes=nan_causes(filled),
+        sink=filled.sink,
     )
 
 

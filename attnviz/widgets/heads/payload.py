@@ -106,6 +106,7 @@ def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
         "sinks": _sinks(maps),
         "keys_hidden": _keys_hidden(maps),
         "left_out": maps.left_out,
+        "to_sink": maps.to_sink,
     }
     return {
         "kind": kind,

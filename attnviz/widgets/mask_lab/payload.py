@@ -24,7 +24,8 @@ class Pipeline:
 
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
     texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
-    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why.
+    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
+    a place that is no token, in a head that has one.
     """
 
     scores: np.ndarray
@@ -38,6 +39,7 @@ class Pipeline:
     words: dict[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     causes: Mapping[int, str] = field(default_factory=dict)
+    sink: float | None = None
 
 
 def mask_payload(
@@ -54,6 +56,7 @@ def mask_payload(
         "cols": list(pipeline.cols),
         "fill": None if pipeline.fill is None else _told(pipeline.fill),
         "words": pipeline.words,
+        "sink": pipeline.sink,
         "findings": list(pipeline.findings),
         "causes": {str(row): cause for row, cause in pipeline.causes.items()},
         "scores": _add(blobs, pipeline.scores),

@@ -40,6 +40,8 @@ def neuron_payload(
         ],
         "cols": [display_token(token) for token in keys],
         "scale": float(call.scale),
+        "softcap": call.softcap,
+        "sink": None if call.sinks is None else float(call.sinks[0, head]),
         "query": blobs.add(_float32(call.query[0, head, :q_len])),
         "key": blobs.add(_float32(call.key[0, head, :k_len])),
         "bias": None if call.bias is None else blobs.add(_float32(_full(call.bias, call, head)[:q_len, :k_len])),

@@ -28,7 +28,14 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 @pytest.fixture(scope="session")
 def model(checkpoint: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
     """A checkpoint as attnviz loads it."""
-    return cache(lambda name: load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32))
+
+    @cache
+    def loaded(name: str) -> HuggingFaceModel:
+        found = load(checkpoint(name), device=torch.device("cpu"), dtype=torch.float32)
+        assert isinstance(found, HuggingFaceModel), f"{name} is replayed"
+        return found
+
+    return loaded
 
 
 @pytest.fixture(scope="session")

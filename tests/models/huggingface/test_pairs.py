@@ -1,11 +1,17 @@
 """Sentence pairs, prompts and continuations: which part a token belongs to, and the quadrants of a map."""
 
+import shutil
+
 import pytest
 import torch
+import transformers
 
 from attnviz.maps.quadrants import quadrants
+from attnviz.models.huggingface import load
 from attnviz.text.limits import TextError
+from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import ENCODERS
+from tests.models.huggingface.refused import CPU, change
 
 A, B = "A cat sat on the mat.", "Where is it?"
 
@@ -58,7 +64,7 @@ def test_padding_belongs_to_no_row_that_is_looked_at(model):
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("gpt2", {"pair": B}, "A pair of sentences is for one text and an encoder; .* takes text\\."),
+        ("gpt2", {"pair": B}, "A pair of sentences is for an encoder; .* takes text\\."),
         ("bert", {"tgt_text": B}, "bert takes no target"),
         ("bert", {"pair": " "}, "The sentence is empty"),
         ("bert", {"new_tokens": 3}, "bert takes no new_tokens"),
@@ -98,3 +104,17 @@ def test_a_note_names_what_it_is_about(name, says, model):
 def test_no_room_for_a_sentence_is_said(model):
     with pytest.raises(TextError, match="leave no room"):
         model("bert").trace(A, max_tokens=2)
+
+
+def test_a_tokenizer_without_segments_among_its_inputs_marks_none(checkpoint, tmp_path):
+    """Its file marks a pair's second sentence, but transformers hands the model no such ids."""
+    shutil.copytree(checkpoint("bert"), tmp_path / "bert")
+    change(tmp_path / "bert" / "tokenizer_config.json", model_input_names=["input_ids", "attention_mask"])
+    loaded = load(tmp_path / "bert", **CPU)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "bert")
+    made = tokenizer("A cat sat.", "It sleeps on.", return_tensors="pt")
+    assert "token_type_ids" not in made
+    with torch.inference_mode():
+        expected = checkpoints.reference(tmp_path / "bert")(**made, output_attentions=True).attentions
+    found = loaded.trace("A cat sat.", "It sleeps on.").attn("encoder_self")
+    torch.testing.assert_close(found, torch.stack([layer[0] for layer in expected]), atol=5e-5, rtol=5e-5)

@@ -10,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.files.layouts import other_format
 from attnviz.text import plain_file
 
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
@@ -116,8 +117,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def weights_id(files: tuple[Path, ...]) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do."""
+def model_id(folder: Path, weights: tuple[Path, ...]) -> str:
+    """Twelve hexadecimal digits that change whenever the weights do, the config or the tokenizer."""
+    beside = (folder / name for name in (CONFIG, *TOKENIZERS, "tokenizer_config.json"))
+    return _digest((*weights, *(path for path in beside if path.is_file())))
+
+
+def _digest(files: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
@@ -127,6 +133,8 @@ def weights_id(files: tuple[Path, ...]) -> str:
 
 def no_weights(name: str, files: list[str]) -> str:
     """The sentence for a checkpoint without weights that can be read."""
+    if said := other_format(name, files):
+        return said
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
     if pickles:
         return (

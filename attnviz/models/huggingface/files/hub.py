@@ -1,24 +1,41 @@
-"""What the Hugging Face hub has under an id: names and sizes are looked at, then one set of weights is fetched."""
+"""What the Hugging Face hub has under an id: names and sizes are looked at, then one set of weights is fetched.
+
+A copy that was fetched before comes first: nobody waits for a hub whose answer is not needed.
+"""
 
 import re
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.files.folder import INDEX, WEIGHTS, Progress, check_size, no_weights
+from attnviz.models.huggingface.files.folder import (
+    INDEX,
+    WEIGHTS,
+    Progress,
+    check_folder,
+    check_size,
+    no_weights,
+    weight_files,
+)
 
+PATIENCE = 10.0  # seconds for the hub to say what it has
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
 _MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
 
 
 def downloaded(name: str, limit: int, progress: Progress) -> Path:
-    """The folder of a snapshot of a repository, after its files' names and sizes were looked at. Raises ModelError."""
-    from huggingface_hub import HfApi
+    """The folder of a snapshot of a repository: a whole one that is here already, or what the hub has, after its files'
+    names and sizes were looked at. Raises ModelError.
+    """
+    if (here := _kept(name)) is not None:
+        return here
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
     progress(0.0, f"Asking the hub for {name}")
     try:
-        info = HfApi().model_info(name, files_metadata=True)
+        info = _listing(name)
         sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
         _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
         numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
@@ -34,8 +51,33 @@ def downloaded(name: str, limit: int, progress: Progress) -> Path:
         raise ModelError(f"There is no folder {name!r} here, and no public model of that name on the hub.") from error
     except ModelError:
         raise
-    except Exception as error:  # whatever the network does: the copy of an earlier download is as good
-        return _kept(name, error)
+    except Exception as error:  # whatever the network does
+        raise ModelError(
+            f"There is no folder {name!r} here, and the hub could not be asked for it ({type(error).__name__}): "
+            "check the network, or give a local folder."
+        ) from error
+
+
+def _listing(name: str) -> Any:
+    """What the hub says of a repository, within `PATIENCE`, even if it sends a byte now and then."""
+    from huggingface_hub import HfApi
+
+    found: list[Any] = []
+
+    def ask() -> None:
+        try:
+            found.append(HfApi().model_info(name, files_metadata=True, timeout=PATIENCE))
+        except Exception as error:
+            found.append(error)
+
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(PATIENCE)
+    if not found:
+        raise TimeoutError
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
 
 
 def _fetched(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
@@ -67,16 +109,17 @@ def _wanted(sizes: dict[str, int]) -> dict[str, int]:
     return texts | {file: size for file, size in sizes.items() if _SHARD.fullmatch(file)}
 
 
-def _kept(name: str, error: Exception) -> Path:
+def _kept(name: str) -> Path | None:
+    """The copy of an earlier download, if it is whole."""
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, local_files_only=True))
+        folder = Path(snapshot_download(name, local_files_only=True))
+        check_folder(folder)
+        weight_files(folder)
     except Exception:  # many kinds, one meaning: it is not here
-        raise ModelError(
-            f"There is no folder {name!r} here, and the hub could not be asked for it ({type(error).__name__}): "
-            "check the network, or give a local folder."
-        ) from error
+        return None
+    return folder
 
 
 def _check_listing(name: str, sizes: dict[str, int], files: list[str]) -> None:

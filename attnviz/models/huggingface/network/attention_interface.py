@@ -62,6 +62,7 @@ def register() -> None:
 def _call(tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments: dict[str, Any]) -> AttentionCall:
     query, key, value = tensors
     scale, bias = arguments.pop("scaling", None), arguments.pop("position_bias", None)
+    softcap, sinks = arguments.pop("softcap", None), arguments.pop("s_aux", None)
     _refuse_what_is_ignored(arguments, mask, key.shape[2])
     mask, added = _mask_and_bias(mask, key.shape[2])
     bias = _sum(_without_nothing(bias), added)
@@ -72,6 +73,8 @@ def _call(tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments
         scale=1 / math.sqrt(query.shape[-1]) if scale is None else float(scale),
         mask=mask,
         bias=bias,
+        softcap=None if softcap is None else float(softcap),
+        sinks=None if sinks is None else sinks.detach().reshape(1, -1, 1, 1),
     )
 
 

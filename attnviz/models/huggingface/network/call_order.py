@@ -1,13 +1,14 @@
 """What a model does in which order, written down once on loading: its attention calls, and the layers around them."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface
 from attnviz.models.huggingface.network.forward_pass import AttentionModule, current_pass
 from attnviz.transformer.attention import attend
 from attnviz.transformer.probe import AttentionCall, Kind, Site
@@ -39,10 +40,10 @@ class CallOrder:
         """The calls as sites. Without `kind`, whether a query saw a later key tells encoder from decoder; with
         "cross" possible (`src_len` above 0, other than the target's length), keys as many as the source tell which.
 
-        Raises ModelError for a stack that computed no attention here.
+        Raises NoAttentionInterface for a stack that computed no attention here.
         """
         if not self.calls:
-            raise ModelError("The model computes its attention without transformers' attention interface.")
+            raise NoAttentionInterface("The model computes its attention without transformers' attention interface.")
         kind = kind or ("encoder_self" if any(_looks_ahead(call) for _, call in self.calls) else "decoder_self")
         places, seen = [], Counter[Kind]()
         for module, call in self.calls:
@@ -63,16 +64,20 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
     return {kind: (layers[kind], *found) for kind, found in heads.items()}  # type: ignore[misc]
 
 
-def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> None:
-    """Tell the observer of a pass what goes into attention modules, and into and out of the layers around them.
+def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, ...]]:
+    """Tell the observer of a pass what goes into attention modules, and into and out of all layers beside them.
 
-    The hooks look up the run of their own thread, and do nothing where there is none.
+    The hooks look up the run of their own thread, and do nothing where there is none. Returns the numbers that the
+    attending layers of a kind have among all layers of their stack, where some of these do not attend.
     """
     for module in {id(place.module): place.module for place in places}.values():
         module.register_forward_pre_hook(_before_attention, with_kwargs=True)
-    for layer in _layers(network, places):
+    homes = _homes(network, places)
+    stacks = {id(stack): stack for stack, _ in homes.values()}
+    for layer in {id(layer): layer for stack in stacks.values() for layer in stack.children()}.values():
         layer.register_forward_pre_hook(_before_layer, with_kwargs=True)
         layer.register_forward_hook(_after_layer)
+    return _numbers(places, homes)
 
 
 def _looks_ahead(call: AttentionCall) -> bool:
@@ -82,36 +87,40 @@ def _looks_ahead(call: AttentionCall) -> bool:
     return bool(call.mask.expand(-1, -1, q_len, k_len).triu(k_len - q_len + 1).any())
 
 
-def _layers(network: nn.Module, places: tuple[AttentionModule, ...]) -> list[nn.Module]:
-    """The layer around each attention module: the outermost numbered module that holds no other of its kind."""
-    names = {id(module): name for name, module in network.named_modules()}
+def _homes(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
+    """The stack that each attention module lies in, and its layer's number there.
+
+    Its layer is the outermost numbered module that holds no other attention module of its kind.
+    """
     modules = dict(network.named_modules())
-    homes = {
+    names = {id(module): name for name, module in modules.items()}
+    others = {
         kind: {names[id(p.module)] for p in places if p.site.kind == kind} for kind in {p.site.kind for p in places}
     }
-    found: dict[str, nn.Module] = {}
+    found: dict[AttentionModule, tuple[nn.Module, int]] = {}
     for place in places:
         parts = names[id(place.module)].split(".")
-        prefixes = [".".join(parts[: at + 1]) + "." for at, part in enumerate(parts) if part.isdigit()]
-        alone = (p for p in prefixes if sum(home.startswith(p) for home in homes[place.site.kind]) == 1)
+        prefixes = [parts[: at + 1] for at, part in enumerate(parts) if part.isdigit()]
+        kind = others[place.site.kind]
+        alone = (p for p in prefixes if sum(name.startswith(f"{'.'.join(p)}.") for name in kind) == 1)
         if (prefix := next(alone, None)) is None:
             raise ModelError("The model's attention does not lie in numbered layers.")
-        found[prefix] = modules[prefix[:-1]]
-    for prefix in found:
-        _refuse_idle(modules[prefix[:-1].rpartition(".")[0]], list(found.values()))
-    return list(found.values())
+        found[place] = modules[".".join(prefix[:-1])], int(prefix[-1])
+    return found
 
 
-def _refuse_idle(siblings: nn.Module, attending: list[nn.Module]) -> None:
-    """Raise ModelError where a layer beside those that attend does not: their numbers would be those of other layers,
-    and what it does to the tokens would be missing.
-    """
-    layers = list(siblings.children())
-    busy = {id(layer) for layer in attending}
-    if (count := sum(id(layer) in busy for layer in layers)) < len(layers):
-        raise ModelError(
-            f"Only {count} of the model's {len(layers)} layers compute attention: attnviz shows models in which all do."
-        )
+def _numbers(
+    places: tuple[AttentionModule, ...], homes: dict[AttentionModule, tuple[nn.Module, int]]
+) -> dict[Kind, tuple[int, ...]]:
+    """The attending layers' own numbers, of each kind whose stack has layers that do not attend."""
+    numbers: dict[Kind, tuple[int, ...]] = {}
+    kinds: set[Kind] = {place.site.kind for place in places}
+    for kind in kinds:
+        own = [homes[place] for place in places if place.site.kind == kind]
+        layers = {id(stack): len(list(stack.children())) for stack, _ in own}
+        if len({(id(stack), number) for stack, number in own}) < sum(layers.values()):
+            numbers[kind] = tuple(number for _, number in own)
+    return numbers
 
 
 def _before_attention(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
@@ -123,7 +132,7 @@ def _before_layer(layer: nn.Module, args: tuple, kwargs: dict[str, Any]) -> tupl
     if (run := current_pass()) is None:
         return None
     hidden = args[0] if args else kwargs["hidden_states"]
-    if (changed := run.on_embedding(layer, hidden)) is hidden:
+    if (changed := _of_stream(layer, hidden, lambda one: run.on_embedding(layer, one))) is hidden:
         return None
     return ((changed, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": changed})
 
@@ -132,6 +141,21 @@ def _after_layer(layer: nn.Module, args: tuple, output: Tensor | tuple) -> Tenso
     if (run := current_pass()) is None:
         return None
     hidden = output if isinstance(output, torch.Tensor) else output[0]
-    if (changed := run.on_layer(layer, hidden)) is hidden:
+    if (changed := _of_stream(layer, hidden, lambda one: run.on_layer(layer, one))) is hidden:
         return None
     return changed if isinstance(output, torch.Tensor) else (changed, *output[1:])
+
+
+def _of_stream(layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor]) -> Tensor:
+    """What `tell` makes of hidden states `(batch, length, d_model)`.
+
+    Gemma 3n carries several streams, of which a layer attends in one (AltUp): that one is told, and the others stay.
+    """
+    if hidden.dim() == 3:
+        return tell(hidden)
+    config: Any = layer.config
+    active: int = config.altup_active_idx
+    one = hidden[active]
+    if (changed := tell(one)) is one:
+        return hidden
+    return torch.stack([changed if at == active else stream for at, stream in enumerate(hidden)])

@@ -7,6 +7,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from transformers import DynamicCache, EncoderDecoderCache
+from transformers.cache_utils import (
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+    LinearAttentionAndFullAttentionLayer,
+    LinearAttentionAndSlidingWindowAttentionLayer,
+    LinearAttentionLayer,
+)
 from transformers.modeling_outputs import BaseModelOutput
 
 from attnviz.models.huggingface.network.call_order import CallOrder, hook, shapes_of
@@ -14,6 +21,11 @@ from attnviz.models.huggingface.network.forward_pass import AttentionModule, For
 from attnviz.models.huggingface.network.patches import cast
 from attnviz.transformer.probe import Kind, Probe, Stack
 
+# Layers of a cache that forget what lies before a window, and those that do not.
+_WITHOUT_WINDOW = {
+    DynamicSlidingWindowLayer: DynamicLayer,
+    LinearAttentionAndSlidingWindowAttentionLayer: LinearAttentionAndFullAttentionLayer,
+}
 Family = Literal["encoder", "decoder", "encoder-decoder"]
 Cache = DynamicCache | EncoderDecoderCache
 
@@ -59,9 +71,11 @@ class Network:
         self.model, self.has_encoder = model, target is not None
         self.encoder_places: tuple[AttentionModule, ...] = ()
         self.shapes: dict[Kind, tuple[int, int]] = {}
+        self._read_as: Any = BaseModelOutput  # what its encoder's output is, which its decoder is handed
         with torch.inference_mode():
             self.places = self._learn(sample, target)
-        hook(model, (*self.encoder_places, *self.places))
+        # The attending layers' own numbers, of a kind whose stack has others beside them.
+        self.layer_numbers = hook(model, (*self.encoder_places, *self.places))
 
     @property
     def family(self) -> Family:
@@ -73,12 +87,12 @@ class Network:
     @property
     def device(self) -> torch.device:
         """Where it runs."""
-        return self.model.get_input_embeddings().weight.device
+        return self._first_weight.device
 
     @property
     def dtype(self) -> torch.dtype:
         """In what it computes."""
-        return self.model.get_input_embeddings().weight.dtype
+        return self._first_weight.dtype
 
     def encode(self, src: Batch, watch: Watch) -> Tensor:
         """The encoder's output `(batch, length, d_model)` of an encoder-decoder."""
@@ -91,9 +105,10 @@ class Network:
         run = ForwardPass(self.places, "decoder", watch.probe, memory, watch.hidden)
         with watched(run):
             return self._network(watch)(
-                encoder_outputs=BaseModelOutput(last_hidden_state=memory),  # type: ignore[arg-type]
+                encoder_outputs=self._read_as(last_hidden_state=memory),  # type: ignore[arg-type]
                 attention_mask=src_mask,
                 decoder_input_ids=tgt.ids,
+                decoder_attention_mask=torch.ones_like(tgt.mask),  # or T5Gemma hides every token that pads elsewhere
                 past_key_values=cache,
                 use_cache=cache is not None,
             )
@@ -116,13 +131,29 @@ class Network:
         return arguments
 
     def empty_cache(self) -> Cache:
-        """A cache that keeps every key: a sliding window is a mask here, so that all keys can be shown."""
-        return EncoderDecoderCache(DynamicCache(), DynamicCache()) if self.has_encoder else DynamicCache()
+        """A cache that keeps every key: a sliding window is a mask here, so that all keys can be shown.
+
+        Layers that do not attend keep what they need from step to step in it, too.
+        """
+        if self.has_encoder:
+            return EncoderDecoderCache(DynamicCache(), DynamicCache())
+        made = DynamicCache(config=self.model.config)
+        if not any(isinstance(layer, LinearAttentionLayer) for layer in made.layers):
+            return DynamicCache()
+        made.layers = [_WITHOUT_WINDOW.get(type(layer), lambda layer=layer: layer)() for layer in made.layers]
+        return made
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "Network":
         """Moved there, and computing in that type."""
         cast(self.model, device, dtype)
         return self
+
+    @property
+    def _first_weight(self) -> Tensor:
+        """A tensor that says where the model runs, and in what."""
+        weight = getattr(self.model.get_input_embeddings(), "weight", None)
+        numbers = (weight,) if isinstance(weight, Tensor) else self.model.parameters()
+        return next(tensor for tensor in numbers if tensor.is_floating_point())
 
     def _network(self, watch: Watch) -> nn.Module:
         """The whole model, or without its head over the vocabulary, which costs half as much again."""
@@ -142,14 +173,16 @@ class Network:
                 "Source and target of the sample must differ in length, or cross-attention is not told apart."
             )
         with watched(order):
-            memory = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask).last_hidden_state
+            read = self.model.get_encoder()(input_ids=sample.ids, attention_mask=sample.mask)
+        self._read_as, memory = type(read), read.last_hidden_state
         self.encoder_places = order.places("encoder_self")
         self.shapes = shapes_of(order, self.encoder_places)
         with watched(order := CallOrder()):
             self.model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=memory),
+                encoder_outputs=self._read_as(last_hidden_state=memory),
                 attention_mask=sample.mask,
                 decoder_input_ids=target.ids,
+                decoder_attention_mask=torch.ones_like(target.mask),
                 use_cache=False,
             )
         places = order.places("decoder_self", src_len=src_len)
@@ -159,7 +192,7 @@ class Network:
 
 def uses_segments(config: Any) -> bool:
     """Whether the model has embeddings for more than one sort of segment."""
-    return not config.is_encoder_decoder and getattr(config, "type_vocab_size", 0) > 1
+    return not getattr(config, "is_encoder_decoder", False) and getattr(config, "type_vocab_size", 0) > 1
 
 
 def _padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:

@@ -64,7 +64,8 @@ function howToCheck(app) {
   if (!app.payload.attn) return "torch refused this fill, so that there are no weights.";
   const cause = app.payload.header.causes[app.row];
   if (cause) return `NaN: ${cause}.`;
-  const least = `the largest, ${plain(most)}, is subtracted first`;
+  const sink = app.payload.header.sink === null ? "" : `; the sink's, ${plain(app.payload.header.sink)}, is in the sum too`;
+  const least = `the largest, ${plain(most)}, is subtracted first${sink}`;
   return fill === null
     ? `softmax = exp / Σ exp over all keys (${least}); the mask then makes its cells 0${words.renormalised ? ", and the rest is divided by its sum" : ""}.`
     : `weight = exp / Σ exp (${least}). Computed in ${words.dtype}; exp is shown in double precision.`;
@@ -74,9 +75,10 @@ function rowNumbers({ payload: { k, scores, masked, attn, header }, row }) {
   const cut = (map) => (map ? [...map.subarray(row * k, (row + 1) * k)] : null);
   const score = cut(scores);
   const put = cut(masked);
-  const most = Math.max(...put);
+  const sink = header.sink ?? -Infinity;
+  const most = Math.max(sink, ...put);
   const exp = put.map((value) => Math.exp(value - most)); // −∞ less −∞ is NaN here as it is in the softmax
-  const total = exp.reduce((sum, value) => sum + value, 0);
+  const total = exp.reduce((sum, value) => sum + value, header.sink === null ? 0 : Math.exp(sink - most));
   const after = header.fill === null;
   return {
     most,
@@ -84,7 +86,7 @@ function rowNumbers({ payload: { k, scores, masked, attn, header }, row }) {
       ["score", score, null],
       after ? null : ["masked score", put, null],
       ["exp(s − max)", exp, total],
-      after ? ["softmax", exp.map((value) => value / total), 1] : null,
+      after ? ["softmax", exp.map((value) => value / total), header.sink === null ? 1 : null] : null,
       ["weight", cut(attn), sumOf(cut(attn))],
     ].filter(Boolean),
   };

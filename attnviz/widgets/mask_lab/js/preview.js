@@ -16,16 +16,20 @@ function previewRow(app, row, fill) {
   const from = row * k;
   const seen = range(k).map((col) => Boolean(mayAttend(app, from + col)));
   const put = seen.map((sees, col) => (sees || fill === null ? scores[from + col] : fill));
-  const most = Math.max(...put);
-  let weights = shares(put.map((score) => Math.exp(score - most)));
+  const sink = header.sink ?? -Infinity; // the score of a place that is no token, in a head that has one
+  const most = Math.max(sink, ...put);
+  let weights = shares(put.map((score) => Math.exp(score - most)), Math.exp(sink - most));
+  const sunk = header.sink === null ? 0 : 1 - sum(weights);
   if (fill === null) weights = weights.map((weight, col) => (seen[col] ? weight : 0));
-  if (header.words.renormalised) weights = shares(weights);
+  if (header.words.renormalised) weights = shares(weights, sunk);
   if (header.words.fused && !seen.includes(true)) weights.fill(0);
   masked.set(put, from);
   attn.set(weights, from);
 }
 
-function shares(values) {
-  const total = values.reduce((sum, value) => sum + value, 0);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+function shares(values, beside) {
+  const total = sum(values) + beside;
   return values.map((value) => value / total);
 }

@@ -32,21 +32,24 @@ const largestOf = (values) => values.reduce((best, value, i) => (value > values[
 // A query row's scores over all keys, and their softmax over those that the mask lets it see.
 function rowSums(app, row) {
   const { data } = app;
-  const { sizes, scale } = app.payload.header;
+  const { sizes, scale, softcap, sink } = app.payload.header;
   const [, cols, size] = sizes;
   const scores = new Float64Array(cols);
   const visible = new Array(cols).fill(true);
   for (let col = 0; col < cols; col++) {
     let dot = 0;
     for (let i = 0; i < size; i++) dot += data.query[row * size + i] * data.key[col * size + i];
-    scores[col] = dot * scale + (data.bias ? data.bias[row * cols + col] : 0);
+    scores[col] = capped(dot * scale, softcap) + (data.bias ? data.bias[row * cols + col] : 0);
     if (data.mask) visible[col] = data.mask[row * cols + col] === 1;
   }
-  const top = Math.max(...scores.filter((_, col) => visible[col]));
+  const top = Math.max(sink ?? -Infinity, ...scores.filter((_, col) => visible[col]));
   const powers = scores.map((score, col) => (visible[col] ? Math.exp(score - top) : 0));
-  const total = powers.reduce((sum, power) => sum + power, 0);
+  const total = powers.reduce((sum, power) => sum + power, sink === null ? 0 : Math.exp(sink - top));
   return { scores, visible, attn: powers.map((power) => (total ? power / total : 0)) };
 }
+
+// A score that no longer grows beyond ±softcap (Gemma 2); without one, the score itself.
+export const capped = (score, softcap) => (softcap === null ? score : softcap * Math.tanh(score / softcap));
 
 export function pairOf(app) {
   const { row, key } = app.view;

@@ -2,11 +2,12 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { capped } from "./dot_product.js";
 import { exactText, shortText } from "../../shared/js/text.js";
 
 export function stepsOf(app) {
   const { pair, view } = app;
-  const { scale, sizes, bias } = app.payload.header;
+  const { scale, sizes, bias, softcap, sink } = app.payload.header;
   const seen = pair.visible[view.key];
   const visible = pair.visible.filter(Boolean).length;
   const isRoot = Math.abs(scale - 1 / Math.sqrt(sizes[2])) < 1e-6;
@@ -14,17 +15,21 @@ export function stepsOf(app) {
     ["dot", "dot product", `Σ q × k over ${sizes[2]} elements`, pair.dot],
     ["scaled", "scaled", `× ${exactText(scale)}${isRoot ? " = 1 / √d_k" : ""}`, pair.dot * scale],
   ];
+  if (softcap !== null)
+    steps.push(["capped", "softly capped", `${exactText(softcap)} · tanh(s / ${exactText(softcap)})`, capped(pair.dot * scale, softcap)]);
   if (bias !== null) steps.push(["bias", "with the model's bias", `+ ${exactText(pair.bias)}`, pair.score]);
-  const of = `of ${visible} visible ${visible === 1 ? "key" : "keys"}`;
+  const beside = sink === null ? "" : " and the sink";
+  const of = `of ${visible} visible ${visible === 1 ? "key" : "keys"}${beside}`;
   const softmax = seen
-    ? `e^${shortText(pair.score)} over the sum of e^score ${of}${sumText(pair)}`
+    ? `e^${shortText(pair.score)} over the sum of e^score ${of}${sumText(pair, sink)}`
     : "the mask hides this key";
   return [...steps, ["weight", "softmax", softmax, pair.weight]];
 }
 
 // The sum that the weights are shares of, unless it is too large to be written.
-function sumText({ scores, visible }) {
-  const sum = scores.reduce((total, score, i) => total + (visible[i] ? Math.exp(score) : 0), 0);
+function sumText({ scores, visible }, sink) {
+  const sunk = sink === null ? 0 : Math.exp(sink);
+  const sum = scores.reduce((total, score, i) => total + (visible[i] ? Math.exp(score) : 0), sunk);
   return sum > 0 && sum < 1e9 ? `, ${exactText(sum)}` : "";
 }
 

@@ -1,10 +1,14 @@
 """The hub, which no test asks: what it lists is looked at before anything is fetched."""
 
+import shutil
+import socket
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from attnviz.models.huggingface import load
+from attnviz.models.huggingface.files import hub as hub_file
 from tests.models.huggingface.refused import CPU, refused
 
 
@@ -69,3 +73,30 @@ def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
     assert model.name == "somebody/some-model"
     assert [share for share, _ in told] == sorted(share for share, _ in told)
     assert any(what.startswith("Downloading model.safetensors (") for _, what in told)
+
+
+def test_a_whole_copy_is_opened_without_asking(checkpoint, monkeypatch):
+    hub(monkeypatch, error=AssertionError("the hub was asked"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(checkpoint("bert")))
+    assert load("somebody/some-model", **CPU).name == "somebody/some-model"
+
+
+def test_a_copy_that_was_cut_short_is_no_copy(checkpoint, monkeypatch, tmp_path):
+    shutil.copytree(checkpoint("bert"), tmp_path / "cut")
+    (tmp_path / "cut" / "model.safetensors").unlink()
+    hub(monkeypatch, error=ConnectionError("no route"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path / "cut"))
+    assert "the hub could not be asked for it (ConnectionError)" in refused("somebody/some-model")
+
+
+def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
+    """A server that takes the connection and never answers."""
+    monkeypatch.setattr(hub_file, "PATIENCE", 0.3)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
+        started = time.perf_counter()
+        said = refused("somebody/some-model")
+    assert "the hub could not be asked for it (" in said
+    assert "Timeout" in said
+    assert time.perf_counter() - started < 5

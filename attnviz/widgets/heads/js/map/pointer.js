@@ -94,8 +94,25 @@ function tipLines({ kind, map, mask, signed }, row, col) {
     element("b", { class: "tip-value", text: number }),
   );
   if (!seen) said.append(element("span", { class: "tip-masked", text: " masked" }));
-  return [...lines, at("key", kind.cols[col], col), said];
+  return [...lines, at("key", kind.cols[col], col), said, ...(signed ? [] : sinkLines(kind, map, row))];
 }
+
+// What the row gives to its head's sink, which no column stands for.
+function sinkLines(kind, map, row) {
+  if (!kind.to_sink) return [];
+  const sunk = 1 - rowSum(kind, map, row);
+  return [
+    element(
+      "div",
+      {},
+      element("span", { class: "tip-name", text: "to the sink" }),
+      element("span", { class: "tip-sink", text: `${map.exact ? "" : "≈ "}${exactText(sunk)}` }),
+    ),
+  ];
+}
+
+const rowSum = ({ nCols }, { data }, row) =>
+  data.subarray(row * nCols, (row + 1) * nCols).reduce((sum, weight) => sum + weight, 0);
 
 function drag(app, [x, y]) {
   const [fromX, fromY] = app.press.at;

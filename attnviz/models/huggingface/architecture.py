@@ -1,0 +1,140 @@
+"""What a config says of its model: which class of transformers it is, whether it reads, writes, or both; its limits."""
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers.models.auto import modeling_auto
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import AutoModelForTextEncoding
+
+from attnviz.models.huggingface.errors import ModelError, reason
+from attnviz.models.huggingface.files import folder as files_folder
+
+_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
+_AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
+_MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
+_WRITERS = ("CausalLM", "LMHead", "DoubleHeads", "ForConditionalGeneration", "MTModel")
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How transformers should build a model: `auto` is the class to ask. `writes` where it has a head that writes text,
+    `has_both` an encoder and a decoder.
+    """
+
+    auto: Any
+    writes: bool = False
+    has_both: bool = False
+
+
+def read_config(folder: Path, tensors: int) -> Any:
+    """transformers' config of a folder whose weights hold so many tensors. Raises ModelError."""
+    content = files_folder.read_json(folder / files_folder.CONFIG)
+    if "quantization_config" in content:
+        raise ModelError(
+            "The model's weights are quantised, which attnviz does not read: give the full weights, or load it with "
+            "transformers and hand it to attnviz.load(model, tokenizer)."
+        )
+    kind = content.get("model_type")
+    if not isinstance(kind, str):
+        raise ModelError(
+            f"{files_folder.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers."
+        )
+    if not _are_names(content.get("architectures")):
+        raise ModelError(f"{files_folder.CONFIG} in {folder.name!r} gives architectures that are no list of names.")
+    try:
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
+        if kind in CONFIG_MAPPING:
+            raise ModelError(
+                f"{files_folder.CONFIG} in {folder.name!r} is no config of {kind} ({reason(error)})."
+            ) from error
+        unknown = "is of a kind that transformers does not know"
+        asks = "asks to run code of its own" if "auto_map" in content else unknown
+        raise ModelError(f"The model in {folder.name!r} {asks} ({kind}).") from error
+    _check_layers(config, tensors, folder.name)
+    return config
+
+
+def of_config(config: Any) -> Architecture:
+    """The class to load: what the checkpoint was saved as, without heads that the package has no use for.
+
+    A classifier has none that writes, even where its embeddings could stand in for one. Raises ModelError for a model
+    that reads no text.
+    """
+    names, sort = tuple(config.architectures or ()), type(config)
+    if sort in modeling_auto.MODEL_MAPPING:
+        refuse_what_reads_no_text(config, _class_of(config, modeling_auto.MODEL_MAPPING))
+    if sort in modeling_auto.MODEL_FOR_TEXT_ENCODING_MAPPING and any("EncoderModel" in name for name in names):
+        return Architecture(AutoModelForTextEncoding)
+    if config.is_encoder_decoder and sort in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        writes = not names or _writes(config, modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)
+        return Architecture(AutoModelForSeq2SeqLM if writes else AutoModel, writes, has_both=True)
+    if is_encoder(config):
+        masked = any("MaskedLM" in name for name in names)
+        return Architecture(AutoModelForMaskedLM if masked else AutoModel)
+    if sort in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING:
+        writes = _writes(config, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING)
+        return Architecture(AutoModelForCausalLM if writes else AutoModel, writes)
+    raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
+
+
+def refuse_what_reads_no_text(config: Any, model: Any) -> None:
+    """Raises ModelError where a class of models is handed sounds or pictures, and no ids of tokens."""
+    if "input_ids" not in inspect.signature(model.forward).parameters:
+        what = model.main_input_name.replace("_", " ")
+        raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: it is given {what}.")
+
+
+def is_encoder(config: Any) -> bool:
+    """Whether the model reads a text, or a pair, as a whole and writes none."""
+    if any("EncoderModel" in name for name in config.architectures or ()):
+        return True
+    reads = type(config) in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING
+    return reads and not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
+
+
+def positions(config: Any) -> int:
+    """Tokens that there are positions for; RoBERTa's begin after its padding id."""
+    text = config.get_text_config()
+    said = next((n for part in (config, text) if (n := getattr(part, "max_position_embeddings", None))), None)
+    if not isinstance(said, int) or said < 1:
+        return 10**9
+    after_padding = "roberta" in config.model_type or config.model_type in _AFTER_PADDING
+    return said - ((getattr(config, "pad_token_id", None) or 0) + 1 if after_padding else 0)
+
+
+def vocabulary_of(config: Any) -> int:
+    """How many tokens a model knows; the writing side's, where the sides differ (FSMT)."""
+    return config.get_text_config(decoder=True).vocab_size
+
+
+def _check_layers(config: Any, tensors: int, name: str) -> None:
+    text = config.get_text_config()
+    said = [n for part in (config, text) for key in _LAYERS if isinstance(n := getattr(part, key, None), int)]
+    layers = max(said, default=1)
+    if layers < 1:
+        raise ModelError(f"{files_folder.CONFIG} in {name!r} asks for {layers} layers: there is nothing to show.")
+    if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
+        raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
+
+
+def _are_names(said: Any) -> bool:
+    """Whether these are names of classes; a config may also leave them out."""
+    return said is None or (isinstance(said, list) and all(isinstance(name, str) for name in said))
+
+
+def _writes(config: Any, mapping: Any) -> bool:
+    """Whether a name is that of a class with a head that writes, or the very class that transformers has for it."""
+    own = _class_of(config, mapping).__name__
+    names = config.architectures or ()
+    return any(name == own or any(part in name for part in _WRITERS) for name in names)
+
+
+def _class_of(config: Any, mapping: Any) -> type:
+    """The class that transformers has for a config; of several, the first."""
+    found = mapping[type(config)]
+    return found[0] if isinstance(found, list | tuple) else found

@@ -1,0 +1,249 @@
+"""A model whose attention nobody can take the place of: transformers' own weights, as it returns them, and no more.
+
+What was computed on the way to them stays unknown, so that no mask can be put in force and no step be followed.
+"""
+
+import copy
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+from attnviz.models.huggingface import parity
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.generate import GenerationRules
+from attnviz.models.huggingface.model import described
+from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
+from attnviz.models.huggingface.network.patches import cast
+from attnviz.models.huggingface.parity import Eager
+from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
+from attnviz.models.huggingface.validation import InputCheck, Texts, paired
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Step, Writer
+from attnviz.text.limits import about
+from attnviz.text.tokens import Token
+from attnviz.tracing.external.weights import ReplayedWeights
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.trace_like import KINDS, TraceLike
+from attnviz.transformer.probe import Kind
+
+_MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
+_ROUNDING = 1e-3  # of the sum of a row
+
+
+class ReplayedModel:
+    """A checkpoint of which transformers' own eager weights are shown. Every method is safe to call from many threads.
+
+    `why` says in a sentence what that leaves out.
+    """
+
+    languages: tuple[str, ...] = ()
+    writes = writes_logits = False
+
+    def __init__(
+        self, model: Any, text: CheckpointTokenizer, expected: Eager, sample: Batch, target: Batch | None,
+        *, name: str = "", model_id: str = "",
+    ) -> None:  # fmt: skip
+        self.model, self.text, self.name, self.model_id = model, text, name, model_id
+        self._rules = GenerationRules.of(model, has_both=target is not None)
+        attn: dict[Any, tuple[Tensor, ...]] = {kind or ("decoder_self" if _is_causal(given) else "encoder_self"): given
+                for kind, given in expected.attn.items()}  # fmt: skip
+        _check(attn, model.config.model_type)
+        self.shapes: dict[Kind, tuple[int, int]] = {
+            kind: (len(attn[kind]), attn[kind][0].shape[1]) for kind in KINDS if kind in attn
+        }
+        self.family: Family = (
+            "encoder-decoder" if target is not None else "decoder" if "decoder_self" in attn else "encoder"
+        )
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    @property
+    def why(self) -> str:
+        """Why there are only weights, in one sentence."""
+        return (
+            f"{self.name or 'This model'} computes its attention without transformers' attention interface, so that "
+            "attnviz shows the weights that transformers itself returns: there are no queries, keys and values, no "
+            "mask can be put in force, and no decoding can be followed."
+        )
+
+    @property
+    def inputs(self) -> Inputs:
+        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
+        return InputCheck(self.name, self.family, self.writes).inputs
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        return tuple(self.shapes)
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the kind that has most."""
+        return max(layers for layers, _ in self.shapes.values())
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of the kind that has most."""
+        return max(heads for _, heads in self.shapes.values())
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return next(self.model.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """In what it computes."""
+        return next(tensor for tensor in self.model.parameters() if tensor.is_floating_point()).dtype
+
+    @property
+    def vocabulary(self) -> GenerationRules:
+        """What writing must know of the ids."""
+        return self._rules
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text of which every head's weights may be held at once."""
+        heads = sum(layers * heads for layers, heads in self.shapes.values())
+        return min(MOST_TOKENS, self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> "ReplayedModel":
+        """Moved there, and computing in that type."""
+        cast(self.model, device, dtype)
+        return self
+
+    @torch.inference_mode()
+    def trace(
+        self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
+        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+    ) -> Any:  # fmt: skip
+        """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
+
+        An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `new_tokens`, `logits` and
+        `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several.
+        """
+        texts, pairs = paired(text, pair)
+        targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
+        check = InputCheck(self.name, self.family, self.writes)
+        check.check(texts, pairs=pairs, targets=targets)
+        if len(texts) > 1:
+            raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
+        limit = min(max_tokens, self.max_tokens)
+        read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
+        batch = Batch.of([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
+        sentence, target = self._sentence(read, batch, targets, limit)
+        expected = parity.eager(self.model, batch, target)
+        notes = (*about("Text", read.notes), *about("Second sentence", read.pair_notes))
+        return self._traced(expected, sentence, time.perf_counter() - started, notes)
+
+    def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:
+        """Raises ValueError: nobody can look into its passes, or change them."""
+        raise ValueError(self.why)
+
+    def stepwise(self, text: str, **how: Any) -> Iterator[Step]:
+        """Raises ValueError: its steps cannot be followed."""
+        raise ValueError(self.why)
+
+    def writer(self, trace: TraceLike, probe: Any = None, **how: Any) -> Writer:
+        """Raises ValueError: its steps cannot be followed."""
+        raise ValueError(self.why)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids stand for, and their tokens."""
+        written = self.text.continued(EncodedText((), ""), ids)
+        return written.text, written.tokens
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a text, without special ones; `to` means nothing here."""
+        return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return self.text.padding(at)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence is in the same batch."""
+        return self.text.is_pad(token)
+
+    def _segments(self, read: EncodedText) -> list[list[int]] | None:
+        if self.family != "encoder" or not uses_segments(self.model.config):
+            return None
+        return [[token.segment * self.text.marks_segments for token in read.tokens]]
+
+    def _sentence(
+        self, read: EncodedText, batch: Batch, targets: Sequence[str], limit: int
+    ) -> tuple[Sentence, Batch | None]:
+        """The tokens of both sides, and what the decoder is fed."""
+        if self.family == "encoder":
+            return Sentence(src=read.tokens, src_text=read.text), None
+        if self.family == "decoder":
+            return Sentence(tgt=read.tokens, tgt_text=read.text, cut=True), None
+        start = EncodedText((self.text.special(self._rules.start or 0),), "")
+        if any(target.strip() for target in targets):
+            given = self.text.encode(targets[0], limit=limit)
+            tgt = EncodedText((*start.tokens, *given.tokens), given.text)
+        else:
+            tgt = self.text.continued(start, self._written(batch, min(limit, 2 * len(read.ids) + 20)))
+        cut = tgt.ids[-1] not in self._rules.ends
+        fed = tgt.ids if cut else tgt.ids[:-1]
+        sentence = Sentence(read.tokens, tgt.tokens, read.text, tgt.text, cut)
+        return sentence, Batch.of([fed], self.text.pad_id).to(self.device)
+
+    def _written(self, batch: Batch, count: int) -> list[int]:
+        """What transformers writes greedily after the token that every target begins with."""
+        how = copy.deepcopy(self.model.generation_config)
+        how.max_length, how.max_new_tokens, how.do_sample, how.num_beams = None, count, False, 1
+        how.decoder_start_token_id = self._rules.start
+        ids = self.model.generate(batch.ids, attention_mask=batch.mask, generation_config=how)
+        return ids[0, 1:].tolist()
+
+    def _traced(self, expected: Eager, sentence: Sentence, seconds: float, notes: tuple[str, ...]) -> ReplayedWeights:
+        weights: dict[Kind, Tensor] = {}
+        for kind in self.kinds:
+            layers = expected.attn.get(kind) or expected.attn[""]
+            weights[kind] = torch.stack([layer[0] for layer in layers]).float().cpu()
+        dtype = str(self.dtype).removeprefix("torch.")
+        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, self.why))
+        return ReplayedWeights(weights, (sentence,), _causal_masks(weights), info, self.why)
+
+
+def _is_causal(layers: Sequence[Tensor]) -> bool:
+    """Whether no weight lies on a key that comes after its query."""
+    return all(not bool(weights.triu(1).any()) for weights in layers)
+
+
+def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
+    """The causal mask of a decoder's own attention: the weights say that it is one."""
+    own = weights.get("decoder_self")
+    if own is None or not _is_causal([own]):
+        return {}
+    return {"decoder_self": torch.ones(own.shape[-2:], dtype=torch.bool).tril()}
+
+
+def _check(attn: Mapping[Kind, Sequence[Tensor]], kind: str) -> None:
+    """Raises ModelError where there are no weights, or none that a map can show."""
+    if not attn or any(weights.dim() != 4 for layers in attn.values() for weights in layers):
+        raise ModelError(
+            f"No layer of this model ({kind}) gives attention weights, to transformers or to attnviz: there is nothing "
+            "to show."
+        )
+    for name, layers in attn.items():
+        if len({weights.shape for weights in layers}) > 1:
+            raise ModelError(f"The model's layers have different numbers of heads ({name}), which no page can show.")
+        for layer, weights in enumerate(layers):
+            rows = weights.float().sum(dim=-1)
+            if not bool(weights.isfinite().all()) or bool(((rows - 1).abs() > _ROUNDING).logical_and(rows != 0).any()):
+                raise ModelError(
+                    f"What transformers returns for {name}, layer {layer}, are no attention weights: a row sums to "
+                    f"{float(rows.flatten()[(rows - 1).abs().argmax()]):.3g}."
+                )

@@ -1,0 +1,161 @@
+"""Architectures beyond the sixteen of `checkpoints`: small, random, written by transformers' own classes.
+
+Each is a name and a builder, which writes the checkpoint into a folder. Names are the architecture's own, with what is
+odd about the checkpoint behind them.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.models.huggingface import checkpoints
+from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, POSITIONS, Recipe
+from tests.models.huggingface.tokenizers_made import begun_pieces, byte_level, byte_prompts, pieces, word_pieces
+
+Builder = Callable[[Path], Path]
+Sizes = dict[str, Any]
+_ENCODER, _BART, _T5 = ENCODERS["bert"].sizes, PAIRS["bart"].sizes, PAIRS["t5"].sizes
+_DECODER = DECODERS["qwen3"].sizes
+_EVEN = _DECODER | {"hidden_size": 84, "head_dim": None}
+_WINDOWS = {"sliding_window": 7, "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
+_GEMMA3 = _DECODER | _WINDOWS | {"hidden_size": 84}
+_T5GEMMA = _DECODER | _WINDOWS | {"attn_logit_softcapping": 2.0, "hidden_size": 84}
+_MAMBA = {"mamba_n_heads": 4, "mamba_d_head": 12, "mamba_n_groups": 1, "mamba_d_state": 8}
+_VISION = {
+    "hidden_size": 24, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 16,
+    "patch_size": 8,
+}  # fmt: skip
+
+
+def _recipe(name: str, sizes: Sizes, tokenizer: Any, *, config: str = "") -> Builder:
+    """A class of transformers, `BertModel`, and its `BertConfig`, if it is not told."""
+    family = config or next(name.split(part)[0] for part in ("For", "Model", "LMHead") if part in name)
+    return lambda folder: checkpoints.save(folder, Recipe(name, f"{family}Config", sizes, tokenizer))
+
+
+ENCODERS_MORE: dict[str, Builder] = {
+    "xlm_roberta": _recipe("XLMRobertaForMaskedLM", _ENCODER | {"type_vocab_size": 1}, byte_level),
+    "modernbert": _recipe(
+        "ModernBertForMaskedLM",
+        {"hidden_size": 40, "intermediate_size": 23, "num_hidden_layers": 4, "num_attention_heads": 5,
+         "local_attention": 6, "cls_token_id": 2, "sep_token_id": 3, "max_position_embeddings": POSITIONS},
+        word_pieces, config="ModernBert",
+    ),
+    "t5_encoder": _recipe("T5EncoderModel", _T5, pieces, config="T5"),
+    "bert_generation_encoder": _recipe("BertGenerationEncoder", _ENCODER, byte_level, config="BertGeneration"),
+}  # fmt: skip
+DECODERS_MORE: dict[str, Builder] = {
+    "opt": _recipe(
+        "OPTForCausalLM",
+        {"hidden_size": 36, "num_hidden_layers": 3, "num_attention_heads": 6, "ffn_dim": 23,
+         "max_position_embeddings": POSITIONS, "word_embed_proj_dim": 36},
+        byte_prompts, config="OPT",
+    ),
+    "gpt2_double_heads": _recipe("GPT2DoubleHeadsModel", DECODERS["gpt2"].sizes, byte_prompts, config="GPT2"),
+    "bert_generation_decoder": _recipe(
+        "BertGenerationDecoder", _ENCODER | {"is_decoder": True}, byte_level, config="BertGeneration"
+    ),
+    "gemma2": _recipe("Gemma2ForCausalLM", _GEMMA3 | {"attn_logit_softcapping": 2.0}, begun_pieces, config="Gemma2"),
+    "gemma3_text": _recipe("Gemma3ForCausalLM", _GEMMA3, begun_pieces, config="Gemma3Text"),
+    "gemma3_pictures": _recipe(
+        "Gemma3ForConditionalGeneration",
+        {"text_config": _GEMMA3 | {"vocab_size": 113}, "vision_config": _VISION, "mm_tokens_per_image": 4,
+         "image_token_index": 100, "boi_token_index": 101, "eoi_token_index": 102},
+        begun_pieces, config="Gemma3",
+    ),
+    "gemma3n_text": _recipe(
+        "Gemma3nForCausalLM",
+        _GEMMA3 | {"vocab_size_per_layer_input": 113, "hidden_size_per_layer_input": 6, "num_kv_shared_layers": 0,
+                   "laurel_rank": 4, "intermediate_size": [23] * 3, "activation_sparsity_pattern": [0.0] * 3},
+        begun_pieces, config="Gemma3nText",
+    ),
+    "gpt_oss": _recipe(
+        "GptOssForCausalLM",
+        _DECODER | _WINDOWS | {"hidden_size": 48, "intermediate_size": 32, "head_dim": 16, "num_local_experts": 2,
+                               "num_experts_per_tok": 1},
+        byte_prompts,
+    ),
+    "falcon_h1": _recipe("FalconH1ForCausalLM", _EVEN | _MAMBA | {"mamba_d_ssm": 48}, byte_prompts),
+}  # fmt: skip
+PAIRS_MORE: dict[str, Builder] = {
+    "t5gemma": _recipe(
+        "T5GemmaForConditionalGeneration",
+        {"encoder": _T5GEMMA,
+         "decoder": _T5GEMMA | {"num_hidden_layers": 2, "layer_types": _WINDOWS["layer_types"][:2]}},
+        begun_pieces, config="T5Gemma",
+    ),
+    "switch": _recipe(
+        "SwitchTransformersForConditionalGeneration",
+        _T5 | {"num_experts": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "expert_capacity": 64},
+        pieces, config="SwitchTransformers",
+    ),
+    "bart_classifier": _recipe("BartForSequenceClassification", _BART, byte_level, config="Bart"),
+    "t5_classifier": _recipe("T5ForSequenceClassification", _T5, pieces, config="T5"),
+}  # fmt: skip
+HYBRIDS: dict[str, Builder] = {
+    "lfm2": _recipe(
+        "Lfm2ForCausalLM",
+        _EVEN | {"num_hidden_layers": 5, "conv_L_cache": 3,
+                 "layer_types": ["conv", "full_attention", "conv", "conv", "full_attention"]},
+        byte_prompts,
+    ),
+    "granite_hybrid": _recipe(
+        "GraniteMoeHybridForCausalLM",
+        _EVEN | {"hidden_size": 96, "layer_types": ["mamba", "attention", "mamba"], "num_local_experts": 0,
+                 "shared_intermediate_size": 16, "mamba_n_heads": 4, "mamba_d_head": 48, "mamba_n_groups": 1,
+                 "mamba_d_state": 8},
+        byte_prompts,
+    ),
+}  # fmt: skip
+REPLAYED: dict[str, Builder] = {
+    "mpnet": _recipe("MPNetForMaskedLM", _ENCODER | {"type_vocab_size": None}, byte_level),
+    "deberta": _recipe(
+        "DebertaModel", _ENCODER | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}, word_pieces
+    ),
+    "deberta_v2": _recipe(
+        "DebertaV2ForMaskedLM", _ENCODER | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}, word_pieces
+    ),
+    "xlnet": _recipe(
+        "XLNetLMHeadModel", {"d_model": 36, "n_layer": 3, "n_head": 6, "d_inner": 23}, pieces,
+        config="XLNet",
+    ),
+    "gpt_neo": _recipe(
+        "GPTNeoForCausalLM",
+        {"hidden_size": 35, "num_layers": 3, "num_heads": 5, "intermediate_size": 23, "window_size": 7,
+         "max_position_embeddings": POSITIONS, "attention_types": [[["global", "local", "global"], 1]]},
+        byte_prompts,
+    ),
+    "gptj": _recipe(
+        "GPTJForCausalLM",
+        {"n_embd": 40, "n_layer": 3, "n_head": 5, "rotary_dim": 4, "n_inner": 23, "n_positions": POSITIONS},
+        byte_prompts,
+    ),
+    "falcon": _recipe(
+        "FalconForCausalLM",
+        {"hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 5, "num_kv_heads": 1, "multi_query": True,
+         "max_position_embeddings": POSITIONS},
+        byte_prompts,
+    ),
+    "bloom": _recipe("BloomForCausalLM", {"hidden_size": 35, "n_layer": 3, "n_head": 5}, byte_prompts),
+    "mpt": _recipe(
+        "MptForCausalLM", {"d_model": 40, "n_layers": 3, "n_heads": 5, "max_seq_len": POSITIONS}, byte_prompts
+    ),
+    "fsmt": _recipe(
+        "FSMTForConditionalGeneration",
+        _BART | {"langs": ["en", "de"], "src_vocab_size": 113, "tgt_vocab_size": 113}, pieces, config="FSMT",
+    ),
+}  # fmt: skip
+WITHOUT_ATTENTION: dict[str, Builder] = {
+    "mamba": _recipe("MambaForCausalLM", {"hidden_size": 24, "num_hidden_layers": 2, "state_size": 4}, byte_prompts),
+    "fnet": _recipe(
+        "FNetForMaskedLM", {"hidden_size": 24, "num_hidden_layers": 2, "intermediate_size": 23}, word_pieces
+    ),
+    "rwkv": _recipe("RwkvForCausalLM", {"hidden_size": 24, "num_hidden_layers": 2, "context_length": 61}, byte_prompts),
+}  # fmt: skip
+NOT_TEXT: dict[str, Builder] = {
+    "whisper": _recipe(
+        "WhisperForConditionalGeneration", _BART | {"max_source_positions": 8, "max_target_positions": 61}, byte_level
+    ),
+}
+SHOWN = ENCODERS_MORE | DECODERS_MORE | PAIRS_MORE
+ALL = SHOWN | HYBRIDS | REPLAYED | WITHOUT_ATTENTION | NOT_TEXT

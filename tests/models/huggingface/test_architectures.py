@@ -1,0 +1,164 @@
+"""Architectures beyond the first sixteen: each shown as transformers' own class computes it, or refused truthfully."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from attnviz.models.huggingface import load
+from attnviz.models.huggingface.network import attention_interface
+from tests.models.huggingface import architectures
+from tests.models.huggingface.architectures import HYBRIDS, NOT_TEXT, PAIRS_MORE, REPLAYED, SHOWN, WITHOUT_ATTENTION
+from tests.models.huggingface.refused import CPU, refused
+
+TEXT, TARGET = "The quick brown fox jumps over the dog.", "A cat sat on the mat."
+CLOSE = {"atol": 5e-5, "rtol": 5e-5}
+EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Callable[[str], Path]:
+    return cache(lambda name: architectures.ALL[name](tmp_path_factory.mktemp("more") / name))
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return cache(lambda name: load(folder(name), **CPU))
+
+
+def traced(loaded):
+    """A trace of a sentence, with its own text for a target where it takes one."""
+    if loaded.inputs.takes_target:
+        return loaded.trace(TEXT, tgt_text=TARGET)
+    return loaded.trace(TEXT, new_tokens=0 if loaded.inputs.is_prompt and loaded.writes else None)
+
+
+@torch.inference_mode()
+def own(folder: Path, trace) -> dict[str, torch.Tensor]:
+    """What the class that the checkpoint names computes of the same ids, on transformers' eager attention."""
+    name = transformers.AutoConfig.from_pretrained(folder).architectures[0]
+    peer = getattr(transformers, name).from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    sentence = trace.sentences[0]
+    src, tgt = (torch.tensor([[token.id for token in side]]) for side in (sentence.src, sentence.tgt_in))
+    both = bool(sentence.src and sentence.tgt)
+    given = {"input_ids": src if sentence.src else tgt}
+    if both:
+        given |= {"decoder_input_ids": tgt, "decoder_attention_mask": torch.ones_like(tgt)}
+    base = peer if not name.endswith("Classification") else peer.base_model
+    if "Classification" in name:
+        base = getattr(peer, "model", None) or peer.transformer
+    out = base(**given, output_attentions=True)
+    found = {kind: getattr(out, name) for kind, name in EAGER.items()} if both else {trace.kinds[0]: out.attentions}
+    return {kind: torch.stack([layer[0] for layer in layers if layer is not None]) for kind, layers in found.items()}
+
+
+@pytest.mark.parametrize("name", [*SHOWN, *HYBRIDS, *REPLAYED])
+def test_every_layer_and_head_is_that_of_the_class_that_was_saved(name, model, folder):
+    trace = traced(model(name))
+    expected = own(folder(name), trace)
+    assert set(trace.kinds) == set(expected)
+    for kind, weights in expected.items():
+        torch.testing.assert_close(trace.attn(kind), weights, **CLOSE)
+        assert float((trace.attn(kind).amax(-1) - trace.attn(kind).amin(-1)).max()) > 0.05  # far from even
+
+
+@pytest.mark.parametrize("name", ["falcon_h1", "lfm2", "gemma2", "gemma3n_text", "gpt_oss", "t5gemma", "switch"])
+def test_steps_on_a_cache_compute_what_one_pass_does(name, model):
+    """Hybrids keep in the cache what their other layers need, too; sinks and caps are in force at every step."""
+    loaded = model(name)
+    steps = list(loaded.stepwise(TEXT, **({"tgt_text": TARGET} if name in PAIRS_MORE else {"new_tokens": 3})))
+    last = steps[-1]
+    tgt_text = loaded.spelled([token.id for token in last.prefix])[0]
+    assert tgt_text
+    whole = loaded.rerun(last.trace)
+    for layer in range(whole.shape("decoder_self")[0]):
+        torch.testing.assert_close(
+            last.attn("decoder_self", layer=layer)[:, -1], whole.attn("decoder_self", layer=layer)[:, -1], **CLOSE
+        )
+    torch.testing.assert_close(last.logits, whole.logits[0, -1], atol=2e-4, rtol=2e-4)
+
+
+@pytest.mark.parametrize("name", ["bart_classifier", "t5_classifier"])
+def test_a_classifier_writes_nothing_and_reads_its_source_again(name, model):
+    loaded = model(name)
+    assert not loaded.writes
+    trace = loaded.trace(TEXT)
+    assert trace.logits is None
+    src, fed = trace.sentences[0].src, trace.sentences[0].tgt_in
+    assert [token.id for token in fed[1:]] == [token.id for token in src[:-1]]
+    assert "writes no text" in trace.info.notes[0]
+    with pytest.raises(ValueError, match="writes no text"):
+        loaded.stepwise(TEXT)
+
+
+def test_heads_that_write_are_found_under_their_other_names(model):
+    assert [model(name).writes for name in ("gpt2_double_heads", "bert_generation_decoder", "gemma3_pictures")] == [
+        True,
+    ] * 3
+
+
+def test_an_encoder_alone_is_read_from_a_family_of_pairs(model):
+    assert model("t5_encoder").inputs.names == ("text", "pair")
+    assert model("t5_encoder").kinds == ("encoder_self",)
+
+
+@pytest.mark.parametrize("name", WITHOUT_ATTENTION)
+def test_a_model_without_attention_is_told_that_it_has_none(name, folder):
+    assert refused(folder(name)) == (
+        f"No layer of this model ({name}) gives attention weights, to transformers or to attnviz: there is nothing to "
+        "show."
+    )
+
+
+@pytest.mark.parametrize("name", NOT_TEXT)
+def test_a_model_of_sound_is_told_what_it_is_given(name, folder):
+    assert refused(folder(name)) == "'whisper' is not a model of text that attnviz reads: it is given input features."
+
+
+def test_a_layers_output_is_the_stream_that_it_attends_in(model):
+    """Gemma 3n carries several streams side by side."""
+    trace = traced(model("gemma3n_text"))
+    tokens = len(trace.query_tokens("decoder_self"))
+    assert trace.layer_output("decoder", 2).shape == (tokens, 84)
+
+
+@pytest.mark.parametrize(("name", "argument"), [("gemma2", "softcap"), ("t5gemma", "softcap"), ("gpt_oss", "s_aux")])
+def test_without_its_cap_or_its_sink_a_model_is_refused(name, argument, folder, monkeypatch):
+    right = attention_interface._call
+    monkeypatch.setattr(
+        attention_interface, "_call", lambda tensors, mask, given: right(tensors, mask, given | {argument: None})
+    )
+    assert "does not reproduce this model" in refused(folder(name))
+
+
+def test_what_a_row_lacks_went_to_the_sink(model):
+    trace = traced(model("gpt_oss"))
+    attn, sunk = trace.attn("decoder_self"), trace.sunk("decoder_self")
+    assert sunk is not None
+    torch.testing.assert_close(attn.sum(-1) + sunk, torch.ones_like(sunk))
+    assert bool((sunk > 0).all())
+    assert float(sunk.max()) > 0.3
+    assert traced(model("gemma2")).sunk("decoder_self") is None
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_says_what_it_leaves_out(name, model):
+    loaded = model(name)
+    trace = traced(loaded)
+    assert trace.is_bare
+    assert not trace.is_brought
+    assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT
+    assert f"{name} computes its attention without transformers' attention interface" in trace.info.notes[-1]
+    for ask in (lambda: trace.scores(trace.kinds[0]), lambda: loaded.rerun(trace), lambda: loaded.stepwise(TEXT)):
+        with pytest.raises(ValueError, match="no queries, keys and values"):
+            ask()
+
+
+def test_a_long_text_of_a_replay_is_cut_where_its_weights_would_not_fit(model, monkeypatch):
+    monkeypatch.setattr("attnviz.models.huggingface.replay._MOST_WEIGHTS", 15 * 20**2)
+    trace = model("bloom").trace("cat " * 90)
+    assert trace.attn("decoder_self").shape == (3, 5, 20, 20)
+    assert "only the first 20 of" in trace.info.notes[0]

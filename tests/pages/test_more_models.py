@@ -1,0 +1,90 @@
+"""Every page with hybrids, sinks, soft caps and replays: it shows what is true of them, or says why it does not."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from attnviz.widgets.wire import unpack
+from tests.models.huggingface import architectures
+from tests.pages.on_screen import notes
+
+WHY = "computes its attention without transformers"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Callable[[str], str]:
+    return cache(lambda name: str(architectures.ALL[name](tmp_path_factory.mktemp("more") / name)))
+
+
+def drawn(app):
+    return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        *((page, "bloom") for page in ("", "heads", "masks", "decoding", "anatomy", "implementations")),
+        *((page, name) for page in ("heads", "masks") for name in ("mpnet", "fsmt")),
+    ],
+)
+def test_a_replay_shows_its_weights_and_says_why_there_is_no_more(open_page, folder, page, name):
+    app = open_page(page, model=folder(name), src="I love you.")
+    assert not app.exception
+    errors = [error.value.replace("\\", "") for error in app.error]
+    if page in ("", "heads"):
+        assert not errors
+        assert WHY in notes(app)
+    else:
+        assert len(errors) == 1
+        assert f"{name} {WHY}" in errors[0]
+
+
+@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
+def test_the_tabs_of_a_replay(open_page, folder, tab):
+    app = open_page("heads", model=folder("bloom"), src="I love you.", tab=tab)
+    assert not app.exception
+    assert not app.error
+    told = [info.value.replace("\\", "") for info in app.info if "neuron view takes" in info.value]
+    assert bool(told) == (tab == "neuron")
+    assert all(WHY in text and "file" not in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        *((page, name) for page in ("heads", "masks", "decoding") for name in ("lfm2", "gpt_oss")),
+        *(("masks", "gemma2"), ("decoding", "gemma2"), ("heads", "bart_classifier"), ("decoding", "bart_classifier")),
+    ],
+)
+def test_a_model_that_is_odd_in_one_thing_has_its_pages(open_page, folder, page, name):
+    app = open_page(page, model=folder(name), src="I love you.", new="2")
+    assert not app.exception
+    errors = [error.value for error in app.error]
+    assert len(errors) == (name == "bart_classifier" and page == "decoding")
+    if page == "decoding" and not errors:
+        assert "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
+    if name == "lfm2" and page in ("", "heads"):
+        assert "Only 2 layers of this model compute attention: its layers 1, 4" in notes(app)
+
+
+@pytest.mark.parametrize("tab", ["links", "neuron"])
+def test_heads_with_a_sink_say_where_the_rest_of_a_row_went(open_page, folder, tab):
+    told = drawn(open_page("heads", model=folder("gpt_oss"), src="I love you."))["kinds"][0]
+    assert told["to_sink"]
+    assert "the rest goes to the head’s sink" in told["left_out"]
+    hidden = drawn(open_page("heads", model=folder("lfm2"), src="I love you."))["kinds"][0]
+    assert not hidden.get("to_sink")
+    assert "L0 is layer 1, L1 is layer 4" in hidden["left_out"]
+    app = open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab)
+    assert not app.exception
+    assert not app.error
+
+
+def test_masks_keep_the_sink_in_the_softmax(open_page, folder):
+    for fill in ("", "zero after, renormalised"):
+        app = open_page("masks", model=folder("gpt_oss"), src="I love you.", **({"fill": fill} if fill else {}))
+        assert not app.exception
+        header = drawn(app)
+        assert isinstance(header["sink"], float)
+        assert any("the head's sink, which is no token, takes up to" in said for said in header["findings"])
