@@ -6,6 +6,7 @@ Tests and `docs/models.md` go through whatever stands here: an architecture is a
 and large enough for attention to be far from even.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Any
 
 import transformers
 
+from tests.models.huggingface import checkpoints
 from tests.models.huggingface import published_decoders as decoders
 from tests.models.huggingface import published_files as files
 from tests.models.huggingface import published_pieces as pieces
-from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS, POSITIONS, random_model
+from tests.models.huggingface.checkpoints import POSITIONS, random_model
 from tests.models.huggingface.published_files import Write, merged_bytes, published, word_pieces
 from tests.models.huggingface.published_pieces import piece_file
 
@@ -30,14 +32,22 @@ def checkpoint(folder: Path, *, model: str, sizes: dict[str, Any], tokenizer: Wr
     kind = getattr(transformers, model).config_class
     sizes = {name: value for name, value in sizes.items() if value is not None}
     kind(**sizes).save_pretrained(folder)  # tells transformers which tokenizer to read the files with
-    made = transformers.AutoTokenizer.from_pretrained(folder)
+    made = tokenizer_of(folder)
     said = {f"{name}_token_id": getattr(made, f"{name}_token_id") for name in ("pad", "bos", "eos")}
     # Published tables of embeddings are longer than the vocabulary: their length goes by eight, at the least.
-    said["vocab_size"] = (max(len(made), *made.get_vocab().values()) // 8 + 1) * 8
+    languages = getattr(made, "lang_code_to_id", {})  # M2M100's are in no vocabulary
+    said["vocab_size"] = (max(len(made), *made.get_vocab().values(), *languages.values()) // 8 + 1) * 8
     if kind().is_encoder_decoder:
         said |= {"decoder_start_token_id": said["pad_token_id"], "forced_eos_token_id": None}
     random_model(model, kind(**(said | sizes))).save_pretrained(folder)
     return folder
+
+
+def tokenizer_of(folder: Path) -> Any:
+    """The tokenizer as transformers reads it. It recommends a package for Marian that no text needs."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
+        return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 def _family(model: str, sizes: dict[str, Any], tokenizer: Write) -> Builder:
@@ -45,36 +55,43 @@ def _family(model: str, sizes: dict[str, Any], tokenizer: Write) -> Builder:
 
 
 _FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # RoBERTa's, and of all that fairseq trained
-_BERT, _ROBERTA, _ALBERT = (ENCODERS[name].sizes for name in ("bert", "roberta", "albert"))
-_LLAMA, _MISTRAL, _GEMMA = (DECODERS[name].sizes for name in ("llama", "mistral", "gemma"))
-_BART, _T5 = (PAIRS[name].sizes for name in ("bart", "t5"))
+_BERT, _ROBERTA, _ALBERT, _DISTIL = (
+    checkpoints.ENCODERS[name].sizes for name in ("bert", "roberta", "albert", "distilbert")
+)
+_LLAMA, _MISTRAL, _GEMMA = (checkpoints.DECODERS[name].sizes for name in ("llama", "mistral", "gemma"))
+_BART, _T5 = (checkpoints.PAIRS[name].sizes for name in ("bart", "t5"))
 _DEBERTA = _BERT | {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 _DEBERTA_3 = _DEBERTA | {"position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
 _WINDOWED = _GEMMA | {"hidden_size": 96, "sliding_window": 7}
 _EXPERTS = {"hidden_size": 96, "intermediate_size": 32, "num_local_experts": 2, "num_experts_per_tok": 1}
+_ESM = _BERT | {
+    "hidden_size": 40, "token_dropout": True, "position_embedding_type": "rotary", "mask_token_id": 32,
+}  # fmt: skip
 _OPT = {
     "hidden_size": 30, "num_hidden_layers": 3, "num_attention_heads": 5, "ffn_dim": 23, "word_embed_proj_dim": 30,
     "max_position_embeddings": POSITIONS,
 }  # fmt: skip
 
-_ENCODERS: dict[str, Builder] = {
+ENCODERS: dict[str, Builder] = {
     "BERT": _family("BertForMaskedLM", _BERT, published("bert-base-uncased")),
     "BERT, cased": _family("BertForMaskedLM", _BERT, word_pieces(do_lower_case=False)),
     "MiniLM, BGE, E5": _family("BertModel", _BERT, files.sentence_transformer),
     "RoBERTa": _family("RobertaForMaskedLM", _ROBERTA, merged_bytes(*_FIRST, last=["<mask>"])),
     "XLM-R": _family("XLMRobertaForMaskedLM", _ROBERTA, piece_file("sentencepiece.bpe.model", pieces.UNIGRAM)),
     "CamemBERT": _family("CamembertForMaskedLM", _ROBERTA, piece_file("sentencepiece.bpe.model", pieces.CAMEMBERT)),
-    "DistilBERT": _family("DistilBertForMaskedLM", ENCODERS["distilbert"].sizes, word_pieces(do_lower_case=True)),
-    "ELECTRA": _family("ElectraModel", ENCODERS["electra"].sizes, word_pieces(do_lower_case=True)),
+    "DistilBERT": _family(
+        "DistilBertForMaskedLM", checkpoints.ENCODERS["distilbert"].sizes, word_pieces(do_lower_case=True)
+    ),
+    "ELECTRA": _family("ElectraModel", checkpoints.ENCODERS["electra"].sizes, word_pieces(do_lower_case=True)),
     "ALBERT": _family("AlbertForMaskedLM", _ALBERT, piece_file("spiece.model", pieces.ALBERT)),
     "MPNet": _family("MPNetForMaskedLM", _BERT, published("all-mpnet-base-v2")),
     "ModernBERT": _family("ModernBertForMaskedLM", _BERT | {"hidden_size": 40}, files.modern_bert),
     "DeBERTa": _family("DebertaForMaskedLM", _DEBERTA, files.deberta),
     "DeBERTa 2-3": _family("DebertaV2ForMaskedLM", _DEBERTA_3, pieces.deberta_3),
-    "ESM-2": _family("EsmForMaskedLM", _BERT | {"hidden_size": 40, "token_dropout": True}, files.esm),
+    "ESM-2": _family("EsmForMaskedLM", _ESM, files.esm),
 }
-_DECODERS: dict[str, Builder] = {
-    "GPT-2": _family("GPT2LMHeadModel", DECODERS["gpt2"].sizes, merged_bytes(last=["<|endoftext|>"])),
+DECODERS: dict[str, Builder] = {
+    "GPT-2": _family("GPT2LMHeadModel", checkpoints.DECODERS["gpt2"].sizes, merged_bytes(last=["<|endoftext|>"])),
     "SmolLM2": _family("LlamaForCausalLM", _LLAMA, published("SmolLM2-135M")),
     "Llama 1-2": _family("LlamaForCausalLM", _LLAMA, decoders.llama_2),
     "Llama 3": _family("LlamaForCausalLM", _LLAMA, decoders.llama_3),
@@ -83,21 +100,21 @@ _DECODERS: dict[str, Builder] = {
     "Gemma": _family("GemmaForCausalLM", _GEMMA, decoders.gemma),
     "Gemma 2": _family("Gemma2ForCausalLM", _WINDOWED, decoders.gemma),
     "Gemma 3": _family("Gemma3ForCausalLM", _WINDOWED, decoders.gemma),
-    "Qwen 2": _family("Qwen2ForCausalLM", DECODERS["qwen2"].sizes, decoders.qwen),
-    "Qwen 3": _family("Qwen3ForCausalLM", DECODERS["qwen3"].sizes, decoders.qwen),
+    "Qwen 2": _family("Qwen2ForCausalLM", checkpoints.DECODERS["qwen2"].sizes, decoders.qwen),
+    "Qwen 3": _family("Qwen3ForCausalLM", checkpoints.DECODERS["qwen3"].sizes, decoders.qwen),
     "gpt-oss": _family("GptOssForCausalLM", _WINDOWED | _EXPERTS, decoders.gpt_oss),
     "OPT": _family("OPTForCausalLM", _OPT, decoders.opt),
-    "Phi": _family("PhiForCausalLM", DECODERS["phi"].sizes, decoders.phi),
-    "Pythia": _family("GPTNeoXForCausalLM", DECODERS["gpt_neox"].sizes, decoders.pythia),
+    "Phi": _family("PhiForCausalLM", checkpoints.DECODERS["phi"].sizes, decoders.phi),
+    "Pythia": _family("GPTNeoXForCausalLM", checkpoints.DECODERS["gpt_neox"].sizes, decoders.pythia),
 }
-_BOTH: dict[str, Builder] = {
+ENCODER_DECODERS: dict[str, Builder] = {
     "T5, Flan-T5": _family("T5ForConditionalGeneration", _T5, pieces.t5),
     "mT5": _family("MT5ForConditionalGeneration", _T5, pieces.mt5),
     "ByT5": _family("T5ForConditionalGeneration", _T5, decoders.byt5),
     "BART": _family("BartForConditionalGeneration", _BART, merged_bytes(*_FIRST, last=["<mask>"])),
     "mBART": _family("MBartForConditionalGeneration", _BART, pieces.mbart),
-    "Marian": _family("MarianMTModel", PAIRS["marian"].sizes, pieces.marian),
+    "Marian": _family("MarianMTModel", checkpoints.PAIRS["marian"].sizes, pieces.marian),
     "M2M100": _family("M2M100ForConditionalGeneration", _BART, pieces.m2m_100),
     "NLLB": _family("M2M100ForConditionalGeneration", _BART, pieces.nllb),
 }
-FAMILIES = _ENCODERS | _DECODERS | _BOTH
+FAMILIES = ENCODERS | DECODERS | ENCODER_DECODERS

@@ -146,7 +146,7 @@ def learned_bytes(size: int = 360) -> tuple[list[str], Merges]:
 def learned_pieces() -> tuple[list[str], Merges]:
     """Pieces that keep their space as Llama's do, after the bytes that stand for what is in no piece."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=110, show_progress=False))
     return [*(f"<0x{byte:02X}>" for byte in range(256)), *_in_order(tokenizer)], _merges(tokenizer)
 

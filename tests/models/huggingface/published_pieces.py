@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import sentencepiece
+import transformers
+from transformers.tokenization_utils_base import generate_merges
 
 from tests.models.huggingface.published_files import Write, dump
 from tests.models.huggingface.tokenizers_made import SENTENCES
@@ -71,7 +73,15 @@ def mbart(folder: Path) -> None:
 
 
 def nllb(folder: Path) -> None:
-    """A sentencepiece file; two hundred languages behind it are in no file."""
+    """`tokenizer.json`, written by transformers' own class: two hundred languages behind what was learned."""
+    pieces = pieces_of(trained(**BPE))[3:]
+    ids = {piece: id_ for id_, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
+    tokenizer = transformers.NllbTokenizer(vocab=ids, merges=generate_merges(ids), src_lang="eng_Latn")
+    tokenizer.save_pretrained(folder)
+
+
+def nllb_pieces(folder: Path) -> None:
+    """NLLB's sentencepiece file alone, in which no language stands."""
     piece_file("sentencepiece.bpe.model", BPE, {"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn"})(folder)
 
 
