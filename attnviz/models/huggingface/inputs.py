@@ -105,7 +105,9 @@ class InputBuilder:
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
             return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules)
         stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
-        begun = torch.tensor([self._as_begun(sentence) for sentence in sentences], device=self.network.device)
+        begins = [self._as_begun(sentence) for sentence in sentences]
+        shortest = min(map(len, begins))
+        begun = torch.tensor([begin[:shortest] for begin in begins], device=self.network.device)
         return Writer(stepper, begun, self.rules)
 
     def begun(self, src: EncodedText | None = None) -> EncodedText:
@@ -151,10 +153,11 @@ class InputBuilder:
         return self.text.languages.comes_last(self.text.frame)
 
     def _as_begun(self, sentence: Sentence) -> tuple[int, ...]:
-        """What the target of a sentence began with."""
-        begun = self.begun().ids
-        own = tuple(token.id for token in sentence.tgt[: len(begun)])
-        return own if own[-1:] and own[-1] in self.text.languages.ids.values() else begun
+        """What the target of a sentence began with; a language that the model chose itself it would choose again."""
+        known, own = set(self.text.languages.ids.values()), [token.id for token in sentence.tgt[:2]]
+        if not known & set(own):
+            return self.begun().ids
+        return tuple(own[: 2 if own[-1] in known and own[0] not in known else 1])
 
     def _start(self, language: int | None = None) -> EncodedText:
         assert self.rules.start is not None  # every encoder-decoder has one

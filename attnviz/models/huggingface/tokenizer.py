@@ -81,9 +81,7 @@ class CheckpointTokenizer:
         for text in (_PROBE[0], _STRANGE):
             alone = tuple(self._tokenizer(text)["input_ids"])
             if len(alone) <= self.max_tokens and self._encoded((text,), self.frame).ids != alone:
-                raise ModelError(
-                    "The model's tokenizer does more than its tokenizer.json says: attnviz cannot follow it."
-                )
+                raise ModelError("The model's tokenizer does not do what its files say: attnviz cannot follow it.")
 
     def _marks_segments(self) -> bool:
         """Whether a pair's second sentence is marked for the model's segment embeddings.

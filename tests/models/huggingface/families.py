@@ -25,8 +25,10 @@ from tests.models.huggingface.published_pieces import piece_file
 Builder = Callable[[Path], Path]
 
 
-def checkpoint(folder: Path, *, model: str, sizes: dict[str, Any], tokenizer: Write) -> Path:
-    """Write a checkpoint: the tokenizer's files, and a model with a place for each of its ids."""
+def checkpoint(folder: Path, *, model: str, sizes: dict[str, Any], tokenizer: Write, start: str | None) -> Path:
+    """Write a checkpoint: the tokenizer's files, and a model with a place for each of its ids. `start` is the token
+    that a target begins with; None: padding.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer(folder)
     kind = getattr(transformers, model).config_class
@@ -38,7 +40,8 @@ def checkpoint(folder: Path, *, model: str, sizes: dict[str, Any], tokenizer: Wr
     languages = getattr(made, "lang_code_to_id", {})  # M2M100's are in no vocabulary
     said["vocab_size"] = (max(len(made), *made.get_vocab().values(), *languages.values()) // 8 + 1) * 8
     if kind().is_encoder_decoder:
-        said |= {"decoder_start_token_id": said["pad_token_id"], "forced_eos_token_id": None}
+        begin = made.convert_tokens_to_ids(start) if start else made.pad_token_id
+        said |= {"decoder_start_token_id": begin, "forced_eos_token_id": None}
     random_model(model, kind(**(said | sizes))).save_pretrained(folder)
     return folder
 
@@ -50,8 +53,8 @@ def tokenizer_of(folder: Path) -> Any:
         return transformers.AutoTokenizer.from_pretrained(folder)
 
 
-def _family(model: str, sizes: dict[str, Any], tokenizer: Write) -> Builder:
-    return partial(checkpoint, model=model, sizes=sizes, tokenizer=tokenizer)
+def _family(model: str, sizes: dict[str, Any], tokenizer: Write, *, start: str | None = None) -> Builder:
+    return partial(checkpoint, model=model, sizes=sizes, tokenizer=tokenizer, start=start)
 
 
 _FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # RoBERTa's, and of all that fairseq trained
@@ -111,10 +114,10 @@ ENCODER_DECODERS: dict[str, Builder] = {
     "T5, Flan-T5": _family("T5ForConditionalGeneration", _T5, pieces.t5),
     "mT5": _family("MT5ForConditionalGeneration", _T5, pieces.mt5),
     "ByT5": _family("T5ForConditionalGeneration", _T5, decoders.byt5),
-    "BART": _family("BartForConditionalGeneration", _BART, merged_bytes(*_FIRST, last=["<mask>"])),
-    "mBART": _family("MBartForConditionalGeneration", _BART, pieces.mbart),
+    "BART": _family("BartForConditionalGeneration", _BART, merged_bytes(*_FIRST, last=["<mask>"]), start="</s>"),
+    "mBART": _family("MBartForConditionalGeneration", _BART, pieces.mbart, start="ro_RO"),
     "Marian": _family("MarianMTModel", checkpoints.PAIRS["marian"].sizes, pieces.marian),
-    "M2M100": _family("M2M100ForConditionalGeneration", _BART, pieces.m2m_100),
-    "NLLB": _family("M2M100ForConditionalGeneration", _BART, pieces.nllb),
+    "M2M100": _family("M2M100ForConditionalGeneration", _BART, pieces.m2m_100, start="</s>"),
+    "NLLB": _family("M2M100ForConditionalGeneration", _BART, pieces.nllb, start="</s>"),
 }
 FAMILIES = ENCODERS | DECODERS | ENCODER_DECODERS
