@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import Frame
+from attnviz.models.huggingface.tokenization.backend import SECOND, Frame, Pieces, cut_to, specials_in
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
-from attnviz.models.huggingface.tokenization.placed import Placing, cut_to, specials_in, token_of
 from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, require_text, without_surrogates
 from attnviz.text.tokens import Token
 
@@ -146,8 +145,9 @@ class CheckpointTokenizer:
         read = [each for each, _ in cut]
         kept, said = cut_to(room, [self._backend.pieces(each, target=target) for each in read])
         notes = [tuple(note for note in both if note) for both in zip((note for _, note in cut), said, strict=True)]
-        tokens = Placing(self.special, self.special_ids).tokens(frame, kept, read)
-        return EncodedText(tokens, " ".join(read), notes[0], notes[1] if len(notes) > 1 else ())
+        return EncodedText(
+            self._tokens(frame, kept, read), " ".join(read), notes[0], notes[1] if len(notes) > 1 else ()
+        )
 
     def pad(self, encoded: EncodedText, length: int) -> EncodedText:
         """The same with `<pad>` tokens at its end."""
@@ -181,7 +181,7 @@ class CheckpointTokenizer:
             piece = "" if unfinished else piece
             decoded = decoded if unfinished else longer
             start, text = len(text), text + piece
-            token = token_of(text, id_, (start, len(text)), segment)
+            token = _token(text, id_, (start, len(text)), segment)
             # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
             tokens.append(replace(token, starts_word=False) if unfinished else token)
         return EncodedText(tuple(tokens), text, before.notes)
@@ -195,3 +195,40 @@ class CheckpointTokenizer:
 
     def _decoded(self, ids: Sequence[int]) -> str:
         return self._backend.decoded(ids)
+
+    def _tokens(self, frame: Frame, pieces: Sequence[Pieces], texts: Sequence[str]) -> tuple[Token, ...]:
+        """Pieces of one text or of a pair, and what stands around them."""
+        text, begins = " ".join(texts), (0, len(texts[0]) + 1)
+        tokens: list[Token] = []
+        end = segment = 0
+        for place in frame:
+            if place == SECOND:
+                segment, end = 1, begins[1]
+            if place >= 0:
+                tokens.append(replace(self.special(place, end), segment=segment))
+                continue
+            tokens += self._of_text(text, pieces[segment], begins[segment], segment)
+            end = tokens[-1].end if tokens else end
+        return tuple(tokens)
+
+    def _of_text(self, text: str, pieces: Pieces, begin: int, segment: int) -> list[Token]:
+        """The tokens of a text that begins there in the joined one."""
+        tokens: list[Token] = []
+        end = begin
+        for id_, (first, last) in zip(pieces.ids, pieces.spans, strict=True):
+            start, before = max(first + begin, end), end
+            end = max(last + begin, start)
+            token = _token(text, id_, (start, end), segment, is_special=id_ in self.special_ids)
+            # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
+            is_rest = start == end and first + begin < before
+            tokens.append(replace(token, starts_word=False) if is_rest else token)
+        return tokens
+
+
+def _token(text: str, id_: int, span: tuple[int, int], segment: int, *, is_special: bool = False) -> Token:
+    """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
+    start, end = span
+    while start < end and text[start].isspace():
+        start += 1
+    starts_word = start == 0 or text[start - 1].isspace() or (start == end and text[start : start + 1].isspace())
+    return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, segment=segment)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,10 +45,9 @@ class Read:
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Read]:
+def read(family: Callable[[str], Path]) -> Callable[[str], Read]:
     def of(name: str) -> Read:
-        folder = FAMILIES[name](tmp_path_factory.mktemp("family") / "model")
-        one, other = tokenizer_of(folder), tokenizer_of(folder)  # neither changes the other
+        one, other = tokenizer_of(family(name)), tokenizer_of(family(name))  # neither changes the other
         return Read(one, CheckpointTokenizer(other, max_tokens=10**6, takes_pairs=name in ENCODERS))
 
     return cache(of)

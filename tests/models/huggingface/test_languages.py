@@ -13,8 +13,9 @@ from transformers.models.mbart import modeling_mbart
 
 from attnviz.models.huggingface import HuggingFaceModel, load
 from attnviz.text.limits import TextError
+from tests.models.huggingface import published_pieces as pieces
 from tests.models.huggingface.checkpoints import reference
-from tests.models.huggingface.families import FAMILIES, tokenizer_of
+from tests.models.huggingface.families import checkpoint, tokenizer_of
 from tests.models.huggingface.refused import CPU, refused
 from tests.models.huggingface.test_families_read import TEXTS
 
@@ -24,19 +25,14 @@ MANY = pytest.mark.parametrize("name", TO)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    return cache(lambda name: FAMILIES[name](tmp_path_factory.mktemp("family") / name))
-
-
-@pytest.fixture(scope="module")
-def model(folder: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
-    return cache(lambda name: load(folder(name), **CPU))
+def model(family: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
+    return cache(lambda name: load(family(name), **CPU))
 
 
 @MANY
-def test_the_source_names_both_languages_and_is_read_as_transformers_reads_it(name, folder, model):
+def test_the_source_names_both_languages_and_is_read_as_transformers_reads_it(name, family, model):
     from_, to = TO[name]
-    theirs = tokenizer_of(folder(name))
+    theirs = tokenizer_of(family(name))
     theirs.src_lang, theirs.tgt_lang = from_, to
     sentence = model(name).trace(f">>{from_}:{to}<< {SOURCE}", tgt_text=TARGET).sentences[0]
     assert sentence.src_text == SOURCE
@@ -50,12 +46,12 @@ def test_the_source_names_both_languages_and_is_read_as_transformers_reads_it(na
 
 
 @MANY
-def test_a_target_is_written_in_the_language_that_is_named(name, folder, model):
+def test_a_target_is_written_in_the_language_that_is_named(name, family, model):
     _, to = TO[name]
     text = f">>{to}<< {SOURCE}"
     trace = model(name).trace(text)
     ids = [token.id for token in trace.sentences[0].tgt]
-    peer, theirs = reference(folder(name)), tokenizer_of(folder(name))
+    peer, theirs = reference(family(name)), tokenizer_of(family(name))
     language = theirs.lang_code_to_id[to] if hasattr(theirs, "lang_code_to_id") else theirs.convert_tokens_to_ids(to)
     how = {"decoder_start_token_id": language} if name == "mBART" else {"forced_bos_token_id": language}
     src = torch.tensor([[token.id for token in trace.sentences[0].src]])
@@ -83,8 +79,8 @@ def test_a_language_that_the_model_has_not_is_said_and_a_mark_alone_is_no_senten
         model(name).trace(f">>{TO[name][1]}<< ")
 
 
-def test_marian_reads_its_own_mark_and_writes_with_the_other_languages_pieces(folder, model):
-    marian, theirs, german = model("Marian"), tokenizer_of(folder("Marian")), "Ich liebe dich, und der Zug."
+def test_marian_reads_its_own_mark_and_writes_with_the_other_languages_pieces(family, model):
+    marian, theirs, german = model("Marian"), tokenizer_of(family("Marian")), "Ich liebe dich, und der Zug."
     trace = marian.trace(f">>fra<< {SOURCE}", tgt_text=german)
     src, tgt = trace.sentences[0].src, trace.sentences[0].tgt
     assert (src[0].text, src[0].id) == (">>fra<<", theirs.encoder[">>fra<<"])
@@ -94,16 +90,13 @@ def test_marian_reads_its_own_mark_and_writes_with_the_other_languages_pieces(fo
     assert [token.id for token in marian.pieces(german)] == theirs(text_target=german)["input_ids"][:-1]
 
 
-def test_marians_targets_are_read_as_transformers_reads_them(folder, model):
-    theirs = tokenizer_of(folder("Marian"))
+def test_marians_targets_are_read_as_transformers_reads_them(family, model):
+    theirs = tokenizer_of(family("Marian"))
     for text in TEXTS:
         assert list(model("Marian").text.encode_target(text).ids) == theirs(text_target=text)["input_ids"], text
 
 
 def test_nllbs_sentencepiece_file_alone_lacks_the_languages_and_is_refused(tmp_path):
-    from tests.models.huggingface import published_pieces as pieces
-    from tests.models.huggingface.families import checkpoint
-
     sizes = {"d_model": 30, "encoder_layers": 1, "decoder_layers": 1, "max_position_embeddings": 61}
     heads = {"encoder_attention_heads": 5, "decoder_attention_heads": 3, "encoder_ffn_dim": 7, "decoder_ffn_dim": 7}
     folder = checkpoint(

@@ -41,3 +41,25 @@ class Backend(Protocol):
     def decoded(self, ids: Sequence[int]) -> str:
         """The text that ids stand for, without special tokens; U+FFFD for bytes that make no character."""
         ...
+
+    def id_to_token(self, id_: int) -> str | None:
+        """An id's entry in the vocabulary."""
+        ...
+
+
+def cut_to(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[str | None]]:
+    """Whichever is longer cut until they fit; for each a sentence that says what was cut (None: nothing)."""
+    found = [len(each.ids) for each in pieces]
+    lengths = list(found)
+    while sum(lengths) > room:
+        lengths[lengths.index(max(lengths))] -= 1
+    said = [
+        f"Only the first {kept:,} of {there:,} tokens were kept." if kept < there else None
+        for kept, there in zip(lengths, found, strict=True)
+    ]
+    return [each.first(length) for each, length in zip(pieces, lengths, strict=True)], said
+
+
+def specials_in(frame: Frame) -> int:
+    """How many special tokens stand around a text, or two."""
+    return sum(place not in (FIRST, SECOND) for place in frame)

@@ -62,3 +62,7 @@ class RustBackend:
     def decoded(self, ids: Sequence[int]) -> str:
         """The text that ids stand for, without special tokens."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def id_to_token(self, id_: int) -> str | None:
+        """An id's entry in the vocabulary."""
+        return self._tokenizer.id_to_token(id_)

@@ -54,6 +54,10 @@ class PieceBackend:
         named = self._tokenizer.convert_ids_to_tokens(list(ids), skip_special_tokens=True)
         return self._target.cut.decode_pieces(named).replace(_BLANK, " ").strip()
 
+    def id_to_token(self, id_: int) -> str | None:
+        """An id's entry in the vocabulary."""
+        return self._tokenizer.convert_ids_to_tokens(id_)
+
     def _parts(self, text: str) -> Iterator[tuple[int, str]]:
         """The text in parts, each a special token that was typed or what stands between two, and where it begins."""
         parts: list[str] = self._tokenizer.tokens_trie.split(text)
