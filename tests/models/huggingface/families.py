@@ -70,6 +70,7 @@ _EXPERTS = {"hidden_size": 96, "intermediate_size": 32, "num_local_experts": 2, 
 _ESM = _BERT | {
     "hidden_size": 40, "token_dropout": True, "position_embedding_type": "rotary", "mask_token_id": 32,
 }  # fmt: skip
+_XGLM = {"d_model": 30, "num_layers": 3, "attention_heads": 5, "ffn_dim": 23, "max_position_embeddings": POSITIONS}
 _OPT = {
     "hidden_size": 30, "num_hidden_layers": 3, "num_attention_heads": 5, "ffn_dim": 23, "word_embed_proj_dim": 30,
     "max_position_embeddings": POSITIONS,
@@ -91,6 +92,8 @@ ENCODERS: dict[str, Builder] = {
     "ModernBERT": _family("ModernBertForMaskedLM", _BERT | {"hidden_size": 40}, files.modern_bert),
     "DeBERTa": _family("DebertaForMaskedLM", _DEBERTA, files.deberta),
     "DeBERTa 2-3": _family("DebertaV2ForMaskedLM", _DEBERTA_3, pieces.deberta_3),
+    "RemBERT": _family("RemBertForMaskedLM", _BERT | {"input_embedding_size": 13}, pieces.rem_bert),
+    "BertGeneration": _family("BertGenerationEncoder", _BERT, piece_file("spiece.model", pieces.BERT_GENERATION)),
     "ESM-2": _family("EsmForMaskedLM", _ESM, files.esm),
 }
 DECODERS: dict[str, Builder] = {
@@ -107,6 +110,7 @@ DECODERS: dict[str, Builder] = {
     "Qwen 3": _family("Qwen3ForCausalLM", checkpoints.DECODERS["qwen3"].sizes, decoders.qwen),
     "gpt-oss": _family("GptOssForCausalLM", _WINDOWED | _EXPERTS, decoders.gpt_oss),
     "OPT": _family("OPTForCausalLM", _OPT, decoders.opt),
+    "XGLM": _family("XGLMForCausalLM", _XGLM, piece_file("sentencepiece.bpe.model", pieces.UNIGRAM)),
     "Phi": _family("PhiForCausalLM", checkpoints.DECODERS["phi"].sizes, decoders.phi),
     "Pythia": _family("GPTNeoXForCausalLM", checkpoints.DECODERS["gpt_neox"].sizes, decoders.pythia),
 }
@@ -116,6 +120,8 @@ ENCODER_DECODERS: dict[str, Builder] = {
     "ByT5": _family("T5ForConditionalGeneration", _T5, decoders.byt5),
     "BART": _family("BartForConditionalGeneration", _BART, merged_bytes(*_FIRST, last=["<mask>"]), start="</s>"),
     "mBART": _family("MBartForConditionalGeneration", _BART, pieces.mbart, start="ro_RO"),
+    "mBART-50": _family("MBartForConditionalGeneration", _BART, pieces.mbart_50, start="</s>"),
+    "Pegasus": _family("PegasusForConditionalGeneration", _BART, pieces.pegasus),
     "Marian": _family("MarianMTModel", checkpoints.PAIRS["marian"].sizes, pieces.marian),
     "M2M100": _family("M2M100ForConditionalGeneration", _BART, pieces.m2m_100, start="</s>"),
     "NLLB": _family("M2M100ForConditionalGeneration", _BART, pieces.nllb, start="</s>"),

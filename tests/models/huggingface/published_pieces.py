@@ -32,6 +32,9 @@ _DEBERTA_3 = UNIGRAM | {
     "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]", "bos_piece": "[CLS]",
     "eos_piece": "[SEP]", "unk_piece": "[UNK]",
 }  # fmt: skip
+_REM_BERT = UNIGRAM | {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "control_symbols": "[CLS],[SEP],[MASK]"}
+_PEGASUS = UNIGRAM | {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+BERT_GENERATION = UNIGRAM | {"pad_id": 0, "eos_id": 1, "bos_id": 2, "unk_id": 3}
 CAMEMBERT = UNIGRAM
 
 
@@ -64,6 +67,22 @@ def mt5(folder: Path) -> None:
     piece_file("spiece.model", _MT5, said | {"additional_special_tokens": None, "tokenizer_class": "T5Tokenizer"})(
         folder
     )
+
+
+def pegasus(folder: Path) -> None:
+    """`spiece.model`, with `<mask_1>`, `<mask_2>` and a hundred unused places before its pieces, in no file."""
+    piece_file("spiece.model", _PEGASUS, {"tokenizer_class": "PegasusTokenizer"})(folder)
+
+
+def rem_bert(folder: Path) -> None:
+    """`sentencepiece.model`, with BERT's names."""
+    piece_file("sentencepiece.model", _REM_BERT, {"tokenizer_class": "RemBertTokenizer"})(folder)
+
+
+def mbart_50(folder: Path) -> None:
+    """XLM-R's file; each text begins with its language."""
+    said = {"tokenizer_class": "MBart50Tokenizer", "src_lang": "en_XX", "tgt_lang": "ro_RO"}
+    piece_file("sentencepiece.bpe.model", UNIGRAM, said)(folder)
 
 
 def mbart(folder: Path) -> None:

@@ -16,8 +16,8 @@ LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZERS = (
-    "tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.bpe.model",
-    "tokenizer.model", "source.spm", "target.spm",
+    "tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.model",
+    "sentencepiece.bpe.model", "tokenizer.model", "source.spm", "target.spm",
 )  # fmt: skip
 _TOKENIZER_CONFIG = "tokenizer_config.json"
 _MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34

@@ -34,7 +34,15 @@ def _m2m_100(tokenizer: Any) -> Backend:
     return PieceBackend(tokenizer, side, side)
 
 
+def _sentencepiece(tokenizer: Any) -> Backend:
+    """A sentencepiece file whose numbers are the ids."""
+    cut = tokenizer.sp_model
+    side = PieceSide(cut, {cut.id_to_piece(id_): id_ for id_ in range(len(cut))})
+    return PieceBackend(tokenizer, side, side)
+
+
 _IN_PYTHON: dict[str, Callable[[Any], Backend]] = {
+    "BertGenerationTokenizer": _sentencepiece,
     "MarianTokenizer": _marian,
     "M2M100Tokenizer": _m2m_100,
     "ByT5Tokenizer": ByteBackend,
