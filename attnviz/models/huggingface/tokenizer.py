@@ -66,7 +66,7 @@ class CheckpointTokenizer:
         self.languages: Languages = languages_of(tokenizer)
         self._frames = {pair: self._backend.frame(pair=pair) for pair in (False, *([True] if takes_pairs else []))}
         self._check_backend()
-        self.marks_segments = takes_pairs and self._marks_segments()
+        self.marks_segments = bool(self._frames.get(True)) and self._marks_segments()
 
     def _check_backend(self) -> None:
         """Raises ModelError where the tokenizer is not what its backend alone says, or knows not what it puts around a
@@ -114,6 +114,8 @@ class CheckpointTokenizer:
         taken, source, target = self.languages.read(text)
         if taken:
             require_text(text[taken:])
+        if pair is not None and not self._frames.get(True):
+            raise TextError("This model reads one text: its tokenizer has nothing to part two with.")
         frame = self.languages.source_frame(self._frames[pair is not None], source)
         encoded = self._encoded((text[taken:],) if pair is None else (text, pair), frame, limit)
         return replace(self._checked(encoded), language=target)

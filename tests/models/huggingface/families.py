@@ -95,6 +95,7 @@ ENCODERS: dict[str, Builder] = {
     "RemBERT": _family("RemBertForMaskedLM", _BERT | {"input_embedding_size": 13}, pieces.rem_bert),
     "BertGeneration": _family("BertGenerationEncoder", _BERT, piece_file("spiece.model", pieces.BERT_GENERATION)),
     "ESM-2": _family("EsmForMaskedLM", _ESM, files.esm),
+    "Nucleotide Transformer": _family("EsmForMaskedLM", _ESM | {"mask_token_id": 2}, files.nucleotides),
 }
 DECODERS: dict[str, Builder] = {
     "GPT-2": _family("GPT2LMHeadModel", checkpoints.DECODERS["gpt2"].sizes, merged_bytes(last=["<|endoftext|>"])),

@@ -117,6 +117,15 @@ def esm(folder: Path) -> None:
     dump(folder / "tokenizer_config.json", said | {"eos_token": "<eos>", "tokenizer_class": "EsmTokenizer"})
 
 
+def nucleotides(folder: Path) -> None:
+    """Nucleotide Transformer's, under ESM's name: six letters are a token, or one; nothing ends a text."""
+    sixes = [f"{first}{second}GTA{last}" for first in "ATCG" for second in "ATCG" for last in "ATCG"]
+    names = ["<unk>", "<pad>", "<mask>", "<cls>", "<eos>", "<bos>", *sixes, *"ATCGN"]
+    (folder / "vocab.txt").write_text("\n".join(names), encoding="utf-8")
+    said = {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>", "cls_token": "<cls>"}
+    dump(folder / "tokenizer_config.json", said | {"eos_token": None, "tokenizer_class": "EsmTokenizer"})
+
+
 def added(names: Iterable[str], *, first: int, **flags: bool) -> dict[str, Any]:
     """`added_tokens_decoder` of a `tokenizer_config.json`: ids from `first` on and what stands there."""
     plain = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}

@@ -117,9 +117,9 @@ def marian(folder: Path) -> None:
     dump(folder / "tokenizer_config.json", {"source_lang": "en", "target_lang": "fr", "model_max_length": 512})
 
 
-def m2m_100(folder: Path) -> None:
+def m2m_100(folder: Path, *, keeps_spaces: bool = False) -> None:
     """A sentencepiece file, and a vocabulary with ids of its own; languages follow it, and are in no file."""
-    content = trained(SENTENCES + _MORE, **BPE)
+    content = trained(SENTENCES + _MORE, **BPE | {"remove_extra_whitespaces": not keeps_spaces})
     (folder / "sentencepiece.bpe.model").write_bytes(content)
     order = ["<s>", "<pad>", "</s>", "<unk>", *reversed(pieces_of(content)[3:])]
     dump(folder / "vocab.json", {piece: id_ for id_, piece in enumerate(order)})

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import AddedToken
 
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
+from attnviz.text.limits import TextError
 from tests.models.huggingface.families import ENCODERS, FAMILIES, tokenizer_of
+from tests.models.huggingface.published_pieces import m2m_100
 
 TEXTS = (
     "A cat sat on the mat.",
@@ -30,6 +33,7 @@ TEXTS = (
     "aaaa" * 12,
     "▁under ▁ score",
     "\u0001 ctrl 1234567 3.14 MKTAYIAK",
+    "ATGTAAACAGTACC AGGTATATN",
     "ends </s>",
 )
 
@@ -86,7 +90,25 @@ def test_ids_are_spelled_as_transformers_decodes_them(name: str, read: Callable[
         assert made.ours._decoded(ids).replace("\ufffd", "") == spelled.replace("\ufffd", ""), text
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+def test_a_tokenizer_that_ends_no_text_reads_one(read: Callable[[str], Read]) -> None:
+    with pytest.raises(TextError, match="This model reads one text: its tokenizer has nothing to part two with"):
+        read("Nucleotide Transformer").ours.encode("ATCG", "GATA")
+
+
+def test_a_token_that_takes_the_spaces_around_it_takes_them(tmp_path: Path) -> None:
+    """M2M100's form with a sentencepiece file that keeps every space, and a token that was added to it."""
+    m2m_100(tmp_path, keeps_spaces=True)
+    (tmp_path / "config.json").write_text('{"model_type": "m2m_100"}', encoding="utf-8")
+    theirs, ours = tokenizer_of(tmp_path), tokenizer_of(tmp_path)
+    for tokenizer in (theirs, ours):
+        tokenizer.add_tokens([AddedToken("<glue>", lstrip=True, rstrip=True)])
+    for text in ("a  <glue>   b", "<glue> b", "a <glue>", "a  b <glue>"):
+        encoded = CheckpointTokenizer(ours, max_tokens=99, takes_pairs=False).encode(text)
+        assert list(encoded.ids) == theirs(text)["input_ids"], text
+        assert [token.text for token in encoded.tokens if token.text in ("a", "b", "<glue>")] == text.split()
+
+
+@pytest.mark.parametrize("name", sorted(ENCODERS.keys() - {"Nucleotide Transformer"}))
 def test_a_pair_has_the_ids_and_segments_of_transformers(name: str, read: Callable[[str], Read]) -> None:
     made = read(name)
     encoded, expected = made.ours.encode("A cat sat.", "Where is it?"), made.theirs("A cat sat.", "Where is it?")

@@ -31,7 +31,7 @@ class Backend(Protocol):
         ...
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """What stands around a text, or around two."""
+        """What stands around a text, or around two; empty where it can read no two."""
         ...
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.tokenization.backend import Backend
-from attnviz.models.huggingface.tokenization.rebuilt import ByteBackend, amino_acids
+from attnviz.models.huggingface.tokenization.rebuilt import ByteBackend, lines_as_tokens
 from attnviz.models.huggingface.tokenization.rust import RustBackend
 from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend, PieceSide
 
@@ -46,5 +46,5 @@ _IN_PYTHON: dict[str, Callable[[Any], Backend]] = {
     "MarianTokenizer": _marian,
     "M2M100Tokenizer": _m2m_100,
     "ByT5Tokenizer": ByteBackend,
-    "EsmTokenizer": amino_acids,
+    "EsmTokenizer": lines_as_tokens,
 }

@@ -36,24 +36,23 @@ class ByteBackend(RustBackend):
         return found.first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
 
 
-def amino_acids(tokenizer: Any) -> RustBackend:
-    """ESM: a token for each amino acid, with or without spaces between them; what is no line of its file is unknown."""
+def lines_as_tokens(tokenizer: Any) -> RustBackend:
+    """ESM: a token for each amino acid, or for six letters of DNA, with or without spaces between them, the longest
+    that fits; what is no line of its file is unknown. Without a token that ends a text nothing parts two.
+    """
     vocabulary: dict[str, int] = tokenizer.get_vocab()
-    longest_first = sorted(vocabulary, key=len, reverse=True)
+    longest_first = "|".join(map(re.escape, sorted(vocabulary, key=len, reverse=True)))
     rust = Tokenizer(models.WordLevel(vocabulary, unk_token=tokenizer.unk_token))
     rust.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex("|".join(map(re.escape, longest_first))), "isolated"),
-            pre_tokenizers.WhitespaceSplit(),
-        ]
+        [pre_tokenizers.Split(Regex(longest_first), "isolated"), pre_tokenizers.WhitespaceSplit()]
     )
     rust.add_special_tokens(_special(tokenizer))
-    begin, end = tokenizer.cls_token, tokenizer.eos_token
+    begin, end = [tokenizer.cls_token], [tokenizer.eos_token] if tokenizer.eos_token else []
     rust.post_processor = processors.TemplateProcessing(
-        single=f"{begin} $A {end}", pair=f"{begin} $A {end} $B {end}",
-        special_tokens=[(name, vocabulary[name]) for name in (begin, end)],
+        single=[*begin, "$A", *end], pair=[*begin, "$A", *end, "$B", *end],
+        special_tokens=[(name, vocabulary[name]) for name in (*begin, *end)],
     )  # fmt: skip
-    return RustBackend(rust)
+    return RustBackend(rust, parts_pairs=bool(end))
 
 
 def _special(tokenizer: Any) -> list[AddedToken]:

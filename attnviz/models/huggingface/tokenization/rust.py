@@ -17,8 +17,8 @@ class RustBackend:
     the one that all visitors share.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, *, parts_pairs: bool = True) -> None:
+        self._tokenizer, self._parts_pairs = tokenizer, parts_pairs
         tokenizer.no_truncation()
         tokenizer.no_padding()
 
@@ -42,11 +42,13 @@ class RustBackend:
         return count
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """What its template puts around a text, or around two.
+        """What its template puts around a text, or around two; nothing where it has none for two.
 
         Asked of a text like any other, and put around tokens by us: RoBERTa's step would take the space off their
         characters a second time.
         """
+        if pair and not self._parts_pairs:
+            return ()
         whole = self._tokenizer.encode(_TEXT, _PAIR if pair else None)
         places: list[int] = []
         for id_, sequence in zip(whole.ids, whole.sequence_ids, strict=True):
