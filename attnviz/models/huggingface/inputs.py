@@ -52,11 +52,12 @@ class InputBuilder:
     ) -> tuple[list[Sentence], tuple[str, ...]]:
         """Sources and their targets, given or else written greedily; and notes on what was cut."""
         if targets:
-            given = [self.given(target, max_tokens) for target in targets]
+            given = [self.given(target, src, max_tokens) for target, src in zip(targets, encoded, strict=True)]
             notes = tuple(note for each in given for note in about("Target", each.notes))
         else:
             given = [self._translated(each) for each in encoded]
-            notes = ()
+            unsaid = self.text.languages.ids and any(each.language is None for each in encoded)
+            notes = (self.text.languages.note(self._language(None)),) if unsaid else ()
         cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
         notes = (*notes, *("The target was cut without reaching an end." for each in cut if each))
         rows = zip(self._even(encoded), self._even(given), cut, strict=True)
@@ -79,7 +80,7 @@ class InputBuilder:
             return CheckpointStepper(self.network, cached=cached), GenerationPlan(taught or read, count, choose)
         count = 1 if taught else self.limit(read, new_tokens)
         stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
-        return stepper, GenerationPlan(taught or self.begun(), count, choose, read, encoder)
+        return stepper, GenerationPlan(taught or self.begun(read), count, choose, read, encoder)
 
     def taught(self, read: EncodedText, tgt_in: Sequence[int]) -> EncodedText:
         """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
@@ -87,7 +88,7 @@ class InputBuilder:
         Raises ValueError where they begin otherwise, or are more than the model has places for.
         """
         is_prompt = self.network.family == "decoder"
-        begun = read if is_prompt else self._start()
+        begun = read if is_prompt else self._start(self._language(read))
         first, rest = tuple(tgt_in[: len(begun.ids)]), tgt_in[len(begun.ids) :]
         if first != begun.ids:
             what = "the prompt's ids" if is_prompt else "the id that every target of this model begins with"
@@ -104,17 +105,22 @@ class InputBuilder:
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
             return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules)
         stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
-        begun = torch.tensor([self.begun().ids] * len(sentences), device=self.network.device)
+        begins = [self._as_begun(sentence) for sentence in sentences]
+        shortest = min(map(len, begins))
+        begun = torch.tensor([begin[:shortest] for begin in begins], device=self.network.device)
         return Writer(stepper, begun, self.rules)
 
-    def begun(self) -> EncodedText:
-        """What a target begins with, whatever the model would choose."""
-        return self.text.continued(self._start(), self.rules.forced)
+    def begun(self, src: EncodedText | None = None) -> EncodedText:
+        """What a target begins with, whatever the model would choose: its language too, where there are several."""
+        language = self._language(src)
+        forced = self.rules.forced if language is None or self._starts_with_language else (language,)
+        return self.text.continued(self._start(language), forced)
 
-    def given(self, tgt_text: str, max_tokens: int = MAX_TOKENS) -> EncodedText:
-        """A target that somebody else wrote, as the decoder is taught."""
-        given = self.text.encode(tgt_text, limit=max_tokens)
-        return replace(given, tokens=(*self._start().tokens, *given.tokens))
+    def given(self, tgt_text: str, src: EncodedText, max_tokens: int = MAX_TOKENS) -> EncodedText:
+        """A target that somebody else wrote for a source, as the decoder is taught."""
+        language = self._language(src)
+        given = self.text.encode_target(tgt_text, language, limit=max_tokens)
+        return replace(given, tokens=(*self._start(language).tokens, *given.tokens))
 
     def limit(self, src: EncodedText, wanted: int | None) -> int:
         """Tokens that a target may have: room for any language, but an end to a model that repeats itself."""
@@ -133,12 +139,31 @@ class InputBuilder:
         )
 
     def _translated(self, src: EncodedText) -> EncodedText:
-        begun, stepper = self.begun(), self.reading([src.tokens])
+        begun, stepper = self.begun(src), self.reading([src.tokens])
         return self.text.continued(begun, written(stepper, begun.ids, self.rules, self.limit(src, None)))
 
-    def _start(self) -> EncodedText:
+    def _language(self, src: EncodedText | None) -> int | None:
+        """The id of the language that is written: as the source asks, or else as the checkpoint's files say."""
+        languages = self.text.languages
+        said = (src and src.language, *self.rules.forced, self.rules.start)
+        return next((id_ for id_ in said if id_ in languages.ids.values()), languages.target)
+
+    @property
+    def _starts_with_language(self) -> bool:
+        return self.text.languages.comes_last(self.text.frame)
+
+    def _as_begun(self, sentence: Sentence) -> tuple[int, ...]:
+        """What the target of a sentence began with; a language that the model chose itself it would choose again."""
+        known, own = set(self.text.languages.ids.values()), [token.id for token in sentence.tgt[:2]]
+        if not known & set(own):
+            return self.begun().ids
+        return tuple(own[: 2 if own[-1] in known and own[0] not in known else 1])
+
+    def _start(self, language: int | None = None) -> EncodedText:
         assert self.rules.start is not None  # every encoder-decoder has one
         token = self.text.special(self.rules.start)
+        if language is not None and self._starts_with_language:
+            token = self.text.special(language)
         return EncodedText((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
 
     def _even(self, encoded: Sequence[EncodedText]) -> list[EncodedText]:

@@ -1,5 +1,6 @@
 """From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +77,11 @@ def _made(
 def _text(folder: Path, config: Any) -> CheckpointTokenizer:
     growth.check(folder)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            folder, config=config, use_fast=True, trust_remote_code=False, local_files_only=True
-        )
+        with warnings.catch_warnings():  # Marian's asks for a package that it does not use on texts
+            warnings.simplefilter("ignore")
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, config=config, use_fast=True, trust_remote_code=False, local_files_only=True
+            )
     except Exception as error:
         raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
     return CheckpointTokenizer(

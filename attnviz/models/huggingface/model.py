@@ -196,7 +196,7 @@ class HuggingFaceModel(Described):
         if tgt_in is not None:
             taught = self._scribe.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
-            whole = self._scribe.given(tgt_text)
+            whole = self._scribe.given(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
         return self._steps(read, taught, cached, new_tokens, choose)
 
@@ -235,7 +235,8 @@ class HuggingFaceModel(Described):
 
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
-        return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
+        read = self.text.encode_target if self.inputs.takes_target else self.text.encode
+        return tuple(token for token in read(text).tokens if not token.is_special)
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""

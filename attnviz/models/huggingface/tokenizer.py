@@ -1,20 +1,20 @@
-"""Sentences to a checkpoint's own tokens and back, with character offsets.
-
-The tokenizer's backend is used as it is, without the wrapper around it: the wrapper switches cutting and padding on and
-off in the backend that all visitors share. Nothing here changes the backend after loading.
-"""
+"""Sentences to a checkpoint's own tokens and back, with character offsets. Nothing here changes after loading."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokenizers import Encoding
-
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, without_surrogates
+from attnviz.models.huggingface.tokenization.backend import SECOND, Frame, Pieces, cut_to, specials_in
+from attnviz.models.huggingface.tokenization.backends import backend_of
+from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
+from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, require_text, without_surrogates
 from attnviz.text.tokens import Token
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
+_STRANGE = (
+    " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # what one tokenizer keeps and another changes
+)
 _UNFINISHED = "\ufffd"  # what a decoder writes for bytes that do not make a character yet
 MOST_TOKENS = 1_024  # of a text, if nobody says otherwise: every head of twelve layers can still be drawn
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
@@ -24,13 +24,15 @@ _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters 
 class EncodedText:
     """Tokens side by side; their offsets count in `text`, where a pair's sentences are joined by a space.
 
-    `notes` say what was cut of the text, or of a pair's first sentence, `pair_notes` what of the second.
+    `notes` say what was cut of the text, or of a pair's first sentence, `pair_notes` what of the second. `language` is
+    the id of the language that a source asks for, where the model has several and the source says one.
     """
 
     tokens: tuple[Token, ...]
     text: str
     notes: tuple[str, ...] = ()
     pair_notes: tuple[str, ...] = ()
+    language: int | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -49,9 +51,7 @@ class CheckpointTokenizer:
     """
 
     def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9, takes_pairs: bool = True) -> None:
-        if not getattr(tokenizer, "is_fast", False):
-            raise ModelError("The model's tokenizer gives no character offsets: its folder needs a tokenizer.json.")
-        self._tokenizer, self._backend = tokenizer, tokenizer.backend_tokenizer
+        self._tokenizer, self._backend = tokenizer, backend_of(tokenizer)
         self.max_tokens = max(1, min(max_tokens, int(min(tokenizer.model_max_length, 10**9))))
         # [MASK] and <unk> stand for words of the sentence: hiding special tokens must not hide them. But GPT-2's
         # <unk> is the very token that ends its texts.
@@ -60,23 +60,29 @@ class CheckpointTokenizer:
         self.special_ids = frozenset(tokenizer.all_special_ids) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.vocab_size, self.known = len(tokenizer), known
-        self._backend.no_truncation()
-        self._backend.no_padding()
         # Where padding is another token put to use, padded positions still have a name of their own.
         shared = tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token
         self.pad_name = "<pad>" if shared else str(tokenizer.pad_token)
+        self.languages: Languages = languages_of(tokenizer)
+        self._frames = {pair: self._backend.frame(pair=pair) for pair in (False, *([True] if takes_pairs else []))}
         self._check_backend()
         # A tokenizer without them among its inputs gives a model none, whatever its file says of the second sentence.
-        has_segments = takes_pairs and "token_type_ids" in tokenizer.model_input_names
+        has_segments = bool(self._frames.get(True)) and "token_type_ids" in tokenizer.model_input_names
         self.marks_segments = has_segments and self._marks_segments()
 
     def _check_backend(self) -> None:
-        """Raises ModelError where the tokenizer is not what its backend alone says."""
-        alone = self._tokenizer(_PROBE[0])["input_ids"]
-        if self._tokenizer.model_max_length >= len(alone) <= self.max_tokens and self._encoded(_PROBE[0]).ids != tuple(
-            alone
-        ):
-            raise ModelError("The model's tokenizer does more than its tokenizer.json says: attnviz cannot follow it.")
+        """Raises ModelError where the tokenizer is not what its backend alone says, or knows not what it puts around a
+        text: transformers reads NLLB's sentencepiece file without the languages, which are in no file of that kind.
+        """
+        if self._tokenizer.unk_token_id in set(self._frames[False]) - self.special_ids:
+            raise ModelError(
+                "The tokenizer puts its unknown token around each text, since its files lack the language that should "
+                "stand there: its folder needs a tokenizer.json."
+            )
+        for text in (_PROBE[0], _STRANGE):
+            alone = tuple(self._tokenizer(text)["input_ids"])
+            if len(alone) <= self.max_tokens and self._encoded((text,), self.frame).ids != alone:
+                raise ModelError("The model's tokenizer does not do what its files say: attnviz cannot follow it.")
 
     def _marks_segments(self) -> bool:
         """Whether a pair's second sentence is marked for the model's segment embeddings.
@@ -84,22 +90,46 @@ class CheckpointTokenizer:
         Asked of encoders only: what decoders publish for pairs is never used, and Llama's numbers the second `<s>` with
         the sentence after it. Raises ModelError where the marks are others than the sentences.
         """
-        pair = self._encoded(*_PROBE)
-        marked = tuple(self._backend.encode(*_PROBE).type_ids)[: len(pair.tokens)]
+        pair = self._encoded(_PROBE, self._frames[True])
+        marked = self._backend.type_ids(*_PROBE)[: len(pair.tokens)]
         if any(marked) and marked != pair.segments:
             raise ModelError("The model's tokenizer marks the sentences of a pair in a way that attnviz does not know.")
         return any(marked)
 
+    @property
+    def frame(self) -> Frame:
+        """What stands around a text."""
+        return self._frames[False]
+
     def probe(self) -> tuple[EncodedText, EncodedText]:
         """Two sentences of different lengths, for comparing models."""
-        return self._encoded(_PROBE[0]), self._encoded(_PROBE[1])
+        long, short = (self._encoded((text,), self._frames[False]) for text in _PROBE)
+        return long, short
 
     def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
-        """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1.
+        """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1. A language that is named
+        before it (`>>fra_Latn<<`, of a model that has several) is no part of it.
 
-        Raises TextError when there is no room for the special tokens, and for a token that the model does not know.
+        Raises TextError when there is no room for the special tokens, for a token that the model does not know, and for
+        a language that it does not know.
         """
-        encoded = self._encoded(text, pair, limit)
+        taken, source, target = self.languages.read(text)
+        if taken:
+            require_text(text[taken:])
+        if pair is not None and not self._frames.get(True):
+            raise TextError("This model reads one text: its tokenizer has nothing to part two with.")
+        frame = self.languages.source_frame(self._frames[pair is not None], source)
+        encoded = self._encoded((text[taken:],) if pair is None else (text, pair), frame, limit)
+        return replace(self._checked(encoded), language=target)
+
+    def encode_target(self, text: str, language: int | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
+        """What an encoder-decoder is taught to write in a language, without the token that every target begins with.
+        Raises TextError as `encode` does.
+        """
+        frame = self.languages.target_frame(self._frames[False], language)
+        return self._checked(self._encoded((text,), frame, limit, target=True))
+
+    def _checked(self, encoded: EncodedText) -> EncodedText:
         if strange := next((token for token in encoded.tokens if token.id >= self.known), None):
             raise TextError(
                 f"The tokenizer reads “{strange.text}” as id {strange.id:,}, but the model knows only {self.known:,} "
@@ -107,19 +137,21 @@ class CheckpointTokenizer:
             )
         return encoded
 
-    def _encoded(self, text: str, pair: str | None = None, limit: int = MOST_TOKENS) -> EncodedText:
+    def _encoded(
+        self, texts: Sequence[str], frame: Frame, limit: int = MOST_TOKENS, *, target: bool = False
+    ) -> EncodedText:
         limit = min(limit, self.max_tokens)
-        room = limit - self._backend.num_special_tokens_to_add(pair is not None)
+        room = limit - specials_in(frame)
         if room < 1:
             raise TextError(f"{limit} tokens leave no room for a sentence beside the model's special tokens.")
         most = max(MAX_CHARACTERS, limit * _CHARACTERS_A_TOKEN)
-        cut = [capped(without_surrogates(each), most) for each in ((text,) if pair is None else (text, pair))]
-        texts = [each for each, _ in cut]
-        pieces = [self._backend.encode(each, add_special_tokens=False) for each in texts]
-        found = zip((note for _, note in cut), _cut(pieces, room), strict=True)
-        notes = [tuple(note for note in both if note is not None) for both in found]
-        whole: Encoding = self._backend.post_process(pieces[0], pieces[1] if len(pieces) > 1 else None, True)
-        return EncodedText(self._tokens(whole, texts), " ".join(texts), *notes)
+        cut = [capped(without_surrogates(each), most) for each in texts]
+        read = [each for each, _ in cut]
+        kept, said = cut_to(room, [self._backend.pieces(each, target=target) for each in read])
+        notes = [tuple(note for note in both if note) for both in zip((note for _, note in cut), said, strict=True)]
+        return EncodedText(
+            self._tokens(frame, kept, read), " ".join(read), notes[0], notes[1] if len(notes) > 1 else ()
+        )
 
     def pad(self, encoded: EncodedText, length: int) -> EncodedText:
         """The same with `<pad>` tokens at its end."""
@@ -166,26 +198,35 @@ class CheckpointTokenizer:
         return self._decoded(before.ids[: max(shown, default=0)])
 
     def _decoded(self, ids: Sequence[int]) -> str:
-        return self._backend.decode(list(ids), skip_special_tokens=True)
+        return self._backend.decoded(ids)
 
-    def _tokens(self, whole: Encoding, texts: list[str]) -> tuple[Token, ...]:
+    def _tokens(self, frame: Frame, pieces: Sequence[Pieces], texts: Sequence[str]) -> tuple[Token, ...]:
+        """Pieces of one text or of a pair, and what stands around them."""
         text, begins = " ".join(texts), (0, len(texts[0]) + 1)
         tokens: list[Token] = []
         end = segment = 0
-        rows = zip(whole.ids, whole.offsets, whole.sequence_ids, whole.special_tokens_mask, strict=True)
-        for id_, (first, last), sequence, added in rows:
-            if sequence and not segment:
+        for place in frame:
+            if place == SECOND:
                 segment, end = 1, begins[1]
-            if added:
-                tokens.append(replace(self.special(id_, end), segment=segment))
+            if place >= 0:
+                tokens.append(replace(self.special(place, end), segment=segment))
                 continue
-            start, before = max(first + begins[segment], end), end
-            end = max(last + begins[segment], start)
+            tokens += self._of_text(text, pieces[segment], begins[segment], segment)
+            end = tokens[-1].end if tokens else end
+        return tuple(tokens)
+
+    def _of_text(self, text: str, pieces: Pieces, begin: int, segment: int) -> list[Token]:
+        """The tokens of a text that begins there in the joined one."""
+        tokens: list[Token] = []
+        end = begin
+        for id_, (first, last) in zip(pieces.ids, pieces.spans, strict=True):
+            start, before = max(first + begin, end), end
+            end = max(last + begin, start)
             token = _token(text, id_, (start, end), segment, is_special=id_ in self.special_ids)
             # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
-            is_rest = start == end and first + begins[segment] < before
+            is_rest = start == end and first + begin < before
             tokens.append(replace(token, starts_word=False) if is_rest else token)
-        return tuple(tokens)
+        return tokens
 
 
 def _token(text: str, id_: int, span: tuple[int, int], segment: int, *, is_special: bool = False) -> Token:
@@ -195,17 +236,3 @@ def _token(text: str, id_: int, span: tuple[int, int], segment: int, *, is_speci
         start += 1
     starts_word = start == 0 or text[start - 1].isspace() or (start == end and text[start : start + 1].isspace())
     return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, segment=segment)
-
-
-def _cut(pieces: list[Encoding], room: int) -> list[str | None]:
-    """Shorten whichever is longer until they fit; for each a sentence that says what was cut (None: nothing)."""
-    found = [len(piece.ids) for piece in pieces]
-    lengths = list(found)
-    while sum(lengths) > room:
-        lengths[lengths.index(max(lengths))] -= 1
-    for piece, length in zip(pieces, lengths, strict=True):
-        piece.truncate(length)
-    return [
-        f"Only the first {kept:,} of {there:,} tokens were kept." if kept < there else None
-        for kept, there in zip(lengths, found, strict=True)
-    ]

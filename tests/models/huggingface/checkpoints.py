@@ -98,15 +98,20 @@ def save(folder: Path, recipe: Recipe, **changed: Any) -> Path:
         extra |= {"decoder_start_token_id": ids["pad_token_id"], "forced_eos_token_id": None}
     sizes = {name: value for name, value in (recipe.sizes | changed).items() if value is not None}
     config = getattr(transformers, recipe.config)(**(extra | sizes))
+    random_model(recipe.model, config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def random_model(name: str, config: Any) -> Any:
+    """A model of that class and config, with weights that are the same each time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
-        model = getattr(transformers, recipe.model)(config).eval()
+        model = getattr(transformers, name)(config).eval()
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(torch.randn_like(parameter) * 0.3)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return model
 
 
 def reference(folder: Path) -> Any:

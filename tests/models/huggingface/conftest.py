@@ -10,6 +10,7 @@ import torch
 
 from attnviz.models.huggingface import HuggingFaceModel, load
 from tests.models.huggingface import checkpoints
+from tests.models.huggingface.families import FAMILIES
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +24,12 @@ def _no_network():
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of an architecture's checkpoint."""
     return cache(lambda name: checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name]))
+
+
+@pytest.fixture(scope="session")
+def family(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a family's checkpoint, with its tokenizer's files as they are published."""
+    return cache(lambda name: FAMILIES[name](tmp_path_factory.mktemp("families") / "model"))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,11 @@ from attnviz.text import plain_file
 LIMIT_VARIABLE = "ATTNVIZ_MAX_MODEL_GB"
 DEFAULT_LIMIT_GB = 8.0
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model", "source.spm")
+TOKENIZERS = (
+    "tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.model",
+    "sentencepiece.bpe.model", "tokenizer.model", "source.spm", "target.spm",
+)  # fmt: skip
+_TOKENIZER_CONFIG = "tokenizer_config.json"
 _MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
 _READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
 _MOST_TEXT, _MOST_ENTRIES = 50_000_000, 10_000
@@ -42,11 +46,17 @@ def check_folder(folder: Path) -> None:
         raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
-    if not any((folder / file).is_file() for file in TOKENIZERS):
+    if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
         raise ModelError(f"There is no tokenizer in {name!r}: its folder needs a tokenizer.json.")
     for file, most in _MEGABYTES.items():
         if (folder / file).is_file() and (size := (folder / file).stat().st_size) > most * 1e6:
             raise ModelError(f"{file} in {name!r} takes {size / 1e6:,.0f} MB; up to {most} MB are read.")
+
+
+def _reads_bytes(folder: Path) -> bool:
+    """Whether a folder's texts are read as bytes, which takes no vocabulary: ByT5's."""
+    said = folder / _TOKENIZER_CONFIG
+    return said.is_file() and read_json(said).get("tokenizer_class") == "ByT5Tokenizer"
 
 
 def _check_entries(folder: Path) -> None:

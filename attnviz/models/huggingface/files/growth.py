@@ -1,21 +1,31 @@
 """How much longer a tokenizer may make a text. A few hundred bytes of tokenizer.json can ask for terabytes.
 
-Each Replace may put more characters for each that it finds, and steps after one another multiply. tokenizers ends the
-whole process where memory ends, so that this is known before a text is given to it.
+Each Replace may put more characters for each that it finds, and steps after one another multiply; a table of a
+sentencepiece file may have a long text for a single letter. tokenizers ends the whole process where memory ends, so
+that this is known before a text is given to it.
 """
 
+import base64
 import math
 from pathlib import Path
 from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.files import folder as files_folder
+from attnviz.text import plain_file
 
+_PIECES = {".model", ".spm"}
+_MOST_PIECES = 40_000_000  # bytes of a file
 MOST = 100  # times as long; tokenizers that people use make a text two or three times as long
 
 
 def check(folder: Path) -> None:
-    """Raises ModelError where a folder's tokenizer.json could make a text more than `MOST` times as long."""
+    """Raises ModelError where a folder's tokenizer.json or sentencepiece file could make a text more than `MOST` times
+    as long, and for a sentencepiece file without pieces, with which transformers reads every text as unknown.
+    """
+    for file in files_folder.TOKENIZERS:
+        if Path(file).suffix in _PIECES and (folder / file).is_file():
+            _check_pieces(folder / file)
     path = folder / "tokenizer.json"
     if not path.is_file():
         return
@@ -25,12 +35,39 @@ def check(folder: Path) -> None:
             raise ModelError(f"The {part} in {folder.name!r} would make a text over {MOST} times as long: not loaded.")
 
 
+def _check_pieces(path: Path) -> None:
+    from google.protobuf.message import DecodeError
+    from sentencepiece import sentencepiece_model_pb2
+
+    model = sentencepiece_model_pb2.ModelProto()  # type: ignore[attr-defined]  # made at run time
+    try:
+        model.ParseFromString(plain_file.content(path, most=_MOST_PIECES))
+    except (DecodeError, OSError, ValueError):
+        return  # no sentencepiece file: Llama 3 has another under this name, and what is none is refused on reading
+    if not model.pieces:
+        raise ModelError(
+            f"{path.name} in {path.parent.name!r} is a sentencepiece file without a piece: nothing is read."
+        )
+    if _of_table(model.normalizer_spec.precompiled_charsmap) > MOST:
+        raise ModelError(
+            f"{path.name} in {path.parent.name!r} would make a text over {MOST} times as long: not loaded."
+        )
+
+
+def _of_table(table: bytes) -> float:
+    """Bytes of the longest text that sentencepiece's table has for a letter: behind a trie, whose size comes first."""
+    texts = table[4 + int.from_bytes(table[:4], "little") :]
+    return float(max(map(len, texts.split(b"\0"))))
+
+
 def growth(step: Any) -> float:
     """Characters out for one character in, at most, of a step or of a sequence of them."""
     if not isinstance(step, dict):
         return 1.0
     inner = [part for name in ("normalizers", "decoders") for part in _as_list(step.get(name))]
     own = _of_replace(step) if step.get("type") in ("Replace", "Prepend") else 1.0
+    if step.get("type") == "Precompiled":
+        own = max(1.0, _of_table(_bytes(step.get("precompiled_charsmap"))))
     return own * math.prod(growth(part) for part in inner)
 
 
@@ -41,6 +78,13 @@ def _of_replace(step: dict[str, Any]) -> float:
     pattern, length = step.get("pattern"), len(str(step.get("content", "")))
     text = pattern.get("String") if isinstance(pattern, dict) else pattern
     return max(1.0, length / len(text)) if isinstance(text, str) and text else 1.0 + length
+
+
+def _bytes(said: Any) -> bytes:
+    try:
+        return base64.b64decode(said)
+    except (TypeError, ValueError):  # nothing that tokenizers reads
+        return b""
 
 
 def _as_list(value: Any) -> list[Any]:

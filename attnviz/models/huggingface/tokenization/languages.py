@@ -1,0 +1,87 @@
+"""Languages that a tokenizer marks its texts with: M2M100, NLLB, mBART. Which is written is said before the source.
+
+Marian's own notation holds for all of them: ">>fra_Latn<< I love you.", or ">>deu_Latn:fra_Latn<< Ich liebe dich."
+where the source is in another language than the tokenizer takes for granted.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz.models.huggingface.tokenization.backend import FIRST, Frame
+from attnviz.text.limits import TextError
+
+_MARK = re.compile(r"\s*>>([\w-]+:)?([\w-]+)<<\s*")
+_SHOWN = 8  # codes that a sentence names before it gives their number
+
+
+@dataclass(frozen=True)
+class Languages:
+    """Codes and their ids; `source` and `target` are the ids that are taken where nobody says otherwise."""
+
+    ids: Mapping[str, int] = field(default_factory=dict)
+    source: int | None = None
+    target: int | None = None
+
+    def read(self, text: str) -> tuple[int, int | None, int | None]:
+        """Characters that a mark at the beginning takes, and the languages of source and target, as ids (None: unsaid).
+
+        Raises TextError for a language that the tokenizer does not know.
+        """
+        mark = _MARK.match(text) if self.ids else None
+        if mark is None:
+            return 0, self.source, None
+        source = self._id(mark[1][:-1]) if mark[1] else self.source
+        return mark.end(), source, self._id(mark[2])
+
+    def source_frame(self, frame: Frame, source: int | None) -> Frame:
+        """What stands around a source in that language."""
+        return frame if source is None else tuple(source if self._is_one(id_) else id_ for id_ in frame)
+
+    def target_frame(self, frame: Frame, target: int | None) -> Frame:
+        """What stands around a target, after what every target begins with: mBART's begins with its language there."""
+        if not self.ids:
+            return frame
+        named = () if self.comes_last(frame) or target is None else (target,)
+        return (*named, *(id_ for id_ in frame if not self._is_one(id_)))
+
+    def comes_last(self, frame: Frame) -> bool:
+        """Whether the language stands behind a source; a target then begins with it in the place of another token."""
+        return any(self._is_one(id_) for id_ in frame[frame.index(FIRST) :])
+
+    def note(self, target: int | None) -> str:
+        """What is written where nobody named a language, and how another is asked for."""
+        names = {id_: code for code, id_ in self.ids.items()}
+        written = f"The target is in {names[target]}" if target in names else "No language was named for the target"
+        other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
+        return f"{written}: begin the source with >>{other}<< for another of {self._codes()}."
+
+    def _is_one(self, id_: int) -> bool:
+        return id_ in self.ids.values()
+
+    def _id(self, code: str) -> int:
+        if code not in self.ids:
+            raise TextError(f"The model knows no language “{code}”: it has {self._codes()}.")
+        return self.ids[code]
+
+    def _codes(self) -> str:
+        codes = list(self.ids)
+        more = len(codes) - _SHOWN
+        return ", ".join(codes[:_SHOWN]) + (f" and {more} others" if more > 0 else "")
+
+
+def languages_of(tokenizer: Any) -> Languages:
+    """The languages of a tokenizer that transformers has read; none where it marks no texts with them."""
+    if not hasattr(tokenizer, "set_src_lang_special_tokens"):
+        return Languages()
+    known = getattr(tokenizer, "lang_code_to_id", None) or _of_module(tokenizer)
+    ids = {code: id_ for code, id_ in known.items() if id_ != tokenizer.unk_token_id}
+    return Languages(ids, ids.get(tokenizer.src_lang), ids.get(tokenizer.tgt_lang))
+
+
+def _of_module(tokenizer: Any) -> dict[str, int]:
+    """transformers keeps the codes in the tokenizer's module; the ids are those of tokens of that name."""
+    codes = getattr(sys.modules[type(tokenizer).__module__], "FAIRSEQ_LANGUAGE_CODES", ())
+    return {code: tokenizer.convert_tokens_to_ids(code) for code in codes if isinstance(code, str)}

@@ -1,0 +1,98 @@
+"""Marian and M2M100: a sentencepiece file cuts the text, and a vocabulary of its own numbers the pieces.
+
+transformers has both in Python alone, without offsets. The same file cuts here, by the same library, which says where
+each piece stands; what transformers does around it (special tokens that were typed, Marian's `>>fra<<`) is done as
+there, without its switch from source to target, which all threads would share.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Frame, Pieces
+
+_BLANK = "▁"
+_CODE = re.compile(r">>.*?<<", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PieceSide:
+    """A language's side: what cuts its texts, and the ids of the pieces."""
+
+    cut: Any  # sentencepiece.SentencePieceProcessor
+    ids: Mapping[str, int]
+
+
+class PieceBackend:
+    """`tokenizer` is transformers' own, `source` and `target` its two sides, the same one for M2M100."""
+
+    def __init__(self, tokenizer: Any, source: PieceSide, target: PieceSide, *, codes: bool = False) -> None:
+        self._tokenizer, self._source, self._target, self._codes = tokenizer, source, target, codes
+        self._added: dict[str, int] = dict(tokenizer.added_tokens_encoder)
+        self._flags = dict(tokenizer.added_tokens_decoder)
+        self._special = frozenset(tokenizer.all_special_tokens)
+        self._unknown: int = tokenizer.unk_token_id
+
+    def pieces(self, text: str, *, target: bool = False) -> Pieces:
+        """The tokens of a text, without special tokens around it."""
+        side = self._target if target else self._source
+        found = [piece for start, part in self._parts(text) for piece in self._of_part(part, start, side)]
+        return Pieces(tuple(id_ for id_, _ in found), tuple(span for _, span in found))
+
+    def frame(self, *, pair: bool = False) -> Frame:
+        """What stands around a text."""
+        return tuple(self._tokenizer.build_inputs_with_special_tokens([FIRST], [SECOND] if pair else None))
+
+    def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
+        """No segments."""
+        return tuple(0 for _ in self.frame(pair=True))
+
+    def decoded(self, ids: Sequence[int]) -> str:
+        """The text that ids stand for, without special tokens."""
+        named = self._tokenizer.convert_ids_to_tokens(list(ids), skip_special_tokens=True)
+        return self._target.cut.decode_pieces(named).replace(_BLANK, " ").strip()
+
+    def id_to_token(self, id_: int) -> str | None:
+        """An id's entry in the vocabulary."""
+        return self._tokenizer.convert_ids_to_tokens(id_)
+
+    def _parts(self, text: str) -> Iterator[tuple[int, str]]:
+        """The text in parts, each a special token that was typed or what stands between two, and where it begins."""
+        parts: list[str] = self._tokenizer.tokens_trie.split(text)
+        starts = [0, *accumulate(map(len, parts))]
+        for at, part in enumerate(parts):
+            before = self._flag(parts[at - 1]) if at else None
+            after = self._flag(parts[at + 1]) if at + 1 < len(parts) else None
+            left = part.lstrip() if before and before.rstrip else part
+            kept = left.rstrip() if after and after.lstrip else left
+            if kept:
+                yield starts[at] + len(part) - len(left), kept
+
+    def _flag(self, part: str) -> Any:
+        """How a token that was added wants its neighbours; None for any other text."""
+        return self._flags.get(self._added[part]) if part in self._added else None
+
+    def _of_part(self, part: str, start: int, side: PieceSide) -> Iterator[tuple[int, tuple[int, int]]]:
+        if part in self._added or part in self._special:
+            yield self._added.get(part, side.ids.get(part, self._unknown)), (start, start + len(part))
+            return
+        if self._codes and (code := _CODE.match(part)):
+            yield side.ids.get(code[0], self._unknown), (start, start + code.end())
+            part, start = part[code.end() :], start + code.end()
+        for piece, (first, last) in cut_with_spans(side.cut, part):
+            yield side.ids.get(piece, self._unknown), (start + first, start + last)
+
+
+def cut_with_spans(processor: Any, text: str) -> list[tuple[str, tuple[int, int]]]:
+    """Pieces and their characters. sentencepiece counts bytes, and shows a character of several pieces (its bytes, or
+    the letters of a ligature) with the last of them: here each has its first character, as in other tokenizers.
+    """
+    places = [at for at, character in enumerate(text) for _ in character.encode()] + [len(text)]
+    spans: list[tuple[str, tuple[int, int]]] = []
+    for each in processor.encode(text, return_type="proto").pieces:
+        begin, end = places[each.begin], places[each.end]
+        is_part = begin == end and each.piece.strip(_BLANK) != ""
+        spans.append((each.piece, (begin, min(begin + 1, len(text)) if is_part else end)))
+    return spans

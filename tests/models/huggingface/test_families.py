@@ -1,0 +1,28 @@
+"""The catalogue of families, opened as visitors open them, against docs/models.md."""
+
+import pytest
+
+from tests.models.huggingface import table
+from tests.models.huggingface.families import FAMILIES
+
+LINES = table.DOCUMENT.read_text(encoding="utf-8").splitlines()
+SAID = {
+    cells[0]: tuple(cells) for cells in ([cell.strip() for cell in line[1:-1].split("|")] for line in LINES if line)
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_table_says_what_is_so(name, family):
+    """Whether it is shown, with which files, and on which pages; what differs is rounding."""
+    found = table.row(name, family(name))
+    said = SAID[name]
+    assert (*said[:4], *said[5:]) == found.says(), "make docs/models.md anew: python -m tests.models.huggingface.table"
+    if found.difference is not None:
+        assert found.difference < 1e-4
+        assert float(said[4]) < 1e-4
+
+
+def test_the_table_has_no_family_that_is_gone():
+    titles = {"family", "---"}
+    rows = [line.split("|")[1].strip() for line in LINES if line.startswith("|")]
+    assert [name for name in rows if name not in titles] == [name for each in table.SECTIONS.values() for name in each]
