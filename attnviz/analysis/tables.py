@@ -6,18 +6,20 @@ import numpy as np
 import pandas as pd
 
 from attnviz.maps.maps import Maps
+from attnviz.text.entries import columns_of, entry_columns
 
 
 def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
     """One line a cell of one map, row by row; "mean" for layer or head averages over them.
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which puts out no
-    tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key.
+    tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key; piece and
+    id of each of the three (`attnviz.text.entries.entry_columns`), where they are known.
     Raises ValueError for a layer or head that is not there.
     """
     weights, visible = shown.weights(layer, head), shown.visible(layer, head)
     rows, cols = weights.shape
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "row": np.repeat(np.arange(rows), cols),
             "row_in": [row.input or "" for row in shown.rows for _ in range(cols)],
@@ -28,6 +30,12 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
             "masked": ~visible.flatten().numpy(),
         }
     )
+    of_row = entry_columns("row_in", [row.inputs for row in shown.rows]) | entry_columns(
+        "row_out", [row.outputs for row in shown.rows]
+    )
+    of_key = entry_columns("key", [col.keys for col in shown.cols])
+    each = {name: np.repeat(values, cols) for name, values in of_row.items()}
+    return table.assign(**each, **{name: np.tile(values, rows) for name, values in of_key.items()})
 
 
 MOST_LINES = 100_000
@@ -56,5 +64,6 @@ def tensor_table(
         if axis in axes and tensor.shape[axes.index(axis)] == len(sentences[0]):
             items = table["batch"] if "batch" in axes else np.zeros(len(table), dtype=int)
             names = [sentences[item % len(sentences)][place] for item, place in zip(items, table[axis], strict=True)]
-            table[f"{axis} token"] = names
+            table[f"{axis} token"] = list(map(str, names))
+            table = table.assign(**columns_of(axis, names))
     return table.assign(value=tensor.ravel())

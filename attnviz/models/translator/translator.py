@@ -143,7 +143,7 @@ class Translator:
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""
-        return Token("<pad>", self.codec.pad_id, at, at, is_special=True)
+        return self.codec.padding(at)
 
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer sentence stands in the same batch."""

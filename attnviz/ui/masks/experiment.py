@@ -13,7 +13,9 @@ from attnviz.analysis.masks.fills import FilledScores, filled, one_head, weights
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
+from attnviz.maps.selection import labels
 from attnviz.text.display import display_token
+from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -22,6 +24,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.masks.state import MasksState
 from attnviz.ui.request import Request
+from attnviz.widgets.entries import col_entries, row_entries
 
 CROSS_CAUSAL = (
     "A causal mask makes no sense between two sentences: the source is there as a whole before the first target token "
@@ -104,6 +107,15 @@ class MaskExperiment:
         return texts(self.trace.key_tokens(self.view.kind, self.view.item))
 
     @property
+    def entries(self) -> tuple[list, list]:
+        """What the vocabulary has for each row's tokens, going in and coming out, and for each key."""
+        return row_entries(self._labels[0]), col_entries(self._labels[1])
+
+    @property
+    def _labels(self):
+        return labels(self.trace, self.view.kind, item=self.view.item)
+
+    @property
     def sites(self) -> list[Site]:
         """Where the mask is in force in a re-run."""
         layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
@@ -184,7 +196,7 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
 
 def texts(tokens: tuple[Token, ...]) -> list[str]:
     """Tokens as they can be shown."""
-    return [display_token(token) for token in tokens]
+    return token_texts(tokens)
 
 
 # By size, as `session` keeps traces, and beside its room. A run that torch refused is its sentence.

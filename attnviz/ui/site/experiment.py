@@ -11,7 +11,7 @@ from attnviz.analysis.rerun import batch_of_two
 from attnviz.analysis.site.case import site_case
 from attnviz.implementations.case import Case
 from attnviz.models.translator.translator import Translator
-from attnviz.text.display import display_token
+from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
@@ -146,8 +146,8 @@ def _named(kind: str) -> str:
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:
-    """Tokens as they can be shown."""
-    return [display_token(token) for token in tokens]
+    """Tokens as they can be shown; each knows what the vocabulary has for it."""
+    return token_texts(tokens)
 
 
 def _shorter(trace: Trace) -> str:

@@ -1,6 +1,7 @@
 // The pinned row as numbers, so that its softmax can be checked by hand; and every row's sum, for ears and tests.
 
 import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { mayAttend } from "./cells.js";
 import { plain, sumText, sumsOf } from "./panels.js";
 
@@ -11,6 +12,7 @@ export function drawNumbers(app) {
     ...sums.map((sum, row) => element("li", { text: `${app.rowNames[row]}: ${sumText(sum)}` })),
   );
   parts.rowTitle.textContent = app.row === null ? "Pinned row" : `Row ${app.row}: ${app.rowNames[app.row]}`;
+  parts.rowTitle.title = app.row === null ? "" : rowEntryText(payload.header.row_entries[app.row]);
   parts.rowHint.textContent =
     app.row === null ? "Click a row, or its name, to see its softmax in numbers." : howToCheck(app);
   parts.table.hidden = app.row === null;
@@ -23,7 +25,7 @@ function headRow(app) {
     element("th", {
       scope: "col",
       text: name,
-      title: `key ${col}: ${name}`,
+      title: withEntry(`key ${col}: ${name}`, entryText(app.payload.header.col_entries[col])),
       class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key",
     }),
   );

@@ -1,5 +1,7 @@
 // Pointing at a cell names row, key and weight; a click on a row goes to its step.
 
+import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
 import { placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
@@ -33,8 +35,17 @@ export function refreshTip(app) {
   const { tip, mapBox } = app.parts;
   tip.hidden = !found;
   if (!found) return;
-  tip.textContent = tipText(app, found.box.kind, found.row, found.col);
+  const { kind } = found.box;
+  const entries = [rowEntry(app, kind, found.row), found.col < 0 ? "" : entryText(kind.col_entries[found.col])];
+  const said = entries.filter(Boolean).map((text) => element("div", { class: "tip-entry", text }));
+  tip.replaceChildren(element("div", { text: tipText(app, kind, found.row, found.col) }), ...said);
   placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
+}
+
+// Of a row that is computed: what goes in and, in a decoder, what its step chose.
+function rowEntry(app, kind, row) {
+  if (!kind.follows) return entryText(kind.row_entries[row]);
+  return kind.grows && row > app.view.step ? "" : rowEntryText(app.payload.header.steps[row]?.entries);
 }
 
 function tipText(app, kind, row, col) {
