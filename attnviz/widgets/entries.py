@@ -1,4 +1,4 @@
-"""What the vocabulary has for the tokens of a map's labels, as every widget is told it (`shared/js/tokens/entries.js`)."""
+"""What the vocabulary has for the tokens of a map's labels, as widgets are told it (`shared/js/tokens/entries.js`)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -64,6 +64,7 @@ def load(
         made = _faithful(network, text, head)
     made.network.to(device, dtype)
     made.name, made.model_id = str(model) if not Path(model).is_dir() else folder.name, files_folder.weights_id(weights)
+    made.folder = folder
     tell(1.0, "Ready")
     return made
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
@@ -25,7 +26,9 @@ from attnviz.transformer.probe import Kind, Probe
 
 
 class Described:
-    """A network's own numbers, under the names that every model has for them."""
+    """A network's own numbers, under the names that every model has for them; `folder` is where it was read from."""
+
+    folder: Path | None = None
 
     def __init__(self, network: Network) -> None:
         self.network = network
