@@ -10,14 +10,7 @@ from tests.models.huggingface import checkpoints
 from tests.pages.on_screen import bar, notes
 
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
-SAYS_WHY_NOT = {
-    ("decoding", "bert"): "writes no text",
-    **{
-        (page, name): "built-in translator"
-        for page in ("anatomy", "implementations")
-        for name in ("bert", "gpt2", "bart")
-    },
-}
+SAYS_WHY_NOT = {("decoding", "bert"): "writes no text"}
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])

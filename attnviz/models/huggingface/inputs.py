@@ -102,10 +102,10 @@ class InputBuilder:
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
-            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules)
+            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules, self.text.max_tokens)
         stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
         begun = torch.tensor([self.begun().ids] * len(sentences), device=self.network.device)
-        return Writer(stepper, begun, self.rules)
+        return Writer(stepper, begun, self.rules, self.text.max_tokens)
 
     def begun(self) -> EncodedText:
         """What a target begins with, whatever the model would choose."""

@@ -25,7 +25,7 @@ export function watchPointer(app) {
   };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
-    if (found?.box.kind.follows) goTo(app, found.row);
+    if (found?.box.kind.follows && found.row >= 0) goTo(app, found.row);
   };
 }
 
@@ -36,9 +36,11 @@ export function refreshTip(app) {
   tip.hidden = !found;
   if (!found) return;
   const { kind } = found.box;
-  const entries = [rowEntry(app, kind, found.row), found.col < 0 ? "" : entryText(kind.col_entries[found.col])];
+  const { row, col } = found;
+  const entries = [row < 0 ? "" : rowEntry(app, kind, row), col < 0 ? "" : entryText(kind.col_entries[col])];
   const said = entries.filter(Boolean).map((text) => element("div", { class: "tip-entry", text }));
-  tip.replaceChildren(element("div", { text: tipText(app, kind, found.row, found.col) }), ...said);
+  const text = row < 0 ? `${isolated(kind.cols[col])} (${col})` : tipText(app, kind, row, col);
+  tip.replaceChildren(element("div", { text }), ...said);
   placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
 }
 
