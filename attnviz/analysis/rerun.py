@@ -4,7 +4,6 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -19,15 +18,6 @@ from attnviz.transformer.probe import Probe
 
 MOST_UNCACHED = 128  # tokens, where each of them costs a pass over all before it
 _SLOW = "with this mask earlier positions may see later ones, so that each token takes a pass over all before it"
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """An intervention that can follow a decoding: itself where `first_row` is the position of the first query."""
-
-    def at(self, first_row: int) -> Probe:
-        """The probe of one step."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -106,7 +96,7 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
     return model.rerun(trace, probe)
 
 
-def write_again(model: Model, trace: Trace, probe: Placed | None, *, cached: bool = True) -> list[Written]:
+def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> list[Written]:
     """What the model writes, greedily, for each sentence of `trace` while `probe` is in force.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
@@ -116,7 +106,7 @@ def write_again(model: Model, trace: Trace, probe: Placed | None, *, cached: boo
     return [Written(*model.spelled(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
 
 
-def writing(model: Model, trace: Trace, probe: Placed | None, *, cached: bool = True) -> Writing:
+def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
     """The same, to be written piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, _steps(model, trace, probe, cached=cached))
 
@@ -135,7 +125,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 
 @torch.inference_mode()
-def _steps(model: Model, trace: Trace, probe: Placed | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
+def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
     """All rows after each token that is written."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)

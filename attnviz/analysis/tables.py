@@ -63,7 +63,8 @@ def tensor_table(
     for axis, sentences in (tokens or {}).items():
         if axis in axes and tensor.shape[axes.index(axis)] == len(sentences[0]):
             items = table["batch"] if "batch" in axes else np.zeros(len(table), dtype=int)
-            names = [sentences[item % len(sentences)][place] for item, place in zip(items, table[axis], strict=True)]
+            at = zip(items.astype(int), table[axis].astype(int), strict=True)
+            names = [sentences[int(item) % len(sentences)][int(place)] for item, place in at]
             table[f"{axis} token"] = list(map(str, names))
             table = table.assign(**columns_of(axis, names))
     return table.assign(value=tensor.ravel())

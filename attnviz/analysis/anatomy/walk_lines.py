@@ -93,7 +93,7 @@ class Walk:
         if torch.equal(self.mask, lower.expand_as(self.mask)):
             return f"mask = {causal}"
         if torch.equal(self.mask, lower & seen):
-            return f"mask = {causal} & {padding}"
+            return f"mask = causal & {padding}"
         return "mask = mask_of_the_model  # (batch, q_len, k_len)"
 
     def no_mask(self) -> str:

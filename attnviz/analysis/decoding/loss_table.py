@@ -85,8 +85,8 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
             "likeliest_probability": highest.tolist(),
         }
     )
-    for name, tokens in (("input", tgt[:-1]), ("label", tgt[1:])):
-        rows = rows.assign(**entry_columns(name, [[token] for token in tokens]))
+    rows = rows.assign(**entry_columns("input", [[token] for token in tgt[:-1]]))
+    rows = rows.assign(**entry_columns("label", [[token] for token in tgt[1:]]))
     n_tokens = int(counted.sum()) + 1
     return LossTable(rows, float(losses[counted].mean()), n_tokens, smoothing, tgt[n_tokens - 1].is_special)
 

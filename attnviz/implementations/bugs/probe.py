@@ -20,8 +20,8 @@ class BuggySites(Probe):
     steps: AttentionSteps
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
-    def at(self, first_row: int) -> "BuggySites":
-        """The same for one step of a decoding, which runs its whole prefix again."""
+    def at(self, start: int) -> "BuggySites":
+        """The same for one step of a decoding, which must run its whole prefix again."""
         return replace(self, _calls={})
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:

@@ -69,7 +69,7 @@ def _window(config: Any) -> dict[str, str]:
     layers = [at for at, kind in enumerate(types) if "sliding" in str(kind)] if types else None
     if layers == []:
         return {}
-    where = "every layer" if layers is None or len(layers) == len(types) else f"layers {_listed(layers)}"
+    where = "every layer" if not types or layers is None or len(layers) == len(types) else f"layers {_listed(layers)}"
     return {"sliding window": f"{window:,} (sliding_window of its config), in {where}"}
 
 

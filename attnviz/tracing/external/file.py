@@ -21,6 +21,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -121,8 +122,12 @@ def _npz(content: bytes) -> dict[str, Any]:
     arrays = archive.arrays(key for key in archive.keys if key in known or MASK.fullmatch(key))
     found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
     found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
-    found |= {key: array.tolist() for key, array in arrays.items() if key in IDS and array.dtype.kind == "i"}
+    found |= {key: array.tolist() for key, array in arrays.items() if key in IDS and _are_ids(array)}
     return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
+
+
+def _are_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind == "i" and array.ndim == 1 and len(array) <= MAX_TOKENS
 
 
 def _safetensors(content: bytes) -> dict[str, Any]:

@@ -49,6 +49,7 @@ export function paint(app, began) {
   const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, devicePixelRatio]);
   if (app.paintedKey !== key) {
     app.paintedKey = key;
+    parts.cellTip.hidden = true; // another picture is under a pointer that rests
     const context = sharpContext(parts.canvas, [app.layout.width, app.layout.height]);
     paintMiniatures(app, canvasPen(context, app.theme), context);
   }

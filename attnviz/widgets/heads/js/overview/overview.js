@@ -19,6 +19,7 @@ export function paintOverview(app) {
   );
   if (app.overviewKey !== key) {
     app.overviewKey = key;
+    app.parts.cellTip.hidden = true; // another picture is under a pointer that rests
     app.layout = overviewLayout(app, kind, size);
     buildGrid(app, kind);
     for (const cell of app.cells.values()) drawThumb(app, kind, cell);
