@@ -53,7 +53,8 @@ def _narrow(mask: Tensor) -> Tensor | None:
     """A mask `(batch, q_len, k_len)` without axes that say nothing: rows that are all the same, a mask that is open."""
     if bool(mask.all()):
         return None
-    return mask[:, :1] if bool((mask == mask[:, :1]).all()) else mask
+    same = bool((mask == mask[:, :1]).all())
+    return (mask[:, :1] if same else mask).clone(memory_format=torch.contiguous_format)
 
 
 def _is_normalised(trace: Trace, kind: Kind, layer: int) -> bool:

@@ -14,7 +14,6 @@ from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
 from attnviz.maps.selection import labels
-from attnviz.text.display import display_token
 from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
@@ -97,9 +96,7 @@ class MaskExperiment:
         """What goes in at each row, and what comes out, safe to show."""
         ins = self.trace.query_tokens(self.view.kind, self.view.item)
         outs = self.trace.output_tokens(self.view.kind, self.view.item)
-        return [
-            (display_token(token), None if outs is None else display_token(outs[row])) for row, token in enumerate(ins)
-        ]
+        return list(zip(texts(ins), [None] * len(ins) if outs is None else texts(outs), strict=True))
 
     @property
     def cols(self) -> list[str]:

@@ -78,6 +78,10 @@ export const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) =>
 export const rowTexts = (app, kind) =>
   kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows;
 
+// What the vocabulary has for a row: of a step, for what goes in and for what it chose.
+export const rowEntries = (app, kind, row) =>
+  kind.follows ? app.payload.header.steps[row]?.entries : [kind.row_entries[row], []];
+
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;
   for (const text of texts) widest = Math.max(widest, pen.widthOf(text, TEXT, 600) + 10);

@@ -5,7 +5,7 @@ import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
 import { placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
-import { absence, cellAt, rowTexts } from "./layout.js";
+import { absence, cellAt, rowEntries, rowTexts } from "./layout.js";
 import { mapOf } from "./payload.js";
 
 export function watchPointer(app) {
@@ -44,11 +44,9 @@ export function refreshTip(app) {
   placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
 }
 
-// Of a row that is computed: what goes in and, in a decoder, what its step chose.
-function rowEntry(app, kind, row) {
-  if (!kind.follows) return entryText(kind.row_entries[row]);
-  return kind.grows && row > app.view.step ? "" : rowEntryText(app.payload.header.steps[row]?.entries);
-}
+// Of a row that is computed.
+const rowEntry = (app, kind, row) =>
+  kind.grows && row > app.view.step ? "" : rowEntryText(rowEntries(app, kind, row));
 
 function tipText(app, kind, row, col) {
   const label = isolated(rowTexts(app, kind)[row]);
