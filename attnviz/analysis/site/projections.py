@@ -35,7 +35,7 @@ Projections = Mapping[Site, SiteWeights | NotPlain]
 @torch.inference_mode()
 def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projections:
     """The four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
-    watch = _Watch(frozenset(sites))
+    watch = _LinearWatch(frozenset(sites))
     with watch:
         model.rerun(trace, watch.probe)
     return dict(watch.probe.found)
@@ -63,7 +63,7 @@ class _LinearMap:
     made: Tensor
 
 
-class _Watch(TorchFunctionMode):
+class _LinearWatch(TorchFunctionMode):
     """Hears the linear maps that this thread computes, and no other visitor's."""
 
     def __init__(self, sites: frozenset[Site]) -> None:

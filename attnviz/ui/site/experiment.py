@@ -35,6 +35,12 @@ ELSEWHERE = (
 )
 
 
+SHARED = (
+    "The {heads} heads of this site share keys and values in {groups} groups; here each head has a copy of its group's "
+    "rows of W_k and W_v, as the attention itself is computed."
+)
+
+
 @dataclass(frozen=True)
 class SiteState:
     """The part of a link that chooses a site, a head and the second sentence of the batch."""
@@ -136,7 +142,9 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
     key = (trace.model_id, *request.to_params().values(), view.second)
     second, batch = _pair(key, traces.model(request.entry.name), view.second, _trace=trace)
     made = SiteExperiment(request, trace, second, batch, view)
-    assert made.case is not None  # what cannot be taken apart says so before anything is drawn
+    weights = made.case.weights  # what cannot be taken apart says so before anything is drawn
+    if weights.n_groups < weights.n_heads:
+        layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
     captions.about(trace, request.entry, site=f"{made.name} H{view.head}")
     return made
 

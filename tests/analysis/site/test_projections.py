@@ -48,6 +48,7 @@ def test_the_translators_are_found_as_it_keeps_them() -> None:
             observed_case(weights, trace, site.kind, site.layer),
         )
         assert case.norm_first == watched.norm_first
+        assert weights.n_groups == weights.n_heads
         assert torch.equal(case.input_, watched.input_)
 
 
@@ -134,3 +135,4 @@ def test_heads_that_share_keys_have_the_same_rows_once_for_each(model, monkeypat
         assert torch.equal(weight, kept.unflatten(0, (2, -1)).repeat_interleave(3, dim=0).flatten(0, 1))
     assert torch.equal(found.W_o, own.o_proj.weight)
     assert observed_case(found, trace, "decoder_self", 1).weights.n_heads == 6
+    assert found.n_groups == 2
