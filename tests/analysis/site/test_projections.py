@@ -9,6 +9,7 @@ import torch
 from transformers.models.llama import modeling_llama
 
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
+from attnviz.analysis.rerun import write_again
 from attnviz.analysis.site.case import observed_case, site_case, site_module
 from attnviz.analysis.site.projections import NotPlain, fits, projections
 from attnviz.implementations.annotated import AnnotatedAttention
@@ -136,3 +137,20 @@ def test_heads_that_share_keys_have_the_same_rows_once_for_each(model, monkeypat
     assert torch.equal(found.W_o, own.o_proj.weight)
     assert observed_case(found, trace, "decoder_self", 1).weights.n_heads == 6
     assert found.n_groups == 2
+
+
+def test_heads_that_are_changed_before_they_are_joined_are_joined_by_no_linear_map(model) -> None:
+    bert = model("bert")
+    dense = bert.network.model.bert.encoder.layer[1].attention.output.dense
+    changed = dense.register_forward_pre_hook(lambda module, given: (2 * given[0],))
+    found = projections(bert, bert.trace(TEXT), [Site("encoder_self", layer) for layer in (0, 1)])
+    changed.remove()
+    assert isinstance(found[Site("encoder_self", 0)], SiteWeights)
+    assert found[Site("encoder_self", 1)] == NotPlain("no linear map joins its heads")
+
+
+def test_a_checkpoint_writes_no_further_than_it_has_positions(model) -> None:
+    bart = model("bart")
+    (written,) = write_again(bart, bart.trace("The cat sat on the mat, and it slept on and on."), None, cached=False)
+    assert len(written.tokens) == checkpoints.POSITIONS
+    assert written.note == f"cut after {checkpoints.POSITIONS} tokens without reaching an end"

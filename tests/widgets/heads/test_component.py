@@ -27,7 +27,7 @@ def test_hover_says_the_float32_weight(visit):
     page = visit()
     point_at(page, 2, 5)
     weight = float(heads_app.maps()["cross"].attn[1, 0, 2, 5])
-    said = float(page.locator(".tip-value").inner_text())
+    said = float(page.locator(".map-box .tip-value").inner_text())
     assert said == pytest.approx(weight, rel=6e-5)
     held = page.locator(".avz").evaluate("(root) => root.attnviz.tiles[0].map.data[2 * 8 + 5]")
     assert held == weight

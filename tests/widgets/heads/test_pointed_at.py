@@ -15,7 +15,7 @@ CLICK_WITHOUT_POINTER = "(button) => button.click()"
 
 
 def tip_weight(page) -> float:
-    return float(page.locator(".tip-value").inner_text())
+    return float(page.locator(".map-box .tip-value").inner_text())
 
 
 def test_the_tooltip_follows_the_map_that_the_keys_bring(visit):
