@@ -28,6 +28,7 @@ from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
 SHORT, MAX_SECOND = 6, 200
+_WATCHED = "The quick brown fox jumps over the lazy dog."
 
 ELSEWHERE = (
     "its queries, keys and values are on Heads and Masks, and models made of W_q, W_k, W_v and W_o at each site (BERT, "
@@ -105,7 +106,7 @@ class SiteExperiment:
         """The projections of sites. Raises ValueError with one sentence where any is not made of four."""
         if isinstance(self.model, Translator):
             return {site: SiteWeights.of(site_module(self.model, site)) for site in sites}
-        found = _observed((self.trace.model_id, *map(str, sites)), self.model, self.trace, tuple(sites))
+        found = _observed((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
         for site, one in found.items():
             if isinstance(one, NotPlain):
                 name = f"{_named(site.kind)} of layer {site.layer}"
@@ -191,5 +192,7 @@ def _pair(key: tuple[str, ...], _model: Model, second: str, *, _trace: Trace) ->
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _observed(key: tuple[str, ...], _model: Model, _trace: Trace, _sites: tuple[Site, ...]) -> Projections:
-    return projections(_model, _trace, _sites)
+def _observed(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
+    """On a text of our own, as what is found is kept for all: a single token, say, is turned by no position."""
+    watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
+    return projections(_model, watched, _sites)
