@@ -38,9 +38,11 @@ def told(folder: Path, name: str, **changed) -> dict[str, dict[str, str]]:
 
 
 def test_a_decoder_with_groups_and_a_window(tmp_path: Path) -> None:
-    (tmp_path / "m").mkdir()
-    (tmp_path / "m" / "README.md").write_text(CARD, encoding="utf-8")
-    facts = told(tmp_path / "m", "mistral")
+    folder = tmp_path / "models--some--body" / "snapshots" / "0123456789abcdef"  # as the hub's cache has it
+    folder.mkdir(parents=True)
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    facts = told(folder, "mistral")
+    assert facts["Model"]["from"] == "huggingface.co/some/body, revision 0123456789ab"
     attention = facts["Attention"]
     assert attention["decoder self-attention"] == "3 layers × 6 heads, d_k 14, 2 groups of keys, 3 heads each"
     assert (attention["positions"], attention["room for"]) == ("rotary", "61 tokens")
