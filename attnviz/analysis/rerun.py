@@ -11,7 +11,6 @@ from torch import Tensor
 from attnviz.models.protocol import Model, Writer
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
-from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import likeliest
@@ -97,7 +96,7 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
     return model.rerun(trace, probe)
 
 
-def write_again(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool = True) -> list[Written]:
+def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> list[Written]:
     """What the model writes, greedily, for each sentence of `trace` while `probe` is in force.
 
     Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
@@ -107,7 +106,7 @@ def write_again(model: Model, trace: Trace, probe: MaskOverride | None, *, cache
     return [Written(*model.spelled(ids), note) for ids, note in zip(rows.ids, rows.notes, strict=True)]
 
 
-def writing(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool = True) -> Writing:
+def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
     """The same, to be written piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, _steps(model, trace, probe, cached=cached))
 
@@ -126,7 +125,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 
 @torch.inference_mode()
-def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
+def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
     """All rows after each token that is written."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
@@ -134,6 +133,7 @@ def _steps(model: Model, trace: Trace, probe: MaskOverride | None, *, cached: bo
     if not cached and limit > MOST_UNCACHED:
         limit, cut = MOST_UNCACHED, f"{cut}: {_SLOW}"
     writer = model.writer(trace, probe, cached=cached, limit=limit)
+    limit = int(min(limit, writer.room))
     fed, at = writer.begun, 0
     rows = _IdsSoFar([[] for _ in fed], [cut.format(limit)] * len(fed))
     going = set(range(len(fed)))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz.maps.maps import Maps
+from attnviz.text.entries import columns_of, entry_columns
 
 
 def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
@@ -13,13 +14,14 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
 
     Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which outputs no
     tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key; where heads
-    have a sink, `row_to_sink`, what the whole row gives to it.
+    have a sink, `row_to_sink`, what the whole row gives to it; piece and id of each of the three
+    (`attnviz.text.entries.entry_columns`), where they are known.
     Raises ValueError for a layer or head that is not there.
     """
     weights, visible = shown.weights(layer, head), shown.visible(layer, head)
     rows, cols = weights.shape
     sunk = {"row_to_sink": np.repeat((1 - weights.sum(dim=-1)).numpy(), cols)} if shown.to_sink else {}
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "row": np.repeat(np.arange(rows), cols),
             "row_in": [row.input or "" for row in shown.rows for _ in range(cols)],
@@ -31,6 +33,12 @@ def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFram
             **sunk,
         }
     )
+    of_row = entry_columns("row_in", [row.inputs for row in shown.rows]) | entry_columns(
+        "row_out", [row.outputs for row in shown.rows]
+    )
+    of_key = entry_columns("key", [col.keys for col in shown.cols])
+    each = {name: np.repeat(values, cols) for name, values in of_row.items()}
+    return table.assign(**each, **{name: np.tile(values, rows) for name, values in of_key.items()})
 
 
 MOST_LINES = 100_000
@@ -58,6 +66,8 @@ def tensor_table(
     for axis, sentences in (tokens or {}).items():
         if axis in axes and tensor.shape[axes.index(axis)] == len(sentences[0]):
             items = table["batch"] if "batch" in axes else np.zeros(len(table), dtype=int)
-            names = [sentences[item % len(sentences)][place] for item, place in zip(items, table[axis], strict=True)]
-            table[f"{axis} token"] = names
+            at = zip(items.astype(int), table[axis].astype(int), strict=True)
+            names = [sentences[int(item) % len(sentences)][int(place)] for item, place in at]
+            table[f"{axis} token"] = list(map(str, names))
+            table = table.assign(**columns_of(axis, names))
     return table.assign(value=tensor.ravel())

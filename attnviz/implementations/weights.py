@@ -64,6 +64,14 @@ class SiteWeights:
         return self.W_v.shape[0] // self.n_heads
 
     @property
+    def n_groups(self) -> int:
+        """Groups of heads with the same keys and values: as many as heads, where each has its own."""
+        parts = [part.unflatten(0, (self.n_heads, -1)) for part in (self.W_k, self.b_k, self.W_v, self.b_v)]
+        return 1 + sum(
+            not all(torch.equal(part[head], part[head - 1]) for part in parts) for head in range(1, self.n_heads)
+        )
+
+    @property
     def pairs(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
         return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)

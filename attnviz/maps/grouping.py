@@ -1,14 +1,14 @@
 """Labels of a map's rows and columns, and which of its tokens each of them stands for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.maps.options import MapOptions
-from attnviz.text.display import display, display_token
+from attnviz.text.display import display, display_token, unknown_mark
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
 
@@ -19,12 +19,15 @@ Groups = tuple[tuple[int, ...], ...]
 class RowLabel:
     """A row's tokens, as display strings: what goes in, and for decoder kinds what comes out.
 
-    `tokens` are the positions of the query tokens that the row was merged from.
+    `tokens` are the positions of the query tokens that the row was merged from; `inputs` and `outputs` the tokens that
+    the two strings stand for.
     """
 
     input: str | None
     output: str | None
     tokens: tuple[int, ...]
+    inputs: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    outputs: tuple[Token, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -34,10 +37,11 @@ class RowLabel:
 
 @dataclass(frozen=True)
 class ColLabel:
-    """A column's token or word, as a display string, and the positions of its key tokens."""
+    """A column's token or word, as a display string, the positions of its key tokens, and these tokens."""
 
     text: str
     tokens: tuple[int, ...]
+    keys: tuple[Token, ...] = field(default=(), compare=False, repr=False)
 
 
 def groups(tokens: Sequence[Token], options: MapOptions) -> Groups:
@@ -56,21 +60,30 @@ def row_labels(
 ) -> tuple[RowLabel, ...]:
     """What goes in and what comes out of each row; `outputs` is None where rows output nothing."""
     if outputs is None:
-        return tuple(RowLabel(_text(queries, group), None, group) for group in groups)
+        return tuple(RowLabel(_text(queries, group), None, group, _at(queries, group)) for group in groups)
     inputs = word_groups(queries) if words else tuple((at,) for at in range(len(queries)))
     word_of = {at: group for group in inputs for at in group}
     # A merged row begins where the word before it ends: its input is that whole word.
-    return tuple(RowLabel(_text(queries, word_of[group[0]]), _text(outputs, group), group) for group in groups)
+    words_in = [word_of[group[0]] for group in groups]
+    return tuple(
+        RowLabel(_text(queries, word), _text(outputs, group), group, _at(queries, word), _at(outputs, group))
+        for word, group in zip(words_in, groups, strict=True)
+    )
 
 
 def col_labels(groups: Groups, keys: Sequence[Token]) -> tuple[ColLabel, ...]:
     """The token or word that each column is."""
-    return tuple(ColLabel(_text(keys, group), group) for group in groups)
+    return tuple(ColLabel(_text(keys, group), group, _at(keys, group)) for group in groups)
+
+
+def _at(tokens: Sequence[Token], group: tuple[int, ...]) -> tuple[Token, ...]:
+    return tuple(tokens[at] for at in group)
 
 
 def _text(tokens: Sequence[Token], group: tuple[int, ...]) -> str:
     text = "".join(tokens[at].text for at in group)
-    return display(text) if text else display_token(tokens[group[0]])
+    mark = next((unknown_mark(tokens[at]) for at in group if tokens[at].is_unknown), "")
+    return mark + display(text) if text else display_token(tokens[group[0]])
 
 
 def merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[Tensor, Tensor]:

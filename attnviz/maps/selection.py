@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from attnviz.maps.grouping import (
+    ColLabel,
     Groups,
+    RowLabel,
     col_labels,
     groups,
     keyless,
@@ -37,15 +39,12 @@ def select(
     """
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
-    queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
-    outputs = trace.output_tokens(kind, item=item)
-    row_groups, col_groups = query_groups(trace, kind, options, item=item), groups(keys, options)
-    if options.quadrant is not None:
-        col_groups = of_segment(col_groups, keys, options.quadrant[1])
+    rows, cols = labels(trace, kind, options, item=item)
+    row_groups, col_groups = tuple(row.tokens for row in rows), tuple(col.tokens for col in cols)
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merged(attn, full, (row_groups, col_groups))
-    any_hidden = sum(map(len, col_groups)) < len(keys) or options.specials == "renormalise"
+    any_hidden = sum(map(len, col_groups)) < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
     if options.specials == "renormalise":
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
@@ -53,14 +52,27 @@ def select(
         kind=kind,
         attn=attn,
         mask=mask,
-        rows=row_labels(row_groups, queries, outputs, words=options.words),
-        cols=col_labels(col_groups, keys),
+        rows=rows,
+        cols=cols,
         keyless=keyless(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
         left_out="; ".join(
             filter(None, (_left_out(options, any_hidden, trace.has_sinks(kind)), trace.attending(kind)))
         ),
         to_sink=trace.has_sinks(kind) and not any_hidden,
     )
+
+
+def labels(
+    trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0
+) -> tuple[tuple[RowLabel, ...], tuple[ColLabel, ...]]:
+    """What stands along the rows and the columns of `select`'s maps, which are not computed here."""
+    queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
+    col_groups = groups(keys, options)
+    if options.quadrant is not None:
+        col_groups = of_segment(col_groups, keys, options.quadrant[1])
+    row_groups = query_groups(trace, kind, options, item=item)
+    outputs = trace.output_tokens(kind, item=item)
+    return row_labels(row_groups, queries, outputs, words=options.words), col_labels(col_groups, keys)
 
 
 def query_groups(trace: TraceLike, kind: Kind, options: MapOptions, *, item: int = 0) -> Groups:

@@ -65,11 +65,19 @@ class StopRules(Protocol):
 
 @dataclass(frozen=True)
 class Writer:
-    """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose."""
+    """A text about to be written: `begun` `(batch, length)` is fed first, whatever the model would choose; `positions`
+    are those that there are in all, None where they have no end.
+    """
 
     stepper: Stepping
     begun: Tensor
     vocabulary: StopRules
+    positions: int | None = None
+
+    @property
+    def room(self) -> float:
+        """Tokens that can be written; the last one is not fed."""
+        return float("inf") if self.positions is None else max(1, self.positions - self.begun.shape[1] + 1)
 
 
 @runtime_checkable

@@ -1,7 +1,8 @@
 """Any text as a string that can be looked at: nothing invisible, nothing that moves or covers what is beside it.
 
-Faithful: no character is dropped. What cannot be seen is named by its code point, `U+200B`. The result is plain
-text and is *not* escaped for markup: the caller that writes HTML, Plotly or Markdown escapes it there.
+Faithful: no character is dropped. What cannot be seen is named by its code point, `U+200B`, and the end of a line is
+`↵`. The result is plain text and is *not* escaped for markup: the caller that writes HTML, Plotly or Markdown escapes
+it there.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from attnviz.text.tokens import Token
 
 SPACE = "\u2423"  # ␣
 PART = "\u22ef"  # ⋯
+LINE_END = "\u21b5"  # ↵
 MAX_MARKS = 4  # on one letter; written languages use up to three, a storm of them covers the lines above and below
 _JOINER, _STYLES = "\u200d", frozenset("\ufe0e\ufe0f")
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -38,14 +40,21 @@ def display(text: str) -> str:
 
 
 def display_token(token: Token) -> str:
-    """A token as `display` shows its text; `⋯` where it is bytes of a character that a token beside it shows."""
+    """A token as `display` shows its text, after the vocabulary's word for unknown text where the model reads only
+    that; `⋯` where it is bytes of a character that a token beside it shows.
+    """
     is_part = not (token.text or token.starts_word or token.is_special)
-    return PART if is_part else display(token.text)
+    return PART if is_part else f"{unknown_mark(token)}{display(token.text)}"
+
+
+def unknown_mark(token: Token) -> str:
+    """What stands before text that the model cannot tell from other such text: `[UNK] `, as its vocabulary says."""
+    return f"{display(token.piece or '[UNK]')} " if token.is_unknown else ""
 
 
 def _run(characters: list[str], unseen: bool) -> str:
     if unseen:
-        return " ".join(f"U+{ord(character):04X}" for character in characters)
+        return " ".join(LINE_END if c == "\n" else f"U+{ord(c):04X}" for c in characters)
     return "".join(characters) if any(c != " " for c in characters) else SPACE * len(characters)
 
 

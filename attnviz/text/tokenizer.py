@@ -144,7 +144,7 @@ class TranslatorTokenizer:
             piece = piece.lstrip() if end == 0 else piece[1:] if starts_word and self._elided(tokens) else piece
             end += len(piece)
             shown = piece if keep_spaces else piece.lstrip()
-            tokens.append(Token(shown, id_, end - len(shown), end, starts_word=starts_word))
+            tokens.append(self._token(shown, id_, (end - len(shown), end), starts_word=starts_word))
         return tuple(tokens)
 
     def _elided(self, tokens: list[Token]) -> bool:
@@ -163,7 +163,7 @@ class TranslatorTokenizer:
             if piece == WORD_START and text[start:end] != WORD_START:
                 end = start  # the bare start of a word stands for no character, not for the word's first
             starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
-            tokens.append(Token(text[start:end], id_, start, end, starts_word=starts_word))
+            tokens.append(self._token(text[start:end], id_, (start, end), starts_word=starts_word))
         return tuple(tokens)
 
     def _encoded(self, tokenizer: Tokenizer, first: tuple[Token, ...], typed: str) -> Encoded:
@@ -184,8 +184,15 @@ class TranslatorTokenizer:
         encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [(*first, *encoding.ids[:room], self.eos_id) for encoding in encodings]
 
+    def padding(self, at: int) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return self._special(self.pad_id, at)
+
     def _special(self, id_: int, at: int) -> Token:
-        return Token(self._pieces[id_], id_, at, at, is_special=True)
+        return Token(self._pieces[id_], id_, at, at, is_special=True, piece=self._pieces[id_])
+
+    def _token(self, text: str, id_: int, span: tuple[int, int], *, starts_word: bool) -> Token:
+        return Token(text, id_, *span, starts_word=starts_word, piece=self._pieces[id_], is_unknown=id_ == self.unk_id)
 
 
 def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `format_version` | 1 | `()` |
 | `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
 | `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
+| `pieces.<side>`, `ids.<side>` | what the vocabulary has for them; "" and -1: nobody said | `(length,)` str, int64 |
 | `attn.<kind>`, `scores.<kind>` | weights; scores before the mask | `(batch, layers, heads, q_len, k_len)` float32 |
 | `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
@@ -18,7 +19,6 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 """
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
           "memory": "memory", "sinks": "sinks"}  # fmt: skip
 _FORMERLY = {"part": "segment"}
+_COMPUTED = ("attn.", "scores.", "tokens.", "pieces.", "ids.")  # of the rest, and of meta
 
 
 def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> None:
@@ -59,14 +60,12 @@ def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> 
 def _bare_arrays(trace: BareWeights) -> dict[str, Any]:
     arrays: dict[str, Any] = {f"attn.{kind}": attn.numpy() for kind, attn in trace.weights.items()}
     arrays |= {f"mask.{kind}": mask.numpy() for kind, mask in trace.masks.items()}
-    sides = {side: tokens for side in ("src", "tgt") if (tokens := trace.tokens(side))}
-    return arrays | {f"tokens.{side}": _token_texts(tokens) for side, tokens in sides.items()}
+    return arrays | _told(trace)
 
 
 def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays: dict[str, Any] = {"format_version": np.array(FORMAT_VERSION), "meta": _meta(trace)}
-    for side in ("src", "tgt"):
-        arrays[f"tokens.{side}"] = _token_texts(trace.tokens(side))
+    arrays |= _told(trace)
     for site, call in trace.calls.items():
         name = f"{site.kind}.{site.layer}"
         arrays[f"scale.{name}"] = np.array(call.scale)
@@ -82,8 +81,16 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     return arrays
 
 
-def _token_texts(tokens: Iterable[Token]) -> np.ndarray:
-    return np.array([token.text for token in tokens], dtype=np.str_)
+def _told(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
+    """The tokens of item 0: texts, and what the vocabulary has for them where any of a sentence's tokens says so."""
+    found: dict[str, np.ndarray] = {}
+    for side, tokens in ((side, trace.tokens(side)) for side in ("src", "tgt")):
+        if tokens or not trace.is_bare:
+            found[f"tokens.{side}"] = np.array([token.text for token in tokens], dtype=np.str_)
+        if any(token.piece or token.id >= 0 for token in tokens):
+            found[f"pieces.{side}"] = np.array([token.piece for token in tokens], dtype=np.str_)
+            found[f"ids.{side}"] = np.array([token.id for token in tokens], dtype=np.int64)
+    return found
 
 
 def load_trace(path: str | Path) -> Trace | BareWeights:
@@ -94,7 +101,7 @@ def load_trace(path: str | Path) -> Trace | BareWeights:
             file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
             if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
                 return _bare(file.arrays(file.keys))
-            return _trace(file.arrays(key for key in file.keys if not key.startswith(("attn.", "scores.", "tokens."))))
+            return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE) as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 

@@ -66,6 +66,10 @@ class Probe:
         """After a whole layer: `(batch, length, d_model)`, returned or changed. Layer -1 is the embedding."""
         return output
 
+    def at(self, start: int) -> "Probe":
+        """The probe of a pass whose first query is at position `start`, as a step of a decoding does."""
+        return self
+
 
 def of_item(call: AttentionCall, item: int, head: int | None) -> AttentionCall:
     """The call of one item of the batch, and of one head where one is given; both axes stay, with size 1."""

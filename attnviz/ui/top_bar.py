@@ -11,7 +11,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
 from attnviz.text.display import language_name
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
-from attnviz.ui import model_picker
+from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.address.fields import read, whole
 from attnviz.ui.cache import traces
@@ -58,8 +58,9 @@ def top_bar() -> Request:
     """Model, then what it asks for; Enter runs."""
     bar = st.container(key="top-bar")
     picker, middle, run, menu, link = bar.columns([17, 85, 8, 12, 12], vertical_alignment="bottom", gap="small")
-    with picker:
+    with picker, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="model-row"):
         entry = model_picker.picker()
+        asks_about = model_facts.button()
     with middle:
         request = _inputs(entry)
     run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
@@ -69,6 +70,8 @@ def top_bar() -> Request:
     with link:
         st.session_state["running-slot"] = st.container(key="running").empty()
         st.session_state["copy-link-slot"] = st.container()
+    if asks_about:
+        model_facts.show(entry)
     return request
 
 

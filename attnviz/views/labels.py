@@ -3,6 +3,8 @@
 import html
 from dataclasses import dataclass
 
+from attnviz.text.entries import entry_of
+
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Noto Sans CJK SC', sans-serif"
 MAX_TICKS, MAX_LABEL = 48, 28
 
@@ -42,6 +44,12 @@ KINDS = {
 def escaped(text: str) -> str:
     """Text that Plotly shows as it is: it would read `<b>`, `&amp;` and `$x$` as markup."""
     return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def hover_name(text: str, more: str = "") -> str:
+    """A label as a note on hover says it, `more` behind it; piece and id of its tokens follow, where it knows them."""
+    said, entry = escaped(f"{text}{more}"), entry_of(text)
+    return f"{said}<br><span style='font-size:10px'>{escaped(entry)}</span>" if entry else said
 
 
 def shortened(text: str, limit: int = MAX_LABEL) -> str:

@@ -57,7 +57,7 @@ def test_the_numbers_of_a_picture_can_be_taken_along(page: Page, settled) -> Non
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
     head, first, *_ = Path(saved.value.path()).read_text("utf-8-sig").splitlines()
-    assert head == "batch,heads,q_len,d_k,q_len token,value"
+    assert head == "batch,heads,q_len,d_k,q_len token,q_len_piece,q_len_id,value"
     assert first.startswith("0,0,0,0,")
     with page.expect_download() as saved:
         page.get_by_role("button", name="SVG").click()

@@ -9,6 +9,7 @@ from tests.browser.masks import mask_lab
 
 OTHER = "Dogs sleep."
 GONE = re.compile("love")
+ENTRY = re.compile("piece .+, id [0-9]+")
 
 
 def ask(page: Page, settled, sentence: str = OTHER) -> None:
@@ -33,10 +34,28 @@ def test_on_the_heads_page(page: Page, settled) -> None:
         return [box.x + x + 1.5 * cell.w, box.y + y + 1.5 * cell.h]; }"""
     )
     page.mouse.move(x, y)
-    tip = page.locator(".tip")
+    tip = page.locator(".map-box .tip")
     expect(tip).to_contain_text("love")
+    expect(tip).to_contain_text(ENTRY)
     ask(page, settled)
     assert not GONE.search(shown(tip))
+    page.get_by_role("gridcell", name="L1 H2").locator("canvas").hover()
+    small = page.locator(".tip.in-window")
+    expect(small).to_contain_text("L1 H2")
+    expect(small).to_contain_text(ENTRY)
+    ask(page, settled, "Dogs and 龘 sleep.")
+    expect(small).to_be_hidden()
+    unknown = picture.locator(".token", has_text="<unk> 龘")
+    unknown.hover()
+    expect(unknown).to_have_attribute("title", re.compile("piece \u2068<unk>\u2069, id 1, unknown to the model"))
+    x, y = picture.evaluate(
+        """(root) => { const { x, y, cell, angle } = root.attnviz.tiles[0].geometry;
+        const box = root.attnviz.parts.overlay.getBoundingClientRect();
+        const up = 12; // along the third column's name, which rises to the right
+        return [box.x + x + 2.5 * cell.w + (angle ? up / Math.tan(-angle) : 0), box.y + y - up]; }"""
+    )
+    page.mouse.move(x, y)
+    expect(tip).to_have_text(re.compile("^key.*#2piece"))
 
 
 def test_on_the_decoding_page(page: Page, settled) -> None:
@@ -52,6 +71,7 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
     page.mouse.move(x, y)
     tip = stepper.locator(".tip")
     expect(tip).to_contain_text("looks at")
+    expect(tip).to_contain_text(ENTRY)
     before = shown(tip)
     stepper.get_by_label("Head", exact=True).select_option("5")
     expect(tip).not_to_have_text(before)
@@ -68,6 +88,7 @@ def test_on_the_masks_page(page: Page, settled) -> None:
     page.mouse.move(*mask_lab.middle(page, 1, 1, "attn"))
     tip = mask_lab.lab(page).locator(".tip")
     expect(tip).to_contain_text("love")
+    expect(tip).to_contain_text(ENTRY)
     before = shown(tip)
     mask_lab.lab(page).locator("canvas").first.evaluate("(canvas) => canvas.focus()")
     page.keyboard.press("c")  # hides the column
@@ -80,6 +101,7 @@ def test_on_the_links(page: Page, settled) -> None:
     picture = opened(page, settled, f"{LINK}&tab=links")
     picture.locator(".queries .link-token").last.hover()
     expect(picture.locator(".list-title")).to_contain_text("looks at")
+    expect(picture.locator(".list-title + p")).to_contain_text(ENTRY)
     ask(page, settled, "Dogs.")
     expect(picture).not_to_contain_text("love")
     tokens = picture.evaluate("(root) => root.attnviz.tokens.q.length")
@@ -89,6 +111,7 @@ def test_on_the_links(page: Page, settled) -> None:
 
 def test_on_the_neuron(page: Page, settled) -> None:
     picture = opened(page, settled, f"{LINK}&tab=neuron&row=2&key=1")
+    expect(picture.get_by_text(re.compile("^query: piece .*, id [0-9]+ · key: piece .*, id [0-9]+$"))).to_be_visible()
     box = picture.locator(".cell-box").bounding_box()
     page.mouse.move(box["x"] + 120, box["y"] + 20)
     said = picture.locator("p", has_text=re.compile("^element [0-9]+: q"))

@@ -119,11 +119,16 @@ def test_nothing_typed_is_answered_in_a_sentence(open_page, src: str) -> None:
     assert "empty" in said(app)
 
 
-def test_a_model_that_cannot_be_taken_apart_is_refused_in_a_sentence(open_page, monkeypatch) -> None:
+def test_a_model_is_taken_apart_by_watching_it_where_it_is_no_translator(open_page, monkeypatch) -> None:
+    def walked() -> list[dict]:
+        app = open_page("anatomy", src="a big red dog", to="fr", second="a model of another kind")
+        assert not app.exception
+        (lines,) = [told for part in app.get("bidi_component") if "W_o(context)" in (told := part.proto.json)]
+        return json.loads(lines)["rows"]
+
+    own = walked()
     monkeypatch.setattr("attnviz.ui.site.experiment.Translator", type("Another", (), {}))
-    app = open_page("anatomy", src="a big red dog", to="fr", second="a model of another kind")
-    assert not app.exception
-    assert "choose the built-in translator here" in said(app)
+    assert walked() == own
 
 
 @pytest.mark.parametrize(("src", "second"), [("i love you", "Hello."), ("a big red dog jumped over", "I love you.")])

@@ -10,14 +10,7 @@ from tests.models.huggingface import checkpoints
 from tests.pages.on_screen import bar, notes
 
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
-SAYS_WHY_NOT = {
-    ("decoding", "bert"): "writes no text",
-    **{
-        (page, name): "built-in translator"
-        for page in ("anatomy", "implementations")
-        for name in ("bert", "gpt2", "bart")
-    },
-}
+SAYS_WHY_NOT = {("decoding", "bert"): "writes no text"}
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
@@ -31,6 +24,31 @@ def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str,
         assert why in errors[0].replace("\\", "")
     else:
         assert not errors
+
+
+@pytest.mark.parametrize(("name", "why"), [("llama", "turned by their positions"), ("t5", "a bias of the model's own")])
+@pytest.mark.parametrize("page", ["anatomy", "implementations"])
+def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(
+    open_page, folder, page: str, name: str, why: str
+) -> None:
+    app = open_page(page, model=folder(name), src="I", new="0")  # one token alone would be turned by no position
+    assert not app.exception
+    (error,) = app.error
+    assert why in error.value.replace("\\", "")
+
+
+@pytest.mark.parametrize("tab", ["skip", "claims", "counts", "modulation"])
+def test_a_decoder_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str) -> None:
+    app = open_page("anatomy", model=folder("gpt2"), src="I love you.", tab=tab, layer="2", head="4", new="2")
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_bug_is_put_into_a_checkpoint_which_then_writes_another_text(open_page, folder) -> None:
+    for name, said in (("gpt2", "text is another one"), ("bert", "writes no text")):
+        app = open_page("implementations", model=folder(name), src="I love you.", tab="bugs", scope="model", new="2")
+        assert not app.exception
+        assert any(said in caption.value for caption in app.caption)
 
 
 @pytest.mark.parametrize("name", checkpoints.ALL)

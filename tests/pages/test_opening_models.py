@@ -97,3 +97,29 @@ def test_of_two_models_with_the_same_last_name_each_can_be_chosen_and_stays(open
 )
 def test_models_with_the_same_title_are_told_apart_by_the_end_of_their_names(titles, shown) -> None:
     assert list(model_picker.told_apart(titles).values()) == shown
+
+
+def test_what_is_known_of_a_model_opens_beside_its_name_and_its_card_is_text(open_page, tmp_path) -> None:
+    folder = checkpoints.save(tmp_path / "known", checkpoints.ALL["llama"])
+    (folder / "README.md").write_text("---\nlicense: <b>mit</b>\n---\n", encoding="utf-8")
+    app = open_page("heads", model=str(folder), src="I love you.", new="0")
+    assert "class='model-facts'" not in _html(app)
+    app.button(key="model-facts").click().run()
+    assert not app.exception
+    said = _html(app)
+    assert "3 layers × 6 heads, d_k 10, 2 groups of keys, 3 heads each" in said
+    assert "&lt;b&gt;mit&lt;/b&gt;" in said
+    app = open_page("anatomy", src="I love you.", to="fr")
+    app.button(key="model-facts").click().run()
+    assert "encoder and decoder, attnviz&#x27;s own Transformer" in _html(app)
+
+
+def test_of_a_model_that_cannot_be_read_the_refusal_is_said_there_too(open_page, tmp_path) -> None:
+    app = open_page("heads", model=str(tmp_path / "nothing"), src="I love you.")
+    app.button(key="model-facts").click().run()
+    assert not app.exception
+    assert app.error
+
+
+def _html(app) -> str:
+    return "".join(str(node.proto.body) for node in app.get("html"))

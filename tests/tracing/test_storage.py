@@ -1,5 +1,6 @@
 """A trace in a file: the same again, with whatever was typed, and no other file taken for one."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -38,6 +39,35 @@ def test_a_file_from_before_segments_had_their_name_is_read(model, tmp_path):
         meta = file["meta"].tobytes().replace(b'"segment"', b'"part"')
     file = changed(pair, tmp_path, meta=np.frombuffer(meta, dtype=np.uint8))
     assert attnviz.load_trace(file).sentences == pair.sentences
+
+
+def test_a_file_from_before_tokens_knew_their_pieces_is_read(trace, tmp_path):
+    attnviz.save(trace, tmp_path / "t.npz", maps=False)
+    with np.load(tmp_path / "t.npz") as file:
+        meta = json.loads(file["meta"].tobytes())
+    for sentence in meta["sentences"]:
+        for token in (*sentence["src"], *sentence["tgt"]):
+            assert token.pop("piece")
+            token.pop("is_unknown")
+    file = changed(
+        trace, tmp_path, meta=np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
+        **{f"{part}.{side}": None for part in ("pieces", "ids") for side in ("src", "tgt")},
+    )  # fmt: skip
+    again = attnviz.load_trace(file)
+    assert [token.id for token in again.tokens("tgt")] == [token.id for token in trace.tokens("tgt")]
+    assert {(token.piece, token.is_unknown) for token in again.tokens("tgt")} == {("", False)}
+
+
+def test_text_piece_and_id_of_every_token_lie_in_the_file_for_a_quick_look(model, tmp_path):
+    strange = model.trace("i love 龘", to="fr", tgt_text="un chien")
+    attnviz.save(strange, tmp_path / "t.npz", maps=False)
+    with np.load(tmp_path / "t.npz") as file:
+        for side in ("src", "tgt"):
+            tokens = strange.tokens(side)
+            assert file[f"tokens.{side}"].tolist() == [token.text for token in tokens]
+            assert file[f"pieces.{side}"].tolist() == [token.piece for token in tokens]
+            assert file[f"ids.{side}"].tolist() == [token.id for token in tokens]
+    assert [token.text for token in strange.tokens("src") if token.is_unknown] == ["龘"]
 
 
 def test_any_other_file_is_refused(tmp_path):

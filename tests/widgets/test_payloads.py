@@ -9,6 +9,8 @@ import torch
 from attnviz.maps.lines import FAINTEST, strongest
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.text.display import display_token
+from attnviz.text.entries import entry
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.transformer.probe import Site
 from attnviz.widgets.links import fine_lines
@@ -47,9 +49,11 @@ def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
 
 def test_labels_are_those_of_the_trace(trace) -> None:
     header = links_payload([select(trace, "cross")], trace.kinds, view={})[0]
-    assert [row for row, _ in header["rows"]] == [token.text for token in trace.query_tokens("cross")]
-    assert [row for _, row in header["rows"]] == [token.text for token in trace.output_tokens("cross")]
-    assert header["cols"] == [token.text for token in trace.key_tokens("cross")]
+    assert [row for row, _ in header["rows"]] == list(map(display_token, trace.query_tokens("cross")))
+    assert [row for _, row in header["rows"]] == list(map(display_token, trace.output_tokens("cross")))
+    assert header["cols"] == list(map(display_token, trace.key_tokens("cross")))
+    assert [told for (told,) in header["col_entries"]] == list(map(entry, trace.key_tokens("cross")))
+    assert [told for _, (told,) in header["row_entries"]] == list(map(entry, trace.output_tokens("cross")))
     assert header["kinds"] == [["encoder_self", "Encoder self"], ["decoder_self", "Decoder self"], ["cross", "Cross"]]
 
 
@@ -136,7 +140,9 @@ def test_queries_keys_and_masks_are_those_that_ran(trace, kind) -> None:
     key = array(payload, "key", "<f4", k_len * d_k).reshape(k_len, d_k)
     scores = header["scale"] * query.astype(float) @ key.T.astype(float)
     assert np.allclose(scores, trace.scores(kind, layer=1, head=2).numpy(), atol=1e-5)
-    assert header["cols"] == [token.text for token in trace.key_tokens(kind)]
+    assert header["cols"] == list(map(display_token, trace.key_tokens(kind)))
+    assert [told for (told,) in header["col_entries"]] == list(map(entry, trace.key_tokens(kind)))
+    assert [told for (told,), _ in header["row_entries"]] == list(map(entry, trace.query_tokens(kind)))
     if kind == "decoder_self":
         mask = array(payload, "mask", "u1", q_len * k_len).reshape(q_len, k_len)
         assert np.array_equal(mask.astype(bool), trace.mask(kind, layer=1, head=2).numpy())

@@ -82,12 +82,19 @@ class Walk:
 
     @property
     def mask_code(self) -> str:
-        """The line that made this site's mask, batch first."""
+        """The line that makes a mask such as this site's, batch first."""
         if self.open:
             return "mask = torch.ones(1, 1, k_len, dtype=torch.bool)"
+        padding, causal = "(ids != pad_id).unsqueeze(1)", "torch.ones(1, q_len, k_len, dtype=torch.bool).tril()"
         if self.mask.shape[1] == 1:
-            return "mask = (ids != pad_id).unsqueeze(1)"
-        return "mask = torch.ones(1, q_len, k_len, dtype=torch.bool).tril()"
+            return f"mask = {padding}"
+        lower = torch.ones(self.mask.shape[1:], dtype=torch.bool).tril()
+        seen = self.mask.any(dim=1, keepdim=True)  # keys that some query sees
+        if torch.equal(self.mask, lower.expand_as(self.mask)):
+            return f"mask = {causal}"
+        if torch.equal(self.mask, lower & seen):
+            return f"mask = causal & {padding}"
+        return "mask = mask_of_the_model  # (batch, q_len, k_len)"
 
     def no_mask(self) -> str:
         """A word on a site that hides nothing."""

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attnviz.text.display import display_token
+from attnviz.text.entries import entry_columns
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 
@@ -18,8 +19,9 @@ class LossTable:
     """The table of one target.
 
     `rows`: position, input, label, probability (of the label), loss, counted (False for `<pad>`), likeliest and its
-    probability. `mean` is over the rows that are counted; `n_tokens` is the target's length without padding, and
-    `ended` whether its last token is special, as `<eos>` is.
+    probability; and what the vocabulary has for input and label, where it is known. `mean` is over the rows that are
+    counted; `n_tokens` is the target's length without padding, and `ended` whether its last token is special, as
+    `<eos>` is.
     """
 
     rows: pd.DataFrame
@@ -83,6 +85,8 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
             "likeliest_probability": highest.tolist(),
         }
     )
+    rows = rows.assign(**entry_columns("input", [[token] for token in tgt[:-1]]))
+    rows = rows.assign(**entry_columns("label", [[token] for token in tgt[1:]]))
     n_tokens = int(counted.sum()) + 1
     return LossTable(rows, float(losses[counted].mean()), n_tokens, smoothing, tgt[n_tokens - 1].is_special)
 

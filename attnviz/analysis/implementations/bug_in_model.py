@@ -1,17 +1,17 @@
 """A bug put into the running model for one run: what it then writes, and how far its logits move."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from attnviz.analysis.rerun import run_again
-from attnviz.analysis.site.case import site_module
+from attnviz.analysis.rerun import run_again, write_again
 from attnviz.analysis.site.outcome import Raised, largest_change
 from attnviz.implementations.bugs.probe import BuggySites
 from attnviz.implementations.steps import AttentionSteps
 from attnviz.implementations.weights import SiteWeights
+from attnviz.models.protocol import Model
 from attnviz.models.translator.generate import decoding_limit
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
@@ -22,8 +22,9 @@ from attnviz.transformer.probe import Probe, Site
 
 @dataclass(frozen=True)
 class BugEffect:
-    """max |Δ| of the logits on the target that was traced, and the translation with and without the bug; `cut` tokens
-    of it where one did not end by then (0: both did).
+    """max |Δ| of the logits on the tokens that were traced (without a head over the vocabulary, of the last layer's
+    output), and what is written with and without the bug, "" where the model writes nothing; `cut` tokens of it where
+    one did not end by then (0: both did).
     """
 
     logits_change: float
@@ -36,20 +37,33 @@ MOST = 64  # tokens: with a bug in force the whole prefix runs again at every st
 
 
 @torch.inference_mode()
-def bug_in_model(model: Translator, trace: Trace, steps: AttentionSteps, sites: Sequence[Site]) -> BugEffect | Raised:
-    """Run `trace`'s first sentence with `steps` at `sites`, and let the model translate it with and without them."""
-
-    def probe() -> BuggySites:
-        return BuggySites({site: SiteWeights.of(site_module(model, site)) for site in sites}, steps)
-
-    before, before_cut = _written(model, trace, None)
+def bug_in_model(
+    model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights]
+) -> BugEffect | Raised:
+    """Run `trace`'s first sentence with `steps` at `sites`, and let the model write it with and without them."""
+    written = _written if isinstance(model, Translator) else _written_by_checkpoint
+    before, before_cut = written(model, trace, None)  # type: ignore[arg-type]
     try:
-        logits = run_again(model, trace, probe()).logits
-        change = largest_change(logits, run_again(model, trace).logits)
-        after, after_cut = _written(model, trace, probe())
+        change = largest_change(
+            _said(run_again(model, trace, BuggySites(sites, steps))), _said(run_again(model, trace))
+        )
+        after, after_cut = written(model, trace, BuggySites(sites, steps))  # type: ignore[arg-type]
         return BugEffect(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
         return Raised.by(error)
+
+
+def _said(trace: Trace) -> Tensor:
+    """The scores of the vocabulary, or what the last layer puts out."""
+    return trace.logits if trace.logits is not None else trace.layers[max(trace.layers, key=lambda at: at[1])]
+
+
+def _written_by_checkpoint(model: Model, trace: Trace, probe: BuggySites | None) -> tuple[str, int]:
+    if not model.writes:
+        return "", 0
+    first = replace(trace, sentences=trace.sentences[:1])
+    found = write_again(model, first, probe, cached=False)[0]
+    return found.text, len(found.tokens) if found.note else 0
 
 
 @dataclass

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, filled
 from attnviz.analysis.masks.nan_causes import nan_causes, overflowed_contexts
+from attnviz.text.entries import columns_of
 from attnviz.transformer.probe import AttentionCall
 
 # Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
@@ -78,20 +79,25 @@ def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], ke
     """One head's pipeline, a line a cell, row by row; `filled` without batch and head axes.
 
     `rows` are (input, output or None) and `keys` texts, as shown. Columns: row, row_in, row_out ("" where there is
-    none), key_position, key, may_attend, score, masked_score, weight; no weight where torch refused.
+    none), key_position, key, may_attend, score, masked_score, weight; no weight where torch refused. Pieces and ids
+    follow, where the texts know their tokens.
     """
     q_len, k_len = filled.scores.shape
     table = {
         "row": np.repeat(np.arange(q_len), k_len),
-        "row_in": [put_in for put_in, _ in rows for _ in range(k_len)],
-        "row_out": [put_out or "" for _, put_out in rows for _ in range(k_len)],
+        "row_in": [str(put_in) for put_in, _ in rows for _ in range(k_len)],
+        "row_out": [str(put_out or "") for _, put_out in rows for _ in range(k_len)],
         "key_position": np.tile(np.arange(k_len), q_len),
-        "key": list(keys) * q_len,
+        "key": list(map(str, keys)) * q_len,
         "may_attend": filled.mask.flatten().numpy(),
         "score": filled.scores.flatten().numpy(),
         "masked_score": filled.masked_scores.flatten().numpy(),
     }
-    return pd.DataFrame(table if filled.attn is None else table | {"weight": filled.attn.flatten().numpy()})
+    made = pd.DataFrame(table if filled.attn is None else table | {"weight": filled.attn.flatten().numpy()})
+    of_rows = columns_of("row_in", [put_in for put_in, _ in rows])
+    of_rows |= columns_of("row_out", [put_out or "" for _, put_out in rows])
+    each = {name: np.repeat(values, k_len) for name, values in of_rows.items()}
+    return made.assign(**each, **{name: np.tile(values, q_len) for name, values in columns_of("key", keys).items()})
 
 
 def _compared(call: AttentionCall, mask: Tensor, row: int, choice: FillChoice) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """One attention site of a run as something to take apart: its weights, what went in, and its mask."""
 
+import torch
 from torch import Tensor
 
+from attnviz.analysis.site.projections import fits
 from attnviz.implementations.case import Case
 from attnviz.implementations.steps import split
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.attention import MultiHeadAttention
-from attnviz.transformer.probe import Kind, Site
+from attnviz.transformer.probe import Kind, Site, visible
 
 
 def site_module(model: Translator, site: Site) -> MultiHeadAttention:
@@ -31,6 +33,38 @@ def site_case(model: Translator, trace: Trace, kind: Kind, layer: int) -> Case:
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
     mask = None if call.mask is None else _without_heads(call.mask)
     return Case(weights, input_, memory, mask, norm_first=model.model.config.norm_first)
+
+
+def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) -> Case:
+    """A site's input, memory and mask beside projections that were found by watching (`site.projections`).
+
+    Raises ValueError where these do not give the queries, keys and values of this very run.
+    """
+    call = trace.call(kind, layer)
+    if call.input_ is None or call.memory is None or not fits(weights, call):
+        raise ValueError(f"What was found of layer {layer} does not give this run's queries, keys and values.")
+    input_ = call.input_.float().cpu()
+    memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
+    mask = None if call.mask is None else _narrow(_without_heads(visible(call)))
+    return Case(weights, input_, memory, mask, norm_first=_is_normalised(trace, kind, layer))
+
+
+def _narrow(mask: Tensor) -> Tensor | None:
+    """A mask `(batch, q_len, k_len)` without axes that say nothing: rows that are all the same, a mask that is open."""
+    if bool(mask.all()):
+        return None
+    same = bool((mask == mask[:, :1]).all())
+    return (mask[:, :1] if same else mask).clone(memory_format=torch.contiguous_format)
+
+
+def _is_normalised(trace: Trace, kind: Kind, layer: int) -> bool:
+    """Whether attention is handed something else than what its layer was: of cross-attention, what its layer's
+    self-attention is.
+    """
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    own = trace.call("decoder_self" if kind == "cross" else kind, layer).input_
+    handed = trace.layers.get((stack, layer - 1))
+    return own is None or handed is None or not torch.equal(own, handed)
 
 
 def _without_heads(mask: Tensor) -> Tensor:

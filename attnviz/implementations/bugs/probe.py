@@ -1,7 +1,7 @@
 """A bug put into the running model: a probe that makes some sites' contexts with a wrong step among right ones."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -19,6 +19,10 @@ class BuggySites(Probe):
     weights: Mapping[Site, SiteWeights]
     steps: AttentionSteps
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
+
+    def at(self, start: int) -> "BuggySites":
+        """The same for one step of a decoding, which must run its whole prefix again."""
+        return replace(self, _calls={})
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Remember what goes in."""

@@ -103,12 +103,12 @@ class InputBuilder:
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
-            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules)
+            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules, self.text.max_tokens)
         stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
         begins = [self._as_begun(sentence) for sentence in sentences]
         shortest = min(map(len, begins))
         begun = torch.tensor([begin[:shortest] for begin in begins], device=self.network.device)
-        return Writer(stepper, begun, self.rules)
+        return Writer(stepper, begun, self.rules, self.text.max_tokens)
 
     def begun(self, src: EncodedText | None = None) -> EncodedText:
         """What a target begins with, whatever the model would choose: its language too, where there are several."""

@@ -49,6 +49,7 @@ def load(
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
     made.model_id = files_folder.model_id(folder, weights)
+    made.folder = folder
     tell(1.0, "Ready")
     return made
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,13 +39,20 @@ def described(model: Any) -> str:
 
 
 class Described:
-    """A network's own numbers, under the names that every model has for them."""
+    """A network's own numbers, under the names that every model has for them; `folder` is where it was read from."""
+
+    folder: Path | None = None
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     def __repr__(self) -> str:
         return described(self)
+
+    @property
+    def torch_module(self) -> Any:
+        """transformers' own model."""
+        return self.network.model
 
     @property
     def family(self) -> Family:

@@ -7,6 +7,7 @@ import copy
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
@@ -40,6 +41,7 @@ class ReplayedModel:
     `why` says in a sentence what that leaves out.
     """
 
+    folder: Path | None = None
     languages: tuple[str, ...] = ()
     writes = writes_logits = False
 
@@ -70,6 +72,11 @@ class ReplayedModel:
             "attnviz shows the weights that transformers itself returns: there are no queries, keys and values, no "
             "mask can be put in force, and no decoding can be followed."
         )
+
+    @property
+    def torch_module(self) -> Any:
+        """transformers' own model."""
+        return self.model
 
     @property
     def inputs(self) -> Inputs:

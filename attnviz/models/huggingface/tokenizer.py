@@ -17,6 +17,7 @@ _STRANGE = (
 )
 _UNFINISHED = "\ufffd"  # what a decoder writes for bytes that do not make a character yet
 MOST_TOKENS = 1_024  # of a text, if nobody says otherwise: every head of twelve layers can still be drawn
+_LINE_ENDS = ("\n", "Ċ", "<0x0A>")  # how vocabularies of characters, of bytes, and of both spell it
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 
@@ -57,6 +58,7 @@ class CheckpointTokenizer:
         # <unk> is the very token that ends its texts.
         ends = {getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos", "pad", "cls", "sep")}
         kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)} - ends
+        self.unknown_id = tokenizer.unk_token_id if tokenizer.unk_token_id in kept else None
         self.special_ids = frozenset(tokenizer.all_special_ids) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.vocab_size, self.known = len(tokenizer), known
@@ -164,11 +166,15 @@ class CheckpointTokenizer:
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""
-        return Token(self.pad_name, self.pad_id, at, at, is_special=True)
+        return Token(self.pad_name, self.pad_id, at, at, is_special=True, piece=self.piece(self.pad_id))
 
     def special(self, id_: int, at: int = 0) -> Token:
         """A token without any text, named."""
-        return Token(self._tokenizer.convert_ids_to_tokens(id_) or f"<{id_}>", id_, at, at, is_special=True)
+        return Token(self.piece(id_) or f"<{id_}>", id_, at, at, is_special=True, piece=self.piece(id_))
+
+    def piece(self, id_: int) -> str:
+        """An id's entry in the vocabulary; "" for one that it has not."""
+        return self._backend.id_to_token(id_) or ""
 
     def continued(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:
         """`before` with generated ids after it, their text and offsets included."""
@@ -185,7 +191,7 @@ class CheckpointTokenizer:
             piece = "" if unfinished else piece
             decoded = decoded if unfinished else longer
             start, text = len(text), text + piece
-            token = _token(text, id_, (start, len(text)), segment)
+            token = self._token(text, id_, (start, len(text)), segment)
             # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
             tokens.append(replace(token, starts_word=False) if unfinished else token)
         return EncodedText(tuple(tokens), text, before.notes)
@@ -222,17 +228,27 @@ class CheckpointTokenizer:
         for id_, (first, last) in zip(pieces.ids, pieces.spans, strict=True):
             start, before = max(first + begin, end), end
             end = max(last + begin, start)
-            token = _token(text, id_, (start, end), segment, is_special=id_ in self.special_ids)
+            token = self._token(text, id_, (start, end), segment)
             # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
             is_rest = start == end and first + begin < before
             tokens.append(replace(token, starts_word=False) if is_rest else token)
         return tokens
 
+    def _token(self, text: str, id_: int, span: tuple[int, int], segment: int) -> Token:
+        """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
+        piece, (start, end) = self.piece(id_), span
+        kept = "\n" if any(mark in piece for mark in _LINE_ENDS) else ""
+        while start < end and text[start].isspace() and text[start] != kept:
+            start += 1
+        return Token(
+            text[start:end], id_, start, end,
+            is_special=id_ in self.special_ids, starts_word=_starts_word(text, start, end), segment=segment,
+            piece=piece, is_unknown=id_ == self.unknown_id,
+        )  # fmt: skip
 
-def _token(text: str, id_: int, span: tuple[int, int], segment: int, *, is_special: bool = False) -> Token:
-    """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
-    start, end = span
-    while start < end and text[start].isspace():
-        start += 1
-    starts_word = start == 0 or text[start - 1].isspace() or (start == end and text[start : start + 1].isspace())
-    return Token(text[start:end], id_, start, end, is_special=is_special, starts_word=starts_word, segment=segment)
+
+def _starts_word(text: str, start: int, end: int) -> bool:
+    """Whether what is there begins a word; the end of a line is one of its own."""
+    if start == 0 or text[start - 1].isspace():
+        return True
+    return text[start : start + 1].isspace() if start == end else text[start] == "\n"

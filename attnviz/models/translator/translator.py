@@ -38,6 +38,7 @@ class Translator:
     inputs = Inputs.TRANSLATION
     writes = True
     kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
+    folder: Path | None = None
 
     def __init__(
         self, model: Transformer, codec: TranslatorTokenizer, *, model_id: str, name: str = "translator"
@@ -54,7 +55,9 @@ class Translator:
                 f"tokenizer.json in {folder.name!r} has {codec.vocab_size} entries; the model expects "
                 f"{model.config.vocab_size}."
             )
-        return cls(model, codec, model_id=weights_id(folder), name=folder.name)
+        made = cls(model, codec, model_id=weights_id(folder), name=folder.name)
+        made.folder = folder
+        return made
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -143,7 +146,7 @@ class Translator:
 
     def padding(self, at: int = 0) -> Token:
         """A `<pad>` after `at` characters of a text."""
-        return Token("<pad>", self.codec.pad_id, at, at, is_special=True)
+        return self.codec.padding(at)
 
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer sentence is in the same batch."""

@@ -9,7 +9,8 @@
 | `mask` | bool `(q_len, k_len)`, True = may attend |
 
 For several kinds in one file: `attn.encoder_self`, `attn.decoder_self`, `attn.cross`, `tokens.src`, `tokens.tgt` and
-`mask.<kind>`, as `Trace.save` writes them. In .npz, tokens are an array of strings. In .safetensors, which holds only
+`mask.<kind>`, as `attnviz.save` writes them, with `pieces.<side>` and `ids.<side>`, what the vocabulary has for the
+tokens of a side, where it is known. In .npz, tokens are an array of strings. In .safetensors, which holds only
 numbers, tokens and kind stand in the metadata: tokens as a JSON list of strings.
 """
 
@@ -17,14 +18,17 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.npz import Archive, first_line
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 
 MEGABYTE = 1024 * 1024
@@ -32,7 +36,8 @@ MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
 MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: a byte a weight would become four
 MAX_MAPS = 4096  # heads of all layers: each is a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
-TEXTS = ("tokens", "key_tokens", "tokens.src", "tokens.tgt")
+TEXTS = ("tokens", "key_tokens", *(f"{part}.{side}" for part in ("tokens", "pieces") for side in ("src", "tgt")))
+IDS = ("ids.src", "ids.tgt")
 MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # of a layer, as `Trace.save` writes it
 ARRAYS = ("attn", "mask", *(f"{part}.{kind}" for part in ("attn", "mask") for kind in KINDS))
 _READABLE = f"{', '.join(('attn', 'tokens', 'key_tokens', 'kind', 'mask'))}, or attn.<kind>, tokens.src, tokens.tgt"
@@ -68,13 +73,24 @@ def trace_of(found: dict[str, Any]) -> BareWeights:
     if given:
         masks = {kind: mask for kind in given if (mask := _mask(found, kind)) is not None}
         sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
-        return from_tensors(given, sides, mask=masks)
+        return replace(made := from_tensors(given, sides, mask=masks), sentences=(_named(made.sentences[0], found),))
     if "tokens" not in found:
         raise ValueError("The file has no tokens: a list of strings, one for each row of attn.")
     kind = found.get("kind")
     return from_tensors(
         found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
     )
+
+
+def _named(sentence: Sentence, found: dict[str, Any]) -> Sentence:
+    """The sentence with its tokens' entries in a vocabulary, where the file has as many of them as tokens."""
+    sides: dict[str, Any] = {}
+    for side, tokens in (("src", sentence.src), ("tgt", sentence.tgt)):
+        pieces, ids = found.get(f"pieces.{side}", ()), found.get(f"ids.{side}", ())
+        if len(tokens) == len(pieces) == len(ids):
+            told = zip(tokens, pieces, ids, strict=True)
+            sides[side] = tuple(replace(token, piece=piece, id=id_) for token, piece, id_ in told)
+    return replace(sentence, **sides)
 
 
 def _mask(found: dict[str, Any], kind: str) -> Any:
@@ -102,10 +118,16 @@ def _check_count(found: dict[str, Any]) -> None:
 def _npz(content: bytes) -> dict[str, Any]:
     """What a NumPy archive holds under the known keys; nothing of the others is unpacked."""
     archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
-    arrays = archive.arrays(key for key in archive.keys if key in (*ARRAYS, *TEXTS, "kind") or MASK.fullmatch(key))
+    known = (*ARRAYS, *TEXTS, *IDS, "kind")
+    arrays = archive.arrays(key for key in archive.keys if key in known or MASK.fullmatch(key))
     found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
     found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
+    found |= {key: array.tolist() for key, array in arrays.items() if key in IDS and _are_ids(array)}
     return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
+
+
+def _are_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind == "i" and array.ndim == 1 and len(array) <= MAX_TOKENS
 
 
 def _safetensors(content: bytes) -> dict[str, Any]:

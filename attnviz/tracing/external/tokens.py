@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -81,7 +82,8 @@ def _read(side: str, texts: Any) -> tuple[Token, ...]:
         special = piece.is_special if piece else _is_special(text)
         end = at if special else at + len(text)
         begins = piece.starts_word if piece else begins
-        tokens.append(Token(text, piece.id if piece else -1, at, end, is_special=special, starts_word=begins))
+        told = piece or Token(text, -1, at, end)
+        tokens.append(replace(told, start=at, end=end, is_special=special, starts_word=begins, segment=0))
         at = end
     return tuple(tokens)
 

@@ -77,7 +77,11 @@ def _heads(bench: SiteExperiment) -> None:
 
 
 def _target(bench: SiteExperiment) -> None:
-    shifts = [target_shift(bench.batch, item) for item in range(2)]
+    try:
+        shifts = [target_shift(bench.batch, item) for item in range(2)]
+    except ValueError as error:  # a model of one text
+        st.caption(str(error))
+        return
     with st.container(border=True):
         st.markdown(
             "**The decoder's input lacks the last token of the target, whatever the source's length**",

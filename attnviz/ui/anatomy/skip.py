@@ -65,6 +65,9 @@ def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> 
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(
-        tiles_of(values, axes, head=head), title=f"{name}, which the line was given, {bench.name}", theme=charts.theme()
+        tiles_of(values, axes, head=head),
+        title=f"{name}, which the line was given, {bench.name}",
+        theme=charts.theme(),
+        tokens=bench.tokens,
     )
     charts.show(made, key="given", table=lambda: tensor_table(values, axes, head=head, tokens=bench.tokens))

@@ -60,7 +60,11 @@ def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
     axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
     tiles = tiles_of(numbers, axes, head=head)
     made = tensor_picture(
-        tiles, title=f"{step.name}, {bench.name}", weights=step.name in ("attn", "mask"), theme=charts.theme()
+        tiles,
+        title=f"{step.name}, {bench.name}",
+        weights=step.name in ("attn", "mask"),
+        theme=charts.theme(),
+        tokens=bench.tokens,
     )
     charts.show(made, key="tensor", table=lambda: tensor_table(numbers, axes, head=head, tokens=bench.tokens))
 

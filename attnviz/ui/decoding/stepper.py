@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from attnviz.analysis.decoding.comparison import Decoded, token_text
+from attnviz.analysis.decoding.comparison import Decoded
+from attnviz.analysis.decoding.next_tokens import NextToken
+from attnviz.text.display import display, display_token
 from attnviz.ui import captions
 from attnviz.ui.address import persistent, share
 from attnviz.ui.decoding import run as decoding_run
@@ -48,10 +50,7 @@ def _training(run: Decoded, view: DecodingState) -> Training:
 
 def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
     made = run.made
-    candidates = [
-        [(token_text(model, token.id), token.probability, token.drawn, token.id) for token in step]
-        for step in run.candidates
-    ]
+    candidates = [[_candidate(model, token) for token in step] for step in run.candidates]
     own = [token.id for token in made.chosen]
     hypotheses = [
         [
@@ -69,6 +68,11 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
     return Inference(
         candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)), run.passed
     )
+
+
+def _candidate(model, token: NextToken) -> tuple[str, float, float, int, str]:
+    named = model.spelled((token.id,))[1][0]
+    return display_token(named), token.probability, token.drawn, token.id, display(named.piece) if named.piece else ""
 
 
 def _was_cut(model, view: DecodingState, chosen: list[int]) -> bool:

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.analysis.decoding.verdict import Place
 from attnviz.text.display import display_token
+from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
 from attnviz.ui import charts
 from attnviz.ui.decoding.reasons import Reason, Seen, reasons
@@ -110,9 +111,9 @@ def picture(run: Decoded) -> None:
     """The map of all differences."""
     made = run.made
     labels = {
-        "encoder": [display_token(token) for token in made.src],
+        "encoder": token_texts(made.src),
         "decoder": [
-            f"{display_token(given)} → {display_token(taken)}"
+            TokenText(f"{display_token(given)} → {display_token(taken)}", given, taken)
             for given, taken in zip(made.fed, made.chosen, strict=True)
         ],
     }

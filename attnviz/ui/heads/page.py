@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.maps import EagerMaps, Maps
-from attnviz.maps.selection import select
+from attnviz.maps.selection import labels, select
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import captions
 from attnviz.ui.cache import payloads
@@ -90,7 +90,8 @@ def _whole_model(trace: "TraceLike", tabs: TabsState) -> None:
 
     def make() -> Payload:
         thumbs, size = _small(trace, tabs)
-        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={})
+        along = labels(trace, kind, tabs.options(kind))
+        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along)
 
     made = payloads.cached_payload(trace, ("model", kind, tabs.options(kind)), view, make=make)
     whole_model(captions.on(made), on_change=_take_whole_model)

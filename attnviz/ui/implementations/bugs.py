@@ -64,17 +64,23 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
 
 def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     widgets.segments("scope", "Put into the model at", SCOPES, view.scope)
-    with st.spinner("Translating with the bug …"):
+    writes = bench.model.writes
+    with st.spinner("Running with the bug …"):
         found = _in_model(
             (bench.trace.model_id, *bench.request.to_params().values(), view.bug, *_where(view)), bench, view
         )
     if isinstance(found, Raised):
         st.code(found.error, language=None, wrap_lines=True)
         return
+    of = "of the logits" if bench.trace.logits is not None else "of the last layer's output"
+    if not writes:
+        st.caption(f"max |Δ| {of} {found.logits_change:.3g}; this model writes no text that could be another one.")
+        return
     st.text(f"without: {display(found.before)}\nwith:    {display(found.after)}")
-    same = "the translation is the same" if found.before == found.after else "the translation is another one"
-    far = f", as far as the first {found.cut} tokens: a bug's translation is cut there" if found.cut else ""
-    st.caption(f"max |Δ| of the logits {found.logits_change:.3g}; {same}{far}.")
+    said = "translation" if bench.model.inputs.has_language else "text"
+    same = f"the {said} is the same" if found.before == found.after else f"the {said} is another one"
+    far = f", as far as the first {found.cut} tokens: a bug's {said} is cut there" if found.cut else ""
+    st.caption(f"max |Δ| {of} {found.logits_change:.3g}; {same}{far}.")
 
 
 def _where(view: ImplementationsState) -> tuple[str, ...]:
@@ -84,7 +90,11 @@ def _where(view: ImplementationsState) -> tuple[str, ...]:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: ImplementationsState) -> BugEffect | Raised:
     sites = [site for site in _bench.trace.calls if _within(site, _view)]
-    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, sites)
+    try:
+        weights = _bench.weights(sites)
+    except ValueError as refusal:  # of another layer than the one that is open
+        return Raised.by(refusal)
+    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, weights)
 
 
 def _within(site: Site, view: ImplementationsState) -> bool:

@@ -13,7 +13,8 @@ from attnviz.analysis.masks.fills import FilledScores, filled, one_head, weights
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
-from attnviz.text.display import display_token
+from attnviz.maps.selection import labels
+from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -22,6 +23,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.masks.state import MasksState
 from attnviz.ui.request import Request
+from attnviz.widgets.entries import col_entries, row_entries
 
 CROSS_CAUSAL = (
     "A causal mask makes no sense between two sentences: the source is there as a whole before the first target token "
@@ -94,14 +96,21 @@ class MaskExperiment:
         """What goes in at each row, and what comes out, safe to show."""
         ins = self.trace.query_tokens(self.view.kind, self.view.item)
         outs = self.trace.output_tokens(self.view.kind, self.view.item)
-        return [
-            (display_token(token), None if outs is None else display_token(outs[row])) for row, token in enumerate(ins)
-        ]
+        return list(zip(texts(ins), [None] * len(ins) if outs is None else texts(outs), strict=True))
 
     @property
     def cols(self) -> list[str]:
         """Each key, safe to show."""
         return texts(self.trace.key_tokens(self.view.kind, self.view.item))
+
+    @property
+    def entries(self) -> tuple[list, list]:
+        """What the vocabulary has for each row's tokens, going in and coming out, and for each key."""
+        return row_entries(self._labels[0]), col_entries(self._labels[1])
+
+    @property
+    def _labels(self):
+        return labels(self.trace, self.view.kind, item=self.view.item)
 
     @property
     def sites(self) -> list[Site]:
@@ -182,7 +191,7 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
 
 def texts(tokens: tuple[Token, ...]) -> list[str]:
     """Tokens as they can be shown."""
-    return [display_token(token) for token in tokens]
+    return token_texts(tokens)
 
 
 # By size, as `session` keeps traces, and beside its room. A run that torch refused is what it said.

@@ -48,6 +48,7 @@ def _pipeline(bench: MaskExperiment) -> Pipeline:
         rules=bench.rules.numpy(),
         rows=bench.rows,
         cols=bench.cols,
+        entries=bench.entries,
         fill=choice.value,
         words=_words(bench),
         findings=bench.findings,

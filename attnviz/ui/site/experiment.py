@@ -1,20 +1,23 @@
 """One attention site on the bench: the typed sentence and a second one as a batch, and what the site is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import streamlit as st
 
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.case import observed_case, site_case, site_module
+from attnviz.analysis.site.projections import NotPlain, Projections, projections
 from attnviz.implementations.case import Case
+from attnviz.implementations.weights import SiteWeights
+from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
-from attnviz.text.display import display_token
+from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import Kind
+from attnviz.transformer.probe import Kind, Site
 from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.address.fields import choice, index, read, text, write
@@ -25,11 +28,17 @@ from attnviz.views.labels import KINDS
 
 SECONDS = ("I love you.", "Hello.")  # the second sentence, if nobody types one: the first that is the shorter of both
 SHORT, MAX_SECOND = 6, 200
+_WATCHED = "The quick brown fox jumps over the lazy dog."
 
-ONLY_TRANSLATOR = (
-    "This page takes a site apart into W_q, W_k, W_v and W_o, as attnviz's own attention has them. A checkpoint keeps "
-    "its projections in ways of its own (fused, rotated, shared by groups of heads), of which attnviz sees the query, "
-    "key and value that come out: look at those on Heads and Masks, or choose the built-in translator here."
+ELSEWHERE = (
+    "its queries, keys and values are on Heads and Masks, and models made of W_q, W_k, W_v and W_o at each site (BERT, "
+    "GPT-2, BART …) can be taken apart here"
+)
+
+
+SHARED = (
+    "The {heads} heads of this site share keys and values in {groups} groups; here each head has a copy of its group's "
+    "rows of W_k and W_v, as the attention itself is computed."
 )
 
 
@@ -52,9 +61,11 @@ ThisView = TypeVar("ThisView", bound=SiteState)
 
 def view_of(view: type[ThisView], trace: Trace) -> ThisView:
     """The view that the address asks for; what it asks wrongly is said above the picture."""
+    start, texts = view(kind=trace.kinds[0], second=_shorter(trace)), persistent.texts()
     there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
-    start = view(kind=trace.kinds[0], second=_shorter(trace))
-    found, problems = read(view, persistent.texts(), there, start)
+    kind = read(view, texts, there, start)[0].kind
+    there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # a decoder may have others than its encoder
+    found, problems = read(view, texts, there, start)
     layout.note(*persistent.of_link(problems))
     return found
 
@@ -70,24 +81,43 @@ class SiteExperiment:
     view: SiteState
 
     @property
-    def model(self) -> Translator:
-        """The model that ran. Raises ValueError for one that cannot be taken apart."""
-        return _translator(self.request.entry.name)
+    def model(self) -> Model:
+        """The model that ran."""
+        return traces.model(self.request.entry.name)
 
     @cached_property
     def case(self) -> Case:
-        """The site's weights, inputs and mask, for both sentences."""
-        return site_case(self.model, self.batch, self.view.kind, self.view.layer)
+        """The site's weights, inputs and mask, for both sentences. Raises ValueError for a site that is not made of
+        four projections.
+        """
+        return self._case(self.batch)
 
     @cached_property
     def alone(self) -> Case:
         """The same site for the typed sentence alone, without padding."""
-        return site_case(self.model, self.trace, self.view.kind, self.view.layer)
+        return self._case(self.trace)
 
     @cached_property
     def second_alone(self) -> Case:
         """The same for the second sentence."""
-        return site_case(self.model, self.second, self.view.kind, self.view.layer)
+        return self._case(self.second)
+
+    def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
+        """The projections of sites. Raises ValueError with one sentence where any is not made of four."""
+        if isinstance(self.model, Translator):
+            return {site: SiteWeights.of(site_module(self.model, site)) for site in sites}
+        found = _observed((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
+        for site, one in found.items():
+            if isinstance(one, NotPlain):
+                name = f"{_named(site.kind)} of layer {site.layer}"
+                raise ValueError(f"{name} cannot be taken apart: {one.why}; {ELSEWHERE}.")
+        return found  # type: ignore[return-value]  # none of them is NotPlain
+
+    def _case(self, trace: Trace) -> Case:
+        site = Site(self.view.kind, self.view.layer)
+        if isinstance(self.model, Translator):
+            return site_case(self.model, trace, *astuple(site))
+        return observed_case(self.weights([site])[site], trace, *astuple(site))
 
     def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
         """The query tokens and key tokens of one sentence of the batch, safe to show."""
@@ -107,30 +137,30 @@ class SiteExperiment:
 
 
 def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
-    """Put a site on the bench. Raises ValueError for a second sentence that cannot be read, and for a checkpoint whose
-    projections are not the package's own.
+    """Put a site on the bench. Raises ValueError for a second sentence that cannot be read, and for a site that is not
+    made of four projections.
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
-    second, batch = _pair(key, _translator(request.entry.name), view.second, _trace=trace)
+    second, batch = _pair(key, traces.model(request.entry.name), view.second, _trace=trace)
     made = SiteExperiment(request, trace, second, batch, view)
+    weights = made.case.weights  # what cannot be taken apart says so before anything is drawn
+    if weights.n_groups < weights.n_heads:
+        layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
     captions.about(trace, request.entry, site=f"{made.name} H{view.head}")
     return made
 
 
 def site(trace: Trace, view: SiteState) -> None:
     """Kind, layer, head and second sentence, side by side."""
+    layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
         columns = st.columns([26, 10, 10, 54], gap="small")
     with columns[0]:
         widgets.select("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
     with columns[1]:
-        widgets.select(
-            "layer", "Layer", range(trace.n_layers), view.layer, lambda layer: f"L{layer}", means=explained("Layer")
-        )
+        widgets.select("layer", "Layer", layers, view.layer, lambda layer: f"L{layer}", means=explained("Layer"))
     with columns[2]:
-        widgets.select(
-            "head", "Head", range(trace.n_heads), view.head, lambda head: f"H{head}", means=explained("Head")
-        )
+        widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explained("Head"))
     with columns[3]:
         widgets.text_field(
             "second",
@@ -146,23 +176,23 @@ def _named(kind: str) -> str:
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:
-    """Tokens as they can be shown."""
-    return [display_token(token) for token in tokens]
+    """Tokens as they can be shown; each knows what the vocabulary has for it."""
+    return token_texts(tokens)
 
 
 def _shorter(trace: Trace) -> str:
     """A second sentence that makes a batch of two lengths with the typed one."""
-    return SECONDS[0] if len(trace.tokens("src")) > SHORT else SECONDS[1]
+    return SECONDS[0] if len(trace.tokens("src") or trace.tokens("tgt")) > SHORT else SECONDS[1]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _pair(key: tuple[str, ...], _model: Translator, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
-    other = _model.trace(second, to=_trace.to)
+def _pair(key: tuple[str, ...], _model: Model, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
+    other = traces.run(_model, second, to=_trace.to)
     return other, batch_of_two(_model, _trace, other)
 
 
-def _translator(name: str) -> Translator:
-    model = traces.model(name)
-    if not isinstance(model, Translator):
-        raise ValueError(ONLY_TRANSLATOR)
-    return model
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _observed(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
+    """On a text of our own, as what is found is kept for all: a single token, say, is turned by no position."""
+    watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
+    return projections(_model, watched, _sites)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.views import colour
-from attnviz.views.labels import FONT, escaped, ticks
+from attnviz.views.labels import FONT, hover_name, ticks
 
 LOWEST, HIGHEST = -3, 6  # powers of ten; an exact zero is left blank, and above 0 it breaks
 ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
@@ -114,7 +114,7 @@ def _hover_texts(panel: _StackPanel) -> np.ndarray:
     """`(lines, positions, 5)`: the place, the position, the difference, what is allowed, and the share of it."""
     texts = np.empty((*panel.deltas.shape, 5), dtype=object)
     texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
-    texts[..., 1] = np.array([escaped(f"{label} ({at})") for at, label in enumerate(panel.labels)], dtype=object)
+    texts[..., 1] = np.array([hover_name(label, f" ({at})") for at, label in enumerate(panel.labels)], dtype=object)
     texts[..., 2] = np.vectorize("{:.3g}".format)(panel.deltas)
     texts[..., 3] = np.vectorize("{:.2g}".format)(panel.allowed)
     texts[..., 4] = np.vectorize("{:.2g}".format)(panel.shares)

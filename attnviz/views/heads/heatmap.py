@@ -11,10 +11,11 @@ import plotly.graph_objects as go
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
 from attnviz.maps.selection import select
+from attnviz.text.entries import TokenText
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
-from attnviz.views.labels import FONT, KINDS, escaped, map_title, ticks
+from attnviz.views.labels import FONT, KINDS, hover_name, map_title, ticks
 
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
 SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
@@ -87,10 +88,11 @@ def _cells(shown: Maps, weights: np.ndarray, hidden: np.ndarray, look: colour.Th
 
 
 def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
-    """`(rows, cols, 3)`: the row's label, the key, and what is special about the cell."""
+    """`(rows, cols, 3)`: the row's label and the key, each with pieces and ids, and what is special about the cell."""
     texts = np.empty((*hidden.shape, 3), dtype=object)
-    texts[..., 0] = np.array([escaped(row.text) for row in shown.rows], dtype=object)[:, None]
-    texts[..., 1] = np.array([escaped(col.text) for col in shown.cols], dtype=object)[None]
+    rows = [hover_name(TokenText(row.text, *row.inputs, *row.outputs)) for row in shown.rows]
+    texts[..., 0] = np.array(rows, dtype=object)[:, None]
+    texts[..., 1] = np.array([hover_name(TokenText(col.text, *col.keys)) for col in shown.cols], dtype=object)[None]
     texts[..., 2] = np.where(hidden, " (masked)", "")
     blind, keys_hidden = hidden.all(axis=1), shown.rows_with_keys_hidden.numpy()
     texts[blind, :, 2] = " (no keys: this row may see none of these)"

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.views import colour
-from attnviz.views.labels import FONT, KINDS, escaped, shortened, ticks
+from attnviz.views.labels import FONT, KINDS, hover_name, shortened, ticks
 
 _MOVED_MARGINS = 66 + 45  # above and below, with the title and the lowest axis
 _MOST_NAMES = 20  # along one of two maps side by side: more of them would run into each other
@@ -146,7 +146,7 @@ def _nan_cells(grid: np.ndarray, look: colour.Theme) -> go.Heatmap:
 def _leak(change: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
     with np.errstate(divide="ignore"):
         shown = np.where(change > 0, np.log10(np.maximum(change, FLOOR)), np.nan)
-    names = [escaped(shortened(token)) for token in tokens]
+    names = [hover_name(token) for token in tokens]
     said = [
         [[f"{value:.3g}" if value else "0, bitwise equal", name] for value, name in zip(line, names, strict=True)]
         for line in change

@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.text.entries import columns_of
 from attnviz.views import colour
-from attnviz.views.labels import FONT, escaped, ticks
+from attnviz.views.labels import FONT, hover_name, ticks
 
 Scale = Literal["weights", "signed"]
 MOST_GAPS = 60  # cells along a map that lines stand between; beyond, the lines would hide the cells
@@ -56,16 +57,22 @@ def panels_figure(
 
 
 def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:
-    """The same numbers, a line for each cell: its row and key with their places from 0, and each panel's number."""
+    """The same numbers, a line for each cell: its row and key with their places from 0, each panel's number, and piece
+    and id of row and key, where they are known.
+    """
     cells = pd.DataFrame(
         {
             "row": np.repeat(np.arange(len(rows)), len(cols)),
-            "query": np.repeat(np.array(rows, dtype=object), len(cols)),
+            "query": np.repeat(np.array(list(map(str, rows)), dtype=object), len(cols)),
             "key_position": np.tile(np.arange(len(cols)), len(rows)),
-            "key": list(cols) * len(rows),
+            "key": list(map(str, cols)) * len(rows),
         }
     )
-    return cells.assign(**{panel.title: panel.z.ravel() for panel in panels})
+    found = cells.assign(**{panel.title: panel.z.ravel() for panel in panels})
+    of_rows = {name: np.repeat(values, len(cols)) for name, values in columns_of("query", rows).items()}
+    return found.assign(
+        **of_rows, **{name: np.tile(values, len(rows)) for name, values in columns_of("key", cols).items()}
+    )
 
 
 def styled(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
@@ -113,7 +120,8 @@ def _heatmap(panel: Panel, look: colour.Theme, *, rows: Sequence[str], cols: Seq
     signed = panel.scale == "signed"
     most = _largest(panel.z) if signed else 1.0
     gap = int(max(panel.z.shape) <= MOST_GAPS)
-    names = np.array([[[escaped(row), escaped(col)] for col in cols] for row in rows], dtype=object)
+    down, across = ([hover_name(label) for label in labels] for labels in (rows, cols))
+    names = np.array([[[row, col] for col in across] for row in down], dtype=object)
     return go.Heatmap(
         z=np.where(np.isfinite(panel.z), panel.z, np.nan).astype(np.float32),
         zmin=-most if signed else 0,

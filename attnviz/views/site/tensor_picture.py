@@ -1,15 +1,20 @@
 """A whole tensor as one picture: heads and sentences as small multiples, the other two axes as rows and columns."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.views import colour
+from attnviz.views.labels import hover_name
 from attnviz.views.site.panels import DOWN, styled
 
+Tokens = Mapping[str, Sequence[Sequence[str]]]
+
 MOST_CELLS = 70_000
+MOST_TOLD = 20_000  # cells whose tokens are told too: each costs some bytes of text
 HEIGHT = 266  # pixels: a table of lines and a picture fit into 720 below each other
 GAP = 2  # cells between small multiples
 
@@ -61,10 +66,12 @@ def tensor_picture(
     theme: str = "light",
     names: tuple[str, ...] = (),
     band: slice | None = None,
+    tokens: Tokens | None = None,
 ) -> go.Figure:
     """One heatmap for all small multiples: sentences below each other, heads side by side, or sentences side by side
     where there are no heads. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank. `names` stand
-    above the tiles in place of heads; `band` are rows of the first tile to outline.
+    above the tiles in place of heads; `band` are rows of the first tile to outline. `tokens`, a list for each sentence
+    by the name of an axis, are told on hover, where there are few enough cells.
     """
     look = colour.theme(theme)
     numbers = tiles.numbers if tiles.heads else tiles.numbers.transpose(1, 0, 2, 3)
@@ -78,8 +85,7 @@ def tensor_picture(
             zmax=most,
             colorscale=colour.plotly_scale(look.sequential if weights else look.diverging),
             colorbar={"thickness": 10, "outlinewidth": 0, "len": 0.9, "nticks": 5},
-            customdata=where,
-            hovertemplate=_hover(tiles),
+            **_told(tiles, where, tokens or {}),
             hoverongaps=False,
             name="tensor",
         )
@@ -127,11 +133,35 @@ def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
     return sheet, where
 
 
-def _hover(tiles: Tiles) -> str:
+def _told(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, object]:
+    """What is said on hover: sentence, head, row and column, with their tokens, and the number."""
+    sentence = where[..., 0 if tiles.heads else 1]
+    found = [(axis, at) for at, axis in ((2, tiles.row), (3, tiles.col)) if axis in tokens]
+    if not found or where.size > 4 * MOST_TOLD:
+        return {"customdata": where, "hovertemplate": _hover(tiles, {})}
+    names = [_names_at(tokens[axis], sentence, where[..., at]) for axis, at in found]
+    places = {at: 4 + place for place, (_, at) in enumerate(found)}
+    return {"customdata": np.dstack([where.astype(object), *names]), "hovertemplate": _hover(tiles, places)}
+
+
+def _names_at(sentences: Sequence[Sequence[str]], sentence: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The token at each cell's place of its sentence, as a note on hover says it."""
+    table = np.full((len(sentences), max(map(len, sentences))), "", dtype=object)
+    for item, texts in enumerate(sentences):
+        table[item, : len(texts)] = [hover_name(text) for text in texts]
+    return table[sentence % len(table), np.minimum(place, table.shape[1] - 1)]
+
+
+def _hover(tiles: Tiles, names: dict[int, int]) -> str:
+    """`names` says where among a cell's data the token of its row (2) and of its column (3) stands."""
     first = "sentence %{customdata[0]}, H%{customdata[1]}" if tiles.heads else "sentence %{customdata[1]}"
     if tiles.heads and len(tiles.heads) == 1:
         first = f"sentence %{{customdata[0]}}, H{tiles.heads[0]}"
-    return f"{first}<br>{tiles.row} %{{customdata[2]}}<br>{tiles.col} %{{customdata[3]}}<br>%{{z:.6g}}<extra></extra>"
+    lines = [
+        f"{axis} %{{customdata[{at}]}}" + (f": %{{customdata[{names[at]}]}}" if at in names else "")
+        for at, axis in ((2, tiles.row), (3, tiles.col))
+    ]
+    return "<br>".join((first, *lines, "%{z:.6g}<extra></extra>"))
 
 
 def _names(tiles: Tiles) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from attnviz.text.display import display_token
+from attnviz.text.entries import entry
+from attnviz.widgets.entries import col_entries, row_entries
 
 if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
@@ -15,9 +17,9 @@ _NAMES: "dict[Kind, str]" = {"encoder_self": "source", "decoder_self": "target"}
 def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
     """One line a sentence, for the Heads component.
 
-    `lines`: name and tokens (`[text, special]`) of each sentence. `axes`: for each kind, which line its query and its
-    key axis are on, and how far token 0 of the axis is from the start of that line: a decoder row stands for the token
-    that it outputs, one to the right of the token that goes in.
+    `lines`: name and tokens (`[text, special, entry]`, see `attnviz.text.entries`) of each sentence. `axes`: for each
+    kind, which line its query and its key axis are on, and how far token 0 of the axis is from the start of that line:
+    a decoder row stands for the token that it outputs, one to the right of the token that goes in.
     """
     lines: list[dict[str, Any]] = []
     axes: dict[str, dict[str, list[int]]] = {}
@@ -28,7 +30,8 @@ def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
         outputs = trace.output_tokens(kind)
         line = tokens + list(outputs[-1:]) if outputs is not None else tokens
         name = _NAMES[kind] if len(trace.kinds) > 1 else "text"
-        lines.append({"name": name, "tokens": [[display_token(token), token.is_special] for token in line]})
+        told = [[display_token(token), token.is_special, entry(token)] for token in line]
+        lines.append({"name": name, "tokens": told})
         axes[kind] = {"query": [len(lines) - 1, int(outputs is not None)], "key": [len(lines) - 1, 0]}
     if "cross" in trace.kinds:
         axes["cross"] = {"query": axes["decoder_self"]["query"], "key": axes["encoder_self"]["key"]}
@@ -40,26 +43,33 @@ Row = list[str | None]
 
 
 def packed_strip(strip: Strip) -> Strip:
-    """A `sentence_strip` whose lines hold their texts in one list, and in another the places of special tokens."""
-    lines = [
-        {
-            "name": line["name"],
-            "tokens": [text for text, _ in line["tokens"]],
-            "special": [at for at, (_, special) in enumerate(line["tokens"]) if special],
-        }
-        for line in strip["lines"]
-    ]
-    return {**strip, "lines": lines}
+    """A `sentence_strip` whose lines hold their texts in one list, in another the places of special tokens, and in a
+    third what the vocabulary has for each, where anybody said.
+    """
+    return {**strip, "lines": [_packed(line) for line in strip["lines"]]}
+
+
+def _packed(line: dict[str, Any]) -> dict[str, Any]:
+    found = [token[2] if len(token) > 2 else None for token in line["tokens"]]
+    return {
+        "name": line["name"],
+        "tokens": [token[0] for token in line["tokens"]],
+        "special": [at for at, token in enumerate(line["tokens"]) if token[1]],
+        **({"entries": found} if any(found) else {}),
+    }
 
 
 def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
-    """`rows`, each `[input, output]`, and `cols`, each a text; left out where `strip_labels` gives the same.
+    """`rows`, each `[input, output]`, and `cols`, each a text, with pieces and ids in `row_entries` and `col_entries`;
+    left out where `strip_labels` gives the same.
 
     `strip` is packed, here and below.
     """
     told = {"rows": [[row.input, row.output] for row in maps.rows], "cols": [col.text for col in maps.cols]}
+    found = {"rows": ("row_entries", row_entries(maps.rows)), "cols": ("col_entries", col_entries(maps.cols))}
     from_strip = strip_labels(maps.kind, strip, (len(maps.rows), len(maps.cols)))
-    return {name: texts for name, texts in told.items() if texts != from_strip[name]}
+    own = {name: texts for name, texts in told.items() if texts != from_strip[name]}
+    return own | {found[name][0]: found[name][1] for name in own if found[name][1]}
 
 
 def strip_labels(kind: str, strip: Strip, lengths: tuple[int, int]) -> dict[str, Any]:

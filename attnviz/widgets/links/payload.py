@@ -13,6 +13,7 @@ import numpy as np
 from attnviz.maps.lines import BUDGET, strongest
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.entries import col_entries, row_entries
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def links_payload(
         "shape": [len(small), *maps.attn.shape[1:]],
         "rows": [[row.input, row.output] for row in maps.rows],
         "cols": [col.text for col in maps.cols],
+        "row_entries": row_entries(maps.rows),
+        "col_entries": col_entries(maps.cols),
         "squares": {"offset": blobs.add(small), "height": small.shape[2], "width": small.shape[3]},
         "starts": blobs.add(lines.starts),
         "line_cols": blobs.add(lines.cols),

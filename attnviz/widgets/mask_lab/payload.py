@@ -25,7 +25,8 @@ class Pipeline:
     `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
     texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
     title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
-    a place that is no token, in a head that has one.
+    a place that is no token, in a head that has one. `entries` are what the vocabulary has for rows and keys
+    (`attnviz.widgets.entries`).
     """
 
     scores: np.ndarray
@@ -40,6 +41,7 @@ class Pipeline:
     findings: Sequence[str] = ()
     causes: Mapping[int, str] = field(default_factory=dict)
     sink: float | None = None
+    entries: tuple[Sequence[Any], Sequence[Any]] = ((), ())
 
 
 def mask_payload(
@@ -54,6 +56,8 @@ def mask_payload(
         "shape": [*pipeline.scores.shape, 0 if pipeline.context is None else pipeline.context.shape[1]],
         "rows": [list(row) for row in pipeline.rows],
         "cols": list(pipeline.cols),
+        "row_entries": list(pipeline.entries[0]),
+        "col_entries": list(pipeline.entries[1]),
         "fill": None if pipeline.fill is None else _told(pipeline.fill),
         "words": pipeline.words,
         "sink": pipeline.sink,

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attnviz.text.display import display_token
 from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.entries import entries_of
 from attnviz.widgets.wire import Blobs, Payload
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def neuron_payload(
     queries, keys = trace.query_tokens(kind), trace.key_tokens(kind)
     outputs = trace.output_tokens(kind) or (None,) * len(queries)
     q_len, k_len, d_k = len(queries), len(keys), call.query.shape[3]
+    put_in, put_out = (entries_of([[token] if token else [] for token in tokens]) for tokens in (queries, outputs))
     blobs = Blobs()
     header = common_header(kind, kinds or trace.kinds, blobs) | {
         "layer": layer,
@@ -39,6 +41,8 @@ def neuron_payload(
             [display_token(one), other and display_token(other)] for one, other in zip(queries, outputs, strict=True)
         ],
         "cols": [display_token(token) for token in keys],
+        "row_entries": [list(both) for both in zip(put_in, put_out or [[]] * q_len, strict=True)] if put_in else [],
+        "col_entries": entries_of([[token] for token in keys]),
         "scale": float(call.scale),
         "softcap": call.softcap,
         "sink": None if call.sinks is None else float(call.sinks[0, head]),

@@ -12,10 +12,12 @@ from torch import Tensor
 
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.display import display_token
+from attnviz.text.entries import entries
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
 from attnviz.views.labels import KINDS
+from attnviz.widgets.entries import entries_of
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
@@ -35,12 +37,13 @@ class Training:
 
 @dataclass(frozen=True)
 class Inference:
-    """The right side: what each step would write next `(text, probability, drawn, id)`, likeliest first; the teacher's
-    tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended, kept)`; the way
-    of stepping as `(words, term)`, each with the term that defines it; and what one pass over the same tokens computed.
+    """The right side: what each step would write next `(text, probability, drawn, id, piece)`, likeliest first; the
+    teacher's tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended,
+    kept)`; the way of stepping as `(words, term)`, each with the term that defines it; and what one pass over the same
+    tokens computed.
     """
 
-    candidates: Sequence[Sequence[tuple[str, float, float, int]]]
+    candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
     teacher: Sequence[Token] = ()
     hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
     way: Sequence[tuple[str, str]] = ()
@@ -104,6 +107,7 @@ def _kind(
     words, grows = KINDS[kind], kind != "encoder_self"
     target = [display_token(token) for token in made.fed]
     source = [display_token(token) for token in made.src]
+    told, read = (entries_of([[token] for token in tokens]) for tokens in (made.fed, made.src))
     sent = maps if only is None else _one(maps, only)
     return {
         "kind": kind,
@@ -118,6 +122,8 @@ def _kind(
         "grows_keys": kind == "decoder_self" and not is_pass,
         "rows": target if grows else source,
         "cols": target if kind == "decoder_self" else source,
+        "row_entries": told if grows else read,
+        "col_entries": told if kind == "decoder_self" else read,
         "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),
         "only": None if only is None else [only["layer"], only["head"]],
     }
@@ -142,6 +148,7 @@ def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, A
         "input": display_token(made.fed[index]),
         "chosen": display_token(chosen),
         "chosen_id": chosen.id,
+        "entries": [entries([made.fed[index]]), entries([chosen])],
         "teacher": display_token(given) if given is not None and same_prefix else None,
         "agrees": given is not None and given.id == chosen.id,
         "ms": 1e3 * made.seconds[index] if made.seconds else None,

@@ -3,13 +3,15 @@
 import pytest
 
 from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, bug_in_model
+from attnviz.analysis.site.case import site_module
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT
+from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Site
 
-EVERYWHERE = [Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)]
+SITES = [Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -18,34 +20,39 @@ def model():
 
 
 @pytest.fixture(scope="module")
+def everywhere(model):
+    return {site: SiteWeights.of(site_module(model, site)) for site in SITES}
+
+
+@pytest.fixture(scope="module")
 def trace(model):
     return model.trace("a big red dog", to="fr")
 
 
-def test_right_steps_change_nothing(model, trace) -> None:
-    result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
+def test_right_steps_change_nothing(model, trace, everywhere) -> None:
+    result = bug_in_model(model, trace, RIGHT, everywhere)
     assert result.logits_change < 1e-4
     assert result.before == result.after == trace.tgt_text
     assert result.cut == (2 * len(trace.tokens("src")) + 20 if trace.sentences[0].cut else 0)
 
 
-def test_a_translation_that_is_longer_than_what_is_written_here_is_said_to_be_cut(model) -> None:
+def test_a_translation_that_is_longer_than_what_is_written_here_is_said_to_be_cut(model, everywhere) -> None:
     trace = model.trace("a big red dog and " * 9, to="fr")
     assert len(trace.tokens("tgt")) > MOST, "an untrained model does not find an end"
-    result = bug_in_model(model, trace, RIGHT, EVERYWHERE)
+    result = bug_in_model(model, trace, RIGHT, everywhere)
     assert result.cut == MOST
     assert trace.tgt_text.startswith(result.before)
     assert result.before != trace.tgt_text
 
 
 @pytest.mark.parametrize("name", ["softmax_over_heads", "merge_by_reshape", "split_by_view", "no_scale"])
-def test_a_wrong_step_moves_the_logits(model, trace, name: str) -> None:
-    result = bug_in_model(model, trace, BUGS[name].steps, EVERYWHERE)
+def test_a_wrong_step_moves_the_logits(model, trace, everywhere, name: str) -> None:
+    result = bug_in_model(model, trace, BUGS[name].steps, everywhere)
     assert isinstance(result, BugEffect)
     assert result.logits_change > 1e-3
 
 
-def test_what_torch_raises_is_told(model, trace) -> None:
-    result = bug_in_model(model, trace, BUGS["float_head_size"].steps, EVERYWHERE)
+def test_what_torch_raises_is_told(model, trace, everywhere) -> None:
+    result = bug_in_model(model, trace, BUGS["float_head_size"].steps, everywhere)
     assert isinstance(result, Raised)
     assert result.error.startswith("TypeError")

@@ -31,7 +31,13 @@ MANY = pytest.mark.parametrize("name", TO)
 
 @pytest.fixture(scope="module")
 def model(family: Callable[[str], Path]) -> Callable[[str], HuggingFaceModel]:
-    return cache(lambda name: load(family(name), **CPU))
+    @cache
+    def loaded(name: str) -> HuggingFaceModel:
+        found = load(family(name), **CPU)
+        assert isinstance(found, HuggingFaceModel)
+        return found
+
+    return loaded
 
 
 @MANY

@@ -55,6 +55,19 @@ def test_several_kinds_and_back_again(tmp_path: Path) -> None:
         assert again.output_tokens(kind) == first.output_tokens(kind)
 
 
+def test_a_saved_trace_brings_its_pieces_and_ids_and_what_does_not_fit_is_left(tmp_path: Path) -> None:
+    trace = tiny_translator().trace("a big red dog", to="fr", tgt_text="un chien")
+    attnviz.save(trace, tmp_path / "t.npz")
+    again = read((tmp_path / "t.npz").read_bytes(), "t.npz")
+    for side in ("src", "tgt"):
+        told = [(token.piece, token.id) for token in trace.tokens(side)]
+        assert [(token.piece, token.id) for token in again.tokens(side)] == told
+    given = {"attn.encoder_self": ATTN.numpy(), "tokens.src": np.array(WORDS), "pieces.src": np.array(WORDS)}
+    for ids in ([1, 2], [[1, 2], [3, 4], [5, 6]], [1.5, 2.5, 3.5]):
+        wrong = read(npz(**given, **{"ids.src": np.array(ids)}), "own.npz")
+        assert {(token.piece, token.id) for token in wrong.tokens("src")} == {("", -1)}
+
+
 class Bomb:
     def __reduce__(self):
         return (Path.touch, (Path("pickle-ran"),))

@@ -59,10 +59,15 @@ def test_means_are_drawn_unless_a_head_is_named(trace) -> None:
 def test_the_row_labelled_a_to_b_is_the_row_whose_query_is_a_and_whose_output_is_b(trace) -> None:
     figure = attnviz.views.heatmap(trace, "cross", layer=0, head=2)
     labels = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
-    rows = zip(trace.query_tokens("cross"), trace.output_tokens("cross"), strict=True)
+    outputs = trace.output_tokens("cross")
+    assert outputs is not None
+    rows = zip(trace.query_tokens("cross"), outputs, strict=True)
     for at, (query, output) in enumerate(rows):
         assert labels[at] == escaped(f"{query.text} → {output.text}")
-        assert set(cells(figure).customdata[at, :, 0]) == {labels[at]}
+        hovered = cells(figure).customdata[at, :, 0]
+        assert {said.partition("<br>")[0] for said in hovered} == {labels[at]}
+        ids = f"ids {query.id}, {output.id}"
+        assert all(ids in said and escaped(output.piece) in said for said in hovered)
         assert np.array_equal(cells(figure).z[at], trace.attn("cross", layer=0, head=2)[at].numpy())
 
 

@@ -132,7 +132,7 @@ def test_two_pins_can_be_told_apart_by_their_difference(visit):
     point_at(page, 4, 2)
     cross = heads_app.maps()["cross"].attn
     difference = float(cross[0, 0, 4, 2] - cross[0, 1, 4, 2])
-    assert float(page.locator(".tip-value").inner_text()) == pytest.approx(difference, rel=1e-3)
+    assert float(page.locator(".map-box .tip-value").inner_text()) == pytest.approx(difference, rel=1e-3)
     largest = float((cross[0, 0] - cross[0, 1]).abs().max())
     low = page.locator(".legend span").first.inner_text()
     assert -float(low.removeprefix("−")) == pytest.approx(-largest, rel=1e-4)

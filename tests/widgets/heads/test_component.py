@@ -27,11 +27,11 @@ def test_hover_says_the_float32_weight(visit):
     page = visit()
     point_at(page, 2, 5)
     weight = float(heads_app.maps()["cross"].attn[1, 0, 2, 5])
-    said = float(page.locator(".tip-value").inner_text())
+    said = float(page.locator(".map-box .tip-value").inner_text())
     assert said == pytest.approx(weight, rel=6e-5)
     held = page.locator(".avz").evaluate("(root) => root.attnviz.tiles[0].map.data[2 * 8 + 5]")
     assert held == weight
-    expect(page.locator(".tip")).to_contain_text("爱")
+    expect(page.locator(".map-box .tip")).to_contain_text("爱")
 
 
 def test_a_token_says_its_weight_when_pointed_at(visit):
@@ -52,7 +52,7 @@ def test_a_masked_cell_says_so(visit):
     page = visit()
     press(page, "2", "m")
     point_at(page, 1, 4)
-    expect(page.locator(".tip")).to_contain_text("masked")
+    expect(page.locator(".map-box .tip")).to_contain_text("masked")
     expect(page.locator(".legend")).to_contain_text("hatched: masked")
 
 

@@ -15,7 +15,7 @@ CLICK_WITHOUT_POINTER = "(button) => button.click()"
 
 
 def tip_weight(page) -> float:
-    return float(page.locator(".tip-value").inner_text())
+    return float(page.locator(".map-box .tip-value").inner_text())
 
 
 def test_the_tooltip_follows_the_map_that_the_keys_bring(visit):
@@ -33,13 +33,13 @@ def test_the_tooltip_follows_the_map_that_the_keys_bring(visit):
 def test_the_tooltip_names_tokens_that_are_there_after_python_brings_another_map(visit):
     page = visit()
     point_at(page, 2, 5)
-    expect(page.locator(".tip")).to_contain_text("爱")
+    expect(page.locator(".map-box .tip")).to_contain_text("爱")
     page.get_by_role("button", name="other view").evaluate(CLICK_WITHOUT_POINTER)
     expect(page.locator("h2").last).to_have_text("Encoder self-attention, L0 H1")
     row, col = page.locator(".avz").evaluate("(root) => [root.attnviz.hover?.row, root.attnviz.hover?.col]")
-    expect(page.locator(".tip")).not_to_contain_text("爱")
-    expect(page.locator(".tip bdi").first).to_contain_text(heads_app.SOURCE[row])
-    expect(page.locator(".tip bdi").last).to_have_text(heads_app.SOURCE[col])
+    expect(page.locator(".map-box .tip")).not_to_contain_text("爱")
+    expect(page.locator(".map-box .tip bdi").first).to_contain_text(heads_app.SOURCE[row])
+    expect(page.locator(".map-box .tip bdi").last).to_have_text(heads_app.SOURCE[col])
     assert tip_weight(page) == pytest.approx(float(heads_app.maps()["encoder_self"].attn[0, 1, row, col]), rel=6e-5)
 
 
@@ -47,10 +47,10 @@ def test_no_tooltip_is_left_where_there_is_no_cell_any_more(visit):
     page = visit()
     last = len(heads_app.TARGET) - 1
     point_at(page, last, 2)
-    expect(page.locator(".tip")).to_be_visible()
+    expect(page.locator(".map-box .tip")).to_be_visible()
     press(page, "+", "Shift+ArrowUp", *["k"] * last)  # another window of the map
     hover, zoom = page.locator(".avz").evaluate("({ attnviz }) => [attnviz.hover, attnviz.tiles[0].zoom]")
-    assert page.locator(".tip").is_visible() == (hover is not None)
+    assert page.locator(".map-box .tip").is_visible() == (hover is not None)
     assert hover is None or zoom["top"] <= hover["row"] < zoom["bottom"]
 
 

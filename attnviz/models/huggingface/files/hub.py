@@ -22,6 +22,7 @@ from attnviz.models.huggingface.files.folder import (
 PATIENCE = 10.0  # seconds for the hub to say what it has
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _KEPT_TEXT = {".json", ".txt", ".model", ".spm"}
+_KEPT_NAMES = {"README.md", "LICENSE"}  # what says where a model comes from
 _MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
 
 
@@ -97,7 +98,7 @@ def _wanted(sizes: dict[str, int]) -> dict[str, int]:
     What these need is known by its ending alone: a tokenizer's files have many names. One that is larger than any of
     them, a table of data or a log, is left where it is.
     """
-    kept = (file for file in sizes if "/" not in file and Path(file).suffix in _KEPT_TEXT)
+    kept = (file for file in sizes if "/" not in file and (Path(file).suffix in _KEPT_TEXT or file in _KEPT_NAMES))
     texts = {file: sizes[file] for file in kept if sizes[file] <= _MOST_TEXT}
     if (total := sum(texts.values())) > _MOST_TEXTS:
         raise ModelError(

@@ -2,6 +2,7 @@
 
 import { explained } from "../../shared/js/definitions.js";
 import { element, put } from "../../shared/js/elements.js";
+import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated, rowName } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { mapName, rangeOf } from "./map/tiles.js";
@@ -10,13 +11,14 @@ import { BLIND_TEXT, blindness, topKeys } from "./subject.js";
 export const MOST_BARS = 80; // beyond these the rest is one line with its own sum
 
 export function paintBars(app, { tile, row }) {
-  const { barsTitle, barsOf, barsRow, bars, barsSum, barsEmpty, barsOrder } = app.parts;
+  const { barsTitle, barsOf, barsRow, barsEntry, bars, barsSum, barsEmpty, barsOrder } = app.parts;
   const isPinned = app.view.row !== null || row === null;
   put(barsTitle, isPinned ? "Pinned row" : "Row pointed at");
   explained(barsTitle, "Pinned row");
   barsEmpty.hidden = row !== null;
   for (const node of [bars, barsSum, barsOrder, barsOf]) node.hidden = row === null;
   put(barsRow, row === null ? "" : rowText(tile, row));
+  put(barsEntry, row === null ? "" : rowEntryText(tile.kind.row_entries[row]));
   if (row === null) return;
   put(barsOf, (barsOf.title = mapName(app, tile)));
   fillBars(app, tile, row);
@@ -55,7 +57,8 @@ function fillBars(app, tile, row) {
     ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}`
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
-  const sunk = kind.to_sink && !tile.signed ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token` : "";
+  const sunk =
+    kind.to_sink && !tile.signed ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token` : "";
   put(app.parts.barsSum, `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}${sunk}`);
   const order = app.view.bars === "position" ? "by position" : "by weight";
   put(app.parts.barsOrder, order);
@@ -97,7 +100,8 @@ function fillBar({ node, name, place, value, fill }, { col, weight, longest, til
   put(name, tile.kind.cols[col]);
   put(place, isRepeated(tile.kind, col) ? `#${col}` : "");
   put(value, hidden ? "masked" : `${tile.map.exact ? "" : "≈ "}${barText(weight)}`);
-  node.title = `${tile.kind.cols[col]} #${col}: ${hidden ? "masked" : exactText(weight)}`;
+  const said = `${tile.kind.cols[col]} #${col}: ${hidden ? "masked" : exactText(weight)}`;
+  node.title = withEntry(said, entryText(tile.kind.col_entries[col]));
   node.classList.toggle("masked", Boolean(hidden));
   fill.style.width = `${(Math.abs(weight) / longest) * 100}%`;
   // A bar in the scale's palest steps would not be seen on paper, so that bars keep to its upper part.

@@ -1,6 +1,7 @@
 // PNG, SVG and CSV of what is drawn, made in the browser from the exact numbers; the whole trace comes from Python.
 
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { exactText, siteName } from "../../shared/js/text.js";
 import { figureNotes, scaleImage } from "./controls.js";
 import { drawTiles, titleOf } from "./map/focus.js";
@@ -89,14 +90,22 @@ function csvRows({ kind, map }, site) {
   const rows = [];
   for (let row = 0, i = 0; row < kind.nRows; row++)
     for (let col = 0; col < kind.nCols; col++, i++)
-      rows.push([site, row, ...kind.rows[row], col, kind.cols[col], map.data[i]]);
+      rows.push([
+        site,
+        row,
+        ...kind.rows[row],
+        col,
+        kind.cols[col],
+        map.data[i],
+        ...entryCells(kind.row_entries[row], kind.col_entries[col]),
+      ]);
   return rows;
 }
 
 function exportCSV(app) {
   const site = ({ kind, layer, head, pair }) =>
     pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]);
-  const names = ["map", "row", "row_in", "row_out", "key_position", "key", "weight"];
+  const names = ["map", "row", "row_in", "row_out", "key_position", "key", "weight", ...ENTRY_NAMES];
   saveCSV(exportName(app), [names, ...app.tiles.flatMap((tile) => csvRows(tile, site(tile)))]);
 }
 

@@ -14,9 +14,9 @@ export function decodePayload(bytes) {
   return { header, kinds, exact, scales: (fixedScales ??= readScales()) };
 }
 
-function readLine({ name, tokens, special }) {
+function readLine({ name, tokens, special, entries }) {
   const specials = new Set(special);
-  return { name, tokens: tokens.map((text, i) => [text, specials.has(i)]) };
+  return { name, tokens: tokens.map((text, i) => [text, specials.has(i), entries?.[i] ? [entries[i]] : []]) };
 }
 
 function readKind(raw, strip, array) {
@@ -36,14 +36,20 @@ function readKind(raw, strip, array) {
 
 // Labels that are the strip's own tokens in turn are not sent again (attnviz/widgets/heads/sentences.py).
 function stripLabels({ kind, rows, cols, shape }, { lines, axes }) {
-  const textsFrom = ([line, from], length) => lines[line].tokens.slice(from, from + length).map(([text]) => text);
-  const labels = {};
+  const tokensFrom = ([line, from], length) => lines[line].tokens.slice(from, from + length);
+  const labels = { row_entries: [], col_entries: [] };
   if (!rows) {
     const [line, output] = axes[kind].query;
-    const outputs = textsFrom([line, output], shape[2]);
-    labels.rows = textsFrom([line, 0], shape[2]).map((input, i) => [input, output ? outputs[i] : null]);
+    const outputs = tokensFrom([line, output], shape[2]);
+    const inputs = tokensFrom([line, 0], shape[2]);
+    labels.rows = inputs.map(([text], i) => [text, output ? outputs[i][0] : null]);
+    labels.row_entries = inputs.map(([, , entry], i) => [entry, output ? outputs[i][2] : []]);
   }
-  if (!cols) labels.cols = textsFrom([axes[kind].key[0], 0], shape[3]);
+  if (!cols) {
+    const keys = tokensFrom([axes[kind].key[0], 0], shape[3]);
+    labels.cols = keys.map(([text]) => text);
+    labels.col_entries = keys.map(([, , entry]) => entry);
+  }
   return labels;
 }
 

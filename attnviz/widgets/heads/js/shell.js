@@ -5,6 +5,7 @@ import { button, element } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
 import { liveRegion } from "../../shared/js/live_region.js";
 import { watchSize } from "../../shared/js/resize.js";
+import { windowTip } from "../../shared/js/tip.js";
 import { choose } from "./choice.js";
 import { helpPane, toggleHelp, watchHelp } from "./help.js";
 import { watchKeys } from "./keys.js";
@@ -20,6 +21,7 @@ export function buildShell(app) {
     helpPane(app, parts),
     (parts.live = liveRegion()),
   );
+  parts.cellTip = windowTip(app.root);
   watchDefinitions(app);
   watchHelp(app);
   watchPointer(app);

@@ -1,6 +1,7 @@
 // The sentences on top: the keys that the active row looks at are shaded, the row's own token is ringed.
 
 import { element } from "../../shared/js/elements.js";
+import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { choose } from "./choice.js";
@@ -11,7 +12,8 @@ export function paintStrip(app, subject) {
   const node = app.parts.strip;
   if (node.dataset.drawn !== app.payload.header.base) {
     node.dataset.drawn = app.payload.header.base;
-    app.tokens = lines.map((line) => line.tokens.map(([text, special]) => tokenNode(text, special)));
+    app.entryOf = new Map();
+    app.tokens = lines.map((line) => line.tokens.map((token) => tokenNode(app, token)));
     node.replaceChildren(...lines.map((line, i) => lineNode(line.name, app.tokens[i])));
     node.onclick = (event) => chooseToken(app, event.target);
     node.onpointerover = (event) => nameWeight(app, event.target);
@@ -27,7 +29,11 @@ export function paintStrip(app, subject) {
   markQuery(app, subject);
 }
 
-const tokenNode = (text, special) => element("span", { class: special ? "token special" : "token", text, dir: "auto" });
+function tokenNode(app, [text, special, entry]) {
+  const node = element("span", { class: special ? "token special" : "token", text, dir: "auto" });
+  app.entryOf.set(node, entryText(entry));
+  return node;
+}
 
 const lineNode = (name, tokens) =>
   element(
@@ -47,7 +53,7 @@ export function nameWeight(app, token) {
   if (!token?.classList.contains("token")) return;
   app.pointedToken = token;
   const weight = app.weightOf.get(token);
-  token.title = weight === undefined ? "" : exactText(weight);
+  token.title = withEntry(weight === undefined ? "" : exactText(weight), app.entryOf.get(token));
 }
 
 // The tokens of the line that asks can be clicked.

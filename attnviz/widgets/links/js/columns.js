@@ -1,6 +1,7 @@
 // The two columns of tokens. They are elements, so that each can be reached by keyboard and read aloud.
 
 import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { change } from "../../shared/js/store.js";
 import { rowName } from "../../shared/js/text.js";
 import { paintActive } from "./hover.js";
@@ -21,8 +22,8 @@ export function paintColumns(app) {
     app.columnsHeight = null;
     app.hovered = app.focused = null; // the tokens that were pointed at are gone
     app.tokens = {
-      q: header.rows.map((row, i) => tokenNode(app, "q", i, row)),
-      k: header.cols.map((text, i) => tokenNode(app, "k", i, [text, null])),
+      q: header.rows.map((row, i) => tokenNode("q", i, row, rowEntryText(header.row_entries[i]))),
+      k: header.cols.map((text, i) => tokenNode("k", i, [text, null], entryText(header.col_entries[i]))),
     };
     app.parts.queries.replaceChildren(...app.tokens.q);
     app.parts.keys.replaceChildren(...app.tokens.k);
@@ -45,9 +46,10 @@ function placeTokens(app, rows) {
   app.parts.body.style.setProperty("--text", `${Math.max(12.5, Math.min(19, app.rowHeight * 0.36))}px`);
 }
 
-function tokenNode(app, side, place, [input, output]) {
+function tokenNode(side, place, [input, output], entry) {
   const node = element("div", { class: "link-token", role: "option", tabindex: place ? "-1" : "0", dir: "auto" });
   node.dataset.token = `${side}${place}`;
+  node.title = entry;
   // Input, arrow and output are three pieces, so that a right-to-left token cannot turn them round.
   const pieces = output === null ? [element("bdi", { text: input })] : stepPieces(input, output);
   node.append(element("span", { class: "link-text" }, ...pieces));

@@ -1,6 +1,7 @@
 // The same picture for files: both columns whole, whatever part of them is on the screen.
 
 import { shortened } from "../../shared/js/canvas_pen.js";
+import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { tagged } from "../../shared/js/svg_pen.js";
 import { rowName, siteName } from "../../shared/js/text.js";
 import { notesOf } from "./hover.js";
@@ -63,9 +64,17 @@ function svgStrokes([x, y]) {
 
 export function csvRows(app) {
   const { header } = app.payload;
-  const rows = [["layer", "head", "row", "row_in", "row_out", "key_position", "key", "weight"]];
+  const rows = [["layer", "head", "row", "row_in", "row_out", "key_position", "key", "weight", ...ENTRY_NAMES]];
   eachLine(app, activeToken(app), (row, col, weight, place) =>
-    rows.push([...app.view.heads[place], row, ...header.rows[row], col, header.cols[col], weight]),
+    rows.push([
+      ...app.view.heads[place],
+      row,
+      ...header.rows[row],
+      col,
+      header.cols[col],
+      weight,
+      ...entryCells(header.row_entries[row], header.col_entries[col]),
+    ]),
   );
   return rows;
 }

@@ -1,6 +1,7 @@
 // The token that is looked at: the tokens at the other end of its lines are shaded, and its largest weights are listed.
 
 import { element, put } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { announce } from "../../shared/js/live_region.js";
 import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
@@ -48,7 +49,7 @@ function strongestFirst(app) {
 const rankedLines = (lines) => [...lines].sort((a, b) => b.weight - a.weight);
 
 function paintList(app, token) {
-  const { list, listHint, listTitle } = app.parts;
+  const { list, listEntry, listHint, listTitle } = app.parts;
   const [side, place] = tokenOf(token);
   const { header } = app.payload;
   const nameOf = (name, at) => (name === "q" ? rowName(header.rows[at]) : header.cols[at]);
@@ -56,6 +57,9 @@ function paintList(app, token) {
     token === null
       ? "The strongest links"
       : `${isolated(nameOf(side, place))} ${side === "q" ? "looks at" : "is looked at by"}`;
+  const entryOf = (name, at) =>
+    name === "q" ? rowEntryText(header.row_entries[at]) : entryText(header.col_entries[at]);
+  put(listEntry, token === null ? "" : entryOf(side, place));
   const lines = strongestFirst(app);
   listHint.hidden = token !== null;
   list.replaceChildren(...lines.slice(0, MOST_LISTED).map((line) => listNode(app, line, side)));
@@ -77,9 +81,13 @@ function listNode(app, line, side) {
   const [row, col] = [isolated(output ?? input), isolated(header.cols[line.col])];
   const text = { q: header.cols[line.col], k: rowName(header.rows[line.row]) }[side] ?? `${row} – ${col}`;
   const place = { q: `#${line.col} `, k: `#${line.row} ` }[side] ?? "";
+  const entries = [
+    side === "k" ? "" : entryText(header.col_entries[line.col]),
+    side === "q" ? "" : rowEntryText(header.row_entries[line.row]),
+  ];
   return element(
     "li",
-    {},
+    { title: entries.toReversed().filter(Boolean).join(" – ") },
     element("span", { class: "dot", style: `background:${hueOf(app, line.place)}` }),
     element("bdi", { class: "list-token", text }),
     element("span", { class: "quiet", text: place + (app.view.heads.length > 1 ? siteName(layer, head) : "") }),

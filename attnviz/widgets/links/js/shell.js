@@ -91,10 +91,12 @@ function listPane(app) {
   parts.list = element("ol", { class: "link-list", "aria-label": "Largest weights of the token" });
   const hint = "Point at a token, or walk with the arrow keys: only its lines stay. A click holds it.";
   parts.listHint = element("p", { class: "quiet", text: hint });
+  parts.listEntry = element("p", { class: "quiet" });
   return element(
     "aside",
     { class: "pane", "aria-label": "The token's links" },
     parts.listTitle,
+    parts.listEntry,
     parts.listHint,
     parts.list,
   );

@@ -1,6 +1,7 @@
 // PNG, SVG and CSV of what is drawn.
 
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { mayAttend } from "./cells.js";
 import { drawLab } from "./draw.js";
 import { coloursText } from "./legend.js";
@@ -42,7 +43,8 @@ function labSVG(app) {
 
 function labCSV(app) {
   const { q, k, header, scores, masked, attn } = app.payload;
-  const rows = [["row", "row_in", "row_out", "key_position", "key", "may_attend", "score", "masked_score", "weight"]];
+  const names = ["row", "row_in", "row_out", "key_position", "key", "may_attend", "score", "masked_score", "weight"];
+  const rows = [[...names, ...ENTRY_NAMES]];
   for (let row = 0, i = 0; row < q; row++)
     for (let col = 0; col < k; col++, i++)
       rows.push([
@@ -54,6 +56,7 @@ function labCSV(app) {
         scores[i],
         masked[i],
         attn ? attn[i] : null,
+        ...entryCells(header.row_entries[row], header.col_entries[col]),
       ]);
   saveCSV(labName(app), rows);
 }

@@ -1,6 +1,7 @@
 // The pinned row as numbers, so that its softmax can be checked by hand; and every row's sum, for ears and tests.
 
 import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { mayAttend } from "./cells.js";
 import { plain, sumText, sumsOf } from "./panels.js";
 
@@ -11,6 +12,7 @@ export function drawNumbers(app) {
     ...sums.map((sum, row) => element("li", { text: `${app.rowNames[row]}: ${sumText(sum)}` })),
   );
   parts.rowTitle.textContent = app.row === null ? "Pinned row" : `Row ${app.row}: ${app.rowNames[app.row]}`;
+  parts.rowTitle.title = app.row === null ? "" : rowEntryText(payload.header.row_entries[app.row]);
   parts.rowHint.textContent =
     app.row === null ? "Click a row, or its name, to see its softmax in numbers." : howToCheck(app);
   parts.table.hidden = app.row === null;
@@ -23,7 +25,7 @@ function headRow(app) {
     element("th", {
       scope: "col",
       text: name,
-      title: `key ${col}: ${name}`,
+      title: withEntry(`key ${col}: ${name}`, entryText(app.payload.header.col_entries[col])),
       class: mayAttend(app, app.row * app.payload.k + col) ? false : "hidden-key",
     }),
   );
@@ -64,7 +66,8 @@ function howToCheck(app) {
   if (!app.payload.attn) return "torch refused this fill, so that there are no weights.";
   const cause = app.payload.header.causes[app.row];
   if (cause) return `NaN: ${cause}.`;
-  const sink = app.payload.header.sink === null ? "" : `; the sink's, ${plain(app.payload.header.sink)}, is in the sum too`;
+  const sink =
+    app.payload.header.sink === null ? "" : `; the sink's, ${plain(app.payload.header.sink)}, is in the sum too`;
   const least = `the largest, ${plain(most)}, is subtracted first${sink}`;
   return fill === null
     ? `softmax = exp / Σ exp over all keys (${least}); the mask then makes its cells 0${words.renormalised ? ", and the rest is divided by its sum" : ""}.`

@@ -1,6 +1,7 @@
 // The cell under the pointer, in numbers.
 
 import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { placeTip } from "../../shared/js/tip.js";
 import { stateOf } from "./cells.js";
 import { cellAt } from "./layout.js";
@@ -14,7 +15,7 @@ export function placeOf(app, event) {
 export function showTip(app) {
   const { tip } = app.parts;
   const place = app.hover;
-  tip.hidden = !place || place.row === null || place.col === null || app.stroke || app.pull;
+  tip.hidden = !place || app.stroke || app.pull;
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
   const area = app.parts.mapBox.getBoundingClientRect();
@@ -23,12 +24,18 @@ export function showTip(app) {
 
 function tipLines(app, { box, row, col }) {
   const { payload } = app;
-  if (box.name === "sums") return [app.rowNames[row], `row sum ${plain(sumsOf(app)[row])}`];
-  if (box.name === "context")
-    return [app.rowNames[row], `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];
+  const { row_entries: rows, col_entries: cols } = payload.header;
+  const named = (text, entry) => [text, entry].filter(Boolean);
+  const key = col === null || !box.keys ? [] : named(payload.header.cols[col], entryText(cols[col]));
+  if (row === null) return key;
+  const query = named(app.rowNames[row], rowEntryText(rows[row]));
+  if (col === null) return query;
+  if (box.name === "sums") return [...query, `row sum ${plain(sumsOf(app)[row])}`];
+  if (box.name === "context") return [...query, `context[${col}] = ${plain(payload.context[row * payload.d + col])}`];
   const i = row * payload.k + col;
   return [
-    `${app.rowNames[row]}  ·  ${payload.header.cols[col]}`,
+    ...query,
+    ...key,
     `score ${plain(payload.scores[i])}`,
     `masked score ${plain(payload.masked[i])}`,
     `weight ${payload.attn ? plain(payload.attn[i]) : "none"}`,

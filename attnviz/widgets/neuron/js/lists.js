@@ -1,6 +1,7 @@
 // The query tokens, and the key tokens with the weights that the query gives them; either can be chosen.
 
 import { element, showWithin } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { change } from "../../shared/js/store.js";
 import { isolated, rowName, shortText } from "../../shared/js/text.js";
 
@@ -13,6 +14,8 @@ export function paintLists(app) {
       row: header.rows.map((row, i) => optionNode(app, "row", i, row)),
       key: header.cols.map((text, i) => optionNode(app, "key", i, [text, null])),
     };
+    app.options.row.forEach((node, i) => (node.title = rowEntryText(header.row_entries[i])));
+    app.options.key.forEach((node, i) => (node.title = entryText(header.col_entries[i])));
     parts.queries.replaceChildren(...app.options.row);
     parts.keys.replaceChildren(...app.options.key);
   }

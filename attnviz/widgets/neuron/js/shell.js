@@ -3,6 +3,7 @@
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { fillSelect, numbered, select } from "../../shared/js/lists.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
@@ -41,6 +42,7 @@ function pairPane(app) {
     ["position", "By position"],
     ["contribution", "By contribution"],
   ]);
+  parts.entries = element("p", { class: "quiet" });
   parts.why = element("p", { class: "quiet", text: WHY });
   parts.canvas = element("canvas", { role: "img" });
   parts.cellBox = element(
@@ -61,6 +63,7 @@ function pairPane(app) {
       element("div", { class: "tools" }, parts.layer.node, parts.head.node, order, exportTools(app)),
     ),
     parts.title,
+    parts.entries,
     parts.why,
     parts.cellBox,
     parts.element,
@@ -75,6 +78,11 @@ export function pairTitle(app) {
   return `${header.title}, ${siteName(header.layer, header.head)}: query ${names[0]}, key ${names[1]}`;
 }
 
+function entriesText({ payload: { header }, view }) {
+  const query = rowEntryText(header.row_entries[view.row]);
+  return query && `query: ${query} · key: ${entryText(header.col_entries[view.key])}`;
+}
+
 export function paint(app, began) {
   const { parts } = app;
   const { header } = app.payload;
@@ -84,6 +92,7 @@ export function paint(app, began) {
   fillSelect(parts.layer, numbered(header.layers_heads[0], "L"), String(app.view.layer));
   fillSelect(parts.head, numbered(header.layers_heads[1], "H"), String(app.view.head));
   parts.title.textContent = pairTitle(app);
+  parts.entries.textContent = entriesText(app);
   paintLists(app);
   paintElement(app);
   paintSteps(app);

@@ -40,6 +40,13 @@ export function runsOf(picked, [top, bottom], [left, right]) {
   return runs;
 }
 
+// The row and the column of a picture of that many, as it lies in the window, under a pointer; nulls outside it.
+export function cellUnder({ left, top, width, height }, { clientX, clientY }, [rows, cols]) {
+  const row = Math.floor(((clientY - top) / height) * rows);
+  const col = Math.floor(((clientX - left) / width) * cols);
+  return isIndex(row, rows) && isIndex(col, cols) ? [row, col] : [null, null];
+}
+
 export function binsOf(length, bins) {
   const bin = new Uint16Array(length);
   for (let b = 0; b < bins; b++) bin.fill(b, Math.floor((b * length) / bins), Math.floor(((b + 1) * length) / bins));

@@ -1,8 +1,21 @@
 // The note beside the pointer: what is under it.
 
+import { element } from "./elements.js";
+
 const BESIDE = 14; // pixels from the pointer
 const BELOW = 18;
 const ABOVE = 10;
+
+// A note that may stand anywhere in the window, for pictures too small to hold one.
+export function windowTip(root) {
+  const tip = element("div", { class: "tip in-window", hidden: true });
+  root.append(tip);
+  return tip;
+}
+
+export function placeInWindow(tip, { clientX, clientY }) {
+  placeTip(tip, [clientX, clientY], [innerWidth - 8, innerHeight - 8]);
+}
 
 // Inside a box of that size: to the left where there is no room on the right, above where there is none below.
 export function placeTip(tip, [x, y], [width, height]) {

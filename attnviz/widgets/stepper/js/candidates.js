@@ -2,6 +2,7 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
+import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated, percentText } from "../../shared/js/text.js";
 import { goTo } from "./choice.js";
 
@@ -49,12 +50,16 @@ function prefixNodes(app) {
       class: index === at ? "token queried" : "token",
       text: step.input,
       onclick: () => goTo(app, index),
-      title: `step ${index}`,
+      title: withEntry(`step ${index}`, entryText(step.entries[0])),
     }),
   );
   nodes.push(
     element("span", { class: "arrow", text: "→" }),
-    element("span", { class: "token chosen", text: steps[at].chosen, title: "what this step chose" }),
+    element("span", {
+      class: "token chosen",
+      text: steps[at].chosen,
+      title: withEntry("what this step chose", entryText(steps[at].entries[1])),
+    }),
   );
   return nodes;
 }
@@ -63,7 +68,7 @@ function prefixNodes(app) {
 const isDrawnOtherwise = ([, probability, drawn]) => Math.abs(drawn - probability) >= 1e-6;
 
 function candidateNode(step, candidate) {
-  const [text, probability, drawn, id] = candidate;
+  const [text, probability, drawn, id, piece] = candidate;
   const isChosen = id === step.chosen_id;
   const isTeacher = isTeachers(step, candidate);
   const isCut = drawn === 0 && probability > 0;
@@ -74,7 +79,10 @@ function candidateNode(step, candidate) {
     "li",
     {
       class: `${mark} ${isCut ? "cut" : ""}`,
-      title: `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${isDrawnOtherwise(candidate) ? `, drawn with ${exactText(drawn)}` : ""}`,
+      title: withEntry(
+        `${isChosen ? "chosen; " : ""}probability ${exactText(probability)}${isDrawnOtherwise(candidate) ? `, drawn with ${exactText(drawn)}` : ""}`,
+        entryText([[piece ?? "", id]]),
+      ),
     },
     element("span", { class: "candidate", text }),
     element("span", { class: "track" }, bar, drawnBar),

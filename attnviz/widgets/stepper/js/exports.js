@@ -1,9 +1,10 @@
 // PNG and SVG of the maps, CSV of the rows so far, made in the browser from the numbers it has.
 
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
+import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { siteName } from "../../shared/js/text.js";
 import { isWaiting } from "./choice.js";
-import { rowTexts, stackedHeight } from "./layout.js";
+import { rowEntries, rowTexts, stackedHeight } from "./layout.js";
 import { drawMaps } from "./maps.js";
 import { hasSite, mapOf } from "./payload.js";
 
@@ -36,7 +37,7 @@ const fileName = ({ view: { step, layer, head } }) => `attnviz-step-${step}-L${l
 const figureSize = (app) => [app.sizes.map[0], Math.max(app.sizes.map[1], stackedHeight(app.boxes))];
 
 function csvRows(app) {
-  const lines = [["kind", "computed_by", "row", "row_label", "key_position", "key", "weight"]];
+  const lines = [["kind", "computed_by", "row", "row_label", "key_position", "key", "weight", ...ENTRY_NAMES]];
   for (const kind of app.payload.kinds) {
     const map = mapOf(kind, app.view.layer, app.view.head);
     const texts = rowTexts(app, kind);
@@ -44,7 +45,16 @@ function csvRows(app) {
     const rows = kind.follows ? app.view.step + 1 : kind.nRows;
     for (let row = 0; row < rows; row++)
       for (let col = 0; col < (kind.grows_keys ? row + 1 : kind.nCols); col++)
-        lines.push([kind.kind, kind.by, row, texts[row], col, kind.cols[col], map[row * kind.nCols + col]]);
+        lines.push([
+          kind.kind,
+          kind.by,
+          row,
+          texts[row],
+          col,
+          kind.cols[col],
+          map[row * kind.nCols + col],
+          ...entryCells(rowEntries(app, kind, row), kind.col_entries[col]),
+        ]);
   }
   return lines;
 }

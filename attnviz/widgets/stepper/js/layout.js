@@ -9,6 +9,7 @@ const TITLE = 31;
 export const SECOND = 14;
 export const TEXT = 11;
 export const SLANT = -Math.PI / 4;
+const NAMES = 62; // pixels over a map, at most
 const TALLEST_ROW = 24;
 const WIDEST_CELL = 34;
 
@@ -77,6 +78,10 @@ export const stackedHeight = (boxes) => Math.ceil(Math.max(...boxes.map((box) =>
 export const rowTexts = (app, kind) =>
   kind.follows ? app.payload.header.steps.map((step) => rowName([step.input, step.chosen])) : kind.rows;
 
+// What the vocabulary has for a row: of a step, for what goes in and for what it chose.
+export const rowEntries = (app, kind, row) =>
+  kind.follows ? app.payload.header.steps[row]?.entries : [kind.row_entries[row], []];
+
 function rowLabelWidth(pen, texts, most) {
   let widest = 20;
   for (const text of texts) widest = Math.max(widest, pen.widthOf(text, TEXT, 600) + 10);
@@ -84,11 +89,14 @@ function rowLabelWidth(pen, texts, most) {
 }
 
 export const colSpace = (pen, kind) =>
-  Math.min(62, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
+  Math.min(NAMES, Math.max(...kind.cols.map((text) => pen.widthOf(text, TEXT))) * 0.72 + 16);
 
-// The cell under a point, or null.
+// The cell under a point, or the row (column -1) or the column (row -1) whose name is there, or null.
 export function cellAt(boxes, [x, y]) {
   for (const box of boxes) {
+    const foot = x - Math.max(0, box.y - y) / Math.tan(-SLANT); // of a name over the map
+    const named = Math.floor((foot - box.x) / box.w);
+    if (y < box.y && y > box.y - NAMES && named >= 0 && named < box.kind.nCols) return { box, row: -1, col: named };
     const col = Math.floor((x - box.x) / box.w);
     const row = Math.floor((y - box.y) / box.h);
     if (row >= 0 && row < box.kind.nRows && x >= box.left && col < box.kind.nCols) return { box, row, col };

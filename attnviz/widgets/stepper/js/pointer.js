@@ -1,9 +1,11 @@
 // Pointing at a cell names row, key and weight; a click on a row goes to its step.
 
+import { element } from "../../shared/js/elements.js";
+import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
 import { placeTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
-import { absence, cellAt, rowTexts } from "./layout.js";
+import { absence, cellAt, rowEntries, rowTexts } from "./layout.js";
 import { mapOf } from "./payload.js";
 
 export function watchPointer(app) {
@@ -23,7 +25,7 @@ export function watchPointer(app) {
   };
   map.onclick = (event) => {
     const found = app.boxes ? cellAt(app.boxes, pointOf(event)) : null;
-    if (found?.box.kind.follows) goTo(app, found.row);
+    if (found?.box.kind.follows && found.row >= 0) goTo(app, found.row);
   };
 }
 
@@ -33,9 +35,18 @@ export function refreshTip(app) {
   const { tip, mapBox } = app.parts;
   tip.hidden = !found;
   if (!found) return;
-  tip.textContent = tipText(app, found.box.kind, found.row, found.col);
+  const { kind } = found.box;
+  const { row, col } = found;
+  const entries = [row < 0 ? "" : rowEntry(app, kind, row), col < 0 ? "" : entryText(kind.col_entries[col])];
+  const said = entries.filter(Boolean).map((text) => element("div", { class: "tip-entry", text }));
+  const text = row < 0 ? `${isolated(kind.cols[col])} (${col})` : tipText(app, kind, row, col);
+  tip.replaceChildren(element("div", { text }), ...said);
   placeTip(tip, app.pointed, [mapBox.clientWidth, mapBox.clientHeight]);
 }
+
+// Of a row that is computed.
+const rowEntry = (app, kind, row) =>
+  kind.grows && row > app.view.step ? "" : rowEntryText(rowEntries(app, kind, row));
 
 function tipText(app, kind, row, col) {
   const label = isolated(rowTexts(app, kind)[row]);

@@ -2,6 +2,7 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element, showWithin } from "../../shared/js/elements.js";
+import { rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText, percentText, shortText } from "../../shared/js/text.js";
 import { goTo } from "./choice.js";
 
@@ -43,7 +44,7 @@ function trainingRow(app, row, index) {
   const bar = element("i", { style: `width:${row.counted ? Math.round(row.probability * 100) : 0}%` });
   const node = element(
     "tr",
-    { class: row.counted ? "" : "padding", title: rowTitle(row) },
+    { class: row.counted ? "" : "padding", title: withEntry(rowTitle(row), entriesOf(row)) },
     element("td", { class: "number", text: String(row.position) }),
     element("td", { class: "token-cell", text: row.input }),
     element("td", { class: "token-cell label", text: row.label }),
@@ -57,6 +58,11 @@ function trainingRow(app, row, index) {
   );
   node.onclick = () => goTo(app, index);
   return node;
+}
+
+function entriesOf(row) {
+  const told = (name) => (`${name}_id` in row ? [[row[`${name}_piece`], row[`${name}_id`]]] : []);
+  return rowEntryText([told("input"), told("label")]);
 }
 
 function rowTitle(row) {

@@ -1,9 +1,14 @@
 // What is over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
 
-import { ARROWS, range } from "../../shared/js/cells.js";
+import { ARROWS, cellUnder, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { siteName } from "../../shared/js/text.js";
+import { placeInWindow } from "../../shared/js/tip.js";
+import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
+import { mapBytes } from "./miniatures.js";
+
+const EDGE = 4; // of a cell around its miniature
 
 export function paintCells(app) {
   const { layout } = app;
@@ -29,13 +34,43 @@ function cellNode(app, layer, head) {
     role: "gridcell",
     class: "mini",
     style: place,
-    title: siteName(layer, head),
     "aria-label": siteName(layer, head),
   });
+  node.onpointermove = (event) => pointAtCell(app, node, event, [layer, head]);
+  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
   node.onclick = () => change(app, { layer, head, open: true });
   node.onkeydown = (event) => walkCells(app, event, layer, head);
   app.cells.set(`${layer}.${head}`, node);
   return node;
+}
+
+// The head, and the cell of its map under the pointer; of a long text the block of cells that it is the largest of.
+function pointAtCell(app, node, event, [layer, head]) {
+  const { cellTip } = app.parts;
+  const { header } = app.payload;
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const inner = { left: left + EDGE, top: top + EDGE, width: width - 2 * EDGE, height: height - 2 * EDGE };
+  const [, , rows, cols] = header.shape;
+  const [row, col] = app.view.mini === "map" ? cellUnder(inner, event, [rows, cols]) : [null, null];
+  const lines = row === null || !header.rows.length ? [] : cellLines(header, [row, col], mapBytes(app, layer, head));
+  cellTip.replaceChildren(element("div", {}, element("b", { text: siteName(layer, head) })), ...lines);
+  placeInWindow(cellTip, event);
+}
+
+function cellLines(header, [row, col], bytes) {
+  const [, , rows, cols] = header.shape;
+  const [q, k] = header.size;
+  const value = numberLine("weight", `≈ ${(bytes[row * cols + col] / 255).toFixed(2)} (8-bit)`);
+  if (q === rows && k === cols) return [...rowLines(header, row), ...colLines(header, col), value];
+  const first = (at, count, size) => Math.floor((at * count) / size);
+  const last = (at, count, size) => Math.ceil(((at + 1) * count) / size) - 1;
+  const block = `largest of queries ${first(row, q, rows)}–${last(row, q, rows)} and keys ${first(col, k, cols)}–${last(col, k, cols)}, from`;
+  return [
+    element("div", { class: "tip-at", text: block }),
+    ...rowLines(header, first(row, q, rows)),
+    ...colLines(header, first(col, k, cols)),
+    value,
+  ];
 }
 
 function walkCells(app, event, layer, head) {

@@ -4,6 +4,7 @@ import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../
 import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
 import { tellPainted } from "../../shared/js/resize.js";
+import { windowTip } from "../../shared/js/tip.js";
 import { paintCells } from "./grid.js";
 import { layoutOf } from "./layout.js";
 import { FAINTEST, LINES_A_ROW, paintMiniatures } from "./miniatures.js";
@@ -33,6 +34,7 @@ export function buildShell(app) {
       parts.note,
     ),
   );
+  parts.cellTip = windowTip(app.root);
 }
 
 export function paint(app, began) {
@@ -47,6 +49,7 @@ export function paint(app, began) {
   const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, devicePixelRatio]);
   if (app.paintedKey !== key) {
     app.paintedKey = key;
+    parts.cellTip.hidden = true; // another picture is under a pointer that rests
     const context = sharpContext(parts.canvas, [app.layout.width, app.layout.height]);
     paintMiniatures(app, canvasPen(context, app.theme), context);
   }

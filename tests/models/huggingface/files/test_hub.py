@@ -59,7 +59,8 @@ def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
     hub(
         monkeypatch,
         listing=listing
-        | {"consolidated.safetensors": 10**11, "modeling.py": 7, "onnx/model.json": 7, "log.txt": 10**11},
+        | {"consolidated.safetensors": 10**11, "modeling.py": 7, "onnx/model.json": 7, "log.txt": 10**11}
+        | {"README.md": 7, "LICENSE": 7, "CHANGES.md": 7},
     )
 
     def download(name, file, revision):
@@ -69,7 +70,7 @@ def test_one_set_of_weights_and_no_code_is_downloaded(checkpoint, monkeypatch):
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
     model = load("somebody/some-model", **CPU, progress=lambda *what: told.append(what))
-    assert sorted(asked) == sorted(listing)
+    assert sorted(asked) == sorted([*listing, "README.md", "LICENSE"]), "and what says where it comes from"
     assert model.name == "somebody/some-model"
     assert [share for share, _ in told] == sorted(share for share, _ in told)
     assert any(what.startswith("Downloading model.safetensors (") for _, what in told)

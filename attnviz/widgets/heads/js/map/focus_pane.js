@@ -102,6 +102,7 @@ function barsPane(app, parts) {
   });
   parts.barsOf = element("p", { class: "bars-of" });
   parts.barsRow = element("p", { class: "quiet bars-row" });
+  parts.barsEntry = element("p", { class: "quiet bars-entry" });
   parts.barsEmpty = element("p", {
     class: "quiet",
     text: "Click a row of the map, or a token above, to keep its exact weights here. Point at one to look at it.",
@@ -114,6 +115,7 @@ function barsPane(app, parts) {
     element("header", {}, parts.barsTitle, parts.barsOrder),
     parts.barsOf,
     parts.barsRow,
+    parts.barsEntry,
     parts.barsEmpty,
     parts.bars,
     parts.barsSum,

@@ -89,5 +89,14 @@ export function rowAt(geometry, [x, y]) {
   return inside ? row + geometry.zoom.top : null;
 }
 
+// The column whose name is at a point over the map, or null: slanted names rise from their column to the right.
+export function colAt(geometry, [x, y]) {
+  const { angle, box } = geometry;
+  if (y >= geometry.y || y < box.y) return null;
+  const foot = angle ? x - (geometry.y - y) / Math.tan(-angle) : x;
+  const col = Math.floor((foot - geometry.x) / geometry.cell.w);
+  return col >= 0 && col < geometry.nCols ? col + geometry.zoom.left : null;
+}
+
 export const rowTop = (geometry, row) => geometry.y + (row - geometry.zoom.top) * geometry.cell.h;
 export const colLeft = (geometry, col) => geometry.x + (col - geometry.zoom.left) * geometry.cell.w;

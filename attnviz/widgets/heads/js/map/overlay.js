@@ -38,6 +38,7 @@ function outlineCell(app, pen, tile) {
   const { geometry } = tile;
   const { row, col } = app.hover;
   const { zoom, cell } = geometry;
+  if (row === null) return pen.box(colLeft(geometry, col), geometry.y - 3, cell.w, 2, { fill: app.theme.accent });
   if (row < zoom.top || row >= zoom.bottom) return;
   if (col !== null && col >= zoom.left && col < zoom.right) {
     const wide = Math.max(cell.w, 5);

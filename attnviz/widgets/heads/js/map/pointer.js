@@ -1,12 +1,11 @@
 // The pointer on the maps: hover says the exact weight, a click pins a row, a drag zooms, a double click zooms out.
 
-import { element } from "../../../shared/js/elements.js";
-import { exactText, isolated, rowName } from "../../../shared/js/text.js";
 import { placeTip } from "../../../shared/js/tip.js";
 import { choose } from "../choice.js";
-import { cellAt, rowAt } from "./geometry.js";
+import { cellAt, colAt, rowAt } from "./geometry.js";
 import { paintOverlay } from "./overlay.js";
 import { isInFocus } from "./tiles.js";
+import { tipLines } from "./tip_lines.js";
 import { siteIn, zoomInto } from "./zoom.js";
 
 export function watchPointer(app) {
@@ -51,10 +50,12 @@ function hoverAt(app, event) {
 function hoverUnder(app, point) {
   const tile = tileAt(app, point);
   const cell = tile && cellAt(tile.geometry, point);
-  const row = cell ? cell.row : tile && rowAt(tile.geometry, point);
-  if (row === null || row === undefined) return null;
+  if (!tile) return null;
+  const row = cell ? cell.row : rowAt(tile.geometry, point);
+  const col = cell ? cell.col : row === null ? colAt(tile.geometry, point) : null;
+  if (row === null && col === null) return null;
   const at = app.tiles.indexOf(tile);
-  return { key: `${at}/${row}/${cell?.col}`, kind: tile.kind.kind, tile: at, row, col: cell ? cell.col : null };
+  return { key: `${at}/${row}/${col}`, kind: tile.kind.kind, tile: at, row, col };
 }
 
 function endHover(app) {
@@ -71,48 +72,6 @@ function showTip(app) {
   tip.replaceChildren(...tipLines(app.tiles[tile], row, col));
   placeTip(tip, app.point, app.sizes.map);
 }
-
-function tipLines({ kind, map, mask, signed }, row, col) {
-  const at = (name, text, position) =>
-    element(
-      "div",
-      {},
-      element("span", { class: "tip-name", text: name }),
-      element("bdi", { text }),
-      element("span", { class: "tip-at", text: ` #${position}` }),
-    );
-  const lines = [at("query", rowName(kind.rows[row].map((part) => part && isolated(part))), row)];
-  if (col === null) return lines;
-  const seen = !mask || mask[row * kind.nCols + col];
-  const value = map.data[row * kind.nCols + col];
-  const number = `${map.exact ? "" : "≈ "}${exactText(value)}${map.exact ? "" : " (8-bit)"}`;
-  const name = signed ? "difference" : "weight";
-  const said = element(
-    "div",
-    {},
-    element("span", { class: "tip-name", text: name }),
-    element("b", { class: "tip-value", text: number }),
-  );
-  if (!seen) said.append(element("span", { class: "tip-masked", text: " masked" }));
-  return [...lines, at("key", kind.cols[col], col), said, ...(signed ? [] : sinkLines(kind, map, row))];
-}
-
-// What the row gives to its head's sink, which no column stands for.
-function sinkLines(kind, map, row) {
-  if (!kind.to_sink) return [];
-  const sunk = 1 - rowSum(kind, map, row);
-  return [
-    element(
-      "div",
-      {},
-      element("span", { class: "tip-name", text: "to the sink" }),
-      element("span", { class: "tip-sink", text: `${map.exact ? "" : "≈ "}${exactText(sunk)}` }),
-    ),
-  ];
-}
-
-const rowSum = ({ nCols }, { data }, row) =>
-  data.subarray(row * nCols, (row + 1) * nCols).reduce((sum, weight) => sum + weight, 0);
 
 function drag(app, [x, y]) {
   const [fromX, fromY] = app.press.at;

@@ -1,11 +1,13 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
-import { pooledByMax } from "../../../shared/js/cells.js";
+import { cellUnder, pooledByMax } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../../shared/js/theme.js";
+import { placeInWindow } from "../../../shared/js/tip.js";
 import { choose, togglePin } from "../choice.js";
-import { thumbOf } from "../maps.js";
+import { tipLines } from "../map/tip_lines.js";
+import { mapOf, maskOf, thumbOf } from "../maps.js";
 import { HEADER, overviewLayout } from "./layout.js";
 
 export function paintOverview(app) {
@@ -17,6 +19,7 @@ export function paintOverview(app) {
   );
   if (app.overviewKey !== key) {
     app.overviewKey = key;
+    app.parts.cellTip.hidden = true; // another picture is under a pointer that rests
     app.layout = overviewLayout(app, kind, size);
     buildGrid(app, kind);
     for (const cell of app.cells.values()) drawThumb(app, kind, cell);
@@ -91,10 +94,24 @@ function cellNode(app, [layer, head]) {
   );
   if (layer === "mean" || head === "mean") node.classList.add("mean");
   if (narrow) node.classList.add("narrow");
+  node.onpointermove = (event) => pointAtThumb(app, app.cells.get(`${layer}/${head}`), event);
+  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
   node.onclick = () => choose(app, { layer, head });
   node.ondblclick = () => togglePin(app, [app.view.kind, layer, head]);
   app.cells.set(`${layer}/${head}`, { node, canvas, value, foot, layer, head });
   return node;
+}
+
+// The head, its numbers, and the cell of its map that is under the pointer.
+function pointAtThumb(app, { canvas, layer, head, said }, event) {
+  const tip = app.parts.cellTip;
+  if (event.pointerType === "touch") return; // a finger chooses
+  const kind = app.payload.kinds.get(app.view.kind);
+  const [row, col] = cellUnder(canvas.getBoundingClientRect(), event, [kind.nRows, kind.nCols]);
+  const drawn = { kind, map: mapOf(app, kind.kind, layer, head), mask: maskOf(kind, layer, head), signed: false };
+  const lines = row === null ? [] : tipLines(drawn, row, col);
+  tip.replaceChildren(element("div", {}, element("b", { text: said })), ...lines);
+  placeInWindow(tip, event);
 }
 
 function shortSite(layer, head) {
@@ -127,10 +144,7 @@ function paintTint(app, kind) {
     const tone = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     cell.foot.style.background = tone;
     const name = siteName(cell.layer, cell.head);
-    cell.node.setAttribute(
-      "aria-label",
-      (cell.node.title = [name, ...measuredTexts(cell, printed, tinted)].join(", ")),
-    );
+    cell.node.setAttribute("aria-label", (cell.said = [name, ...measuredTexts(cell, printed, tinted)].join(", ")));
   }
   app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { printed, tinted });
 }

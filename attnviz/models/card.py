@@ -1,0 +1,90 @@
+"""What a checkpoint's folder says of where it comes from: its card (README.md), and its licence file.
+
+Somebody else's text: it is read within bounds, taken as text, and nothing is made of what is not there.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnviz.text import plain_file
+
+CARD, LICENCES = "README.md", ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
+_MOST_CARD, _MOST_HEAD, _MOST_SAID = 1_000_000, 20_000, 400  # bytes, bytes of the head, characters of one fact
+_HEAD = re.compile(r"\A\ufeff?---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
+_SECTION = re.compile(r"^#+\s*[^\n]*\b(?:licen[cs]e|attribution)\b[^\n]*\n+(.*?)(?=^#|\Z)", re.DOTALL | re.M | re.I)
+_KEYS = {
+    "license": "licence",
+    "license_name": "licence's name",
+    "base_model": "made from",
+    "datasets": "learned from",
+    "language": "languages",
+    "pipeline_tag": "meant for",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """Facts by name, in the order of the card; and what it says of licence or attribution in words, "" for nothing."""
+
+    facts: dict[str, str]
+    words: str = ""
+
+
+def card(folder: Path | None) -> Card:
+    """What the folder's card and licence file say; nothing where there is none or it cannot be read."""
+    text = "" if folder is None else _text(folder / CARD)
+    facts = _facts(text)
+    if folder is not None and "licence" not in facts and (named := _licence(folder)):
+        facts = {"licence": named} | facts
+    section = _SECTION.search(text)
+    return Card(facts, _plain(section[1]) if section else "")
+
+
+def _text(path: Path) -> str:
+    try:
+        return plain_file.content(path, most=_MOST_CARD).decode("utf-8", "replace").replace("\r\n", "\n")
+    except (OSError, ValueError):
+        return ""
+
+
+def _facts(text: str) -> dict[str, str]:
+    head = _HEAD.match(text[:_MOST_HEAD])
+    said = _mapping(head[1]) if head else {}
+    return {name: told for key, name in _KEYS.items() if (told := _told(said.get(key)))}
+
+
+def _mapping(head: str) -> dict[Any, Any]:
+    import yaml  # PyYAML: huggingface_hub, which reads cards with it, brings it along
+
+    try:
+        said = yaml.safe_load(head)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _told(value: Any) -> str:
+    """A name, or a list of names; "" for anything else."""
+    names = [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str | int | float)]
+    return _cut(", ".join(str(name) for name in names if not isinstance(name, bool)))
+
+
+def _licence(folder: Path) -> str:
+    """The first words of a licence file, which are its name."""
+    texts = (_text(folder / name) for name in LICENCES)
+    lines = [line.strip("# ").strip() for text in texts for line in text.splitlines()]
+    return _cut(next((line for line in lines if line), ""))
+
+
+def _plain(section: str) -> str:
+    """The first paragraph that is words, and the one after it, without Markdown's signs."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", section).replace("**", "").replace("`", "")
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    return _cut(next((part for part in paragraphs if part and not part.startswith(("|", "<", "```"))), ""))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MOST_SAID else text[: _MOST_SAID - 1] + "…"

@@ -1,0 +1,121 @@
+"""What a loaded model is, in numbers: read from the model and from one pass of it, never from what it is called.
+
+What cannot be read is left out.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from attnviz.models.card import card
+from attnviz.models.protocol import Model
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Kind
+
+Facts = dict[str, str]
+_KINDS: dict[Kind, str] = {
+    "encoder_self": "encoder self-attention",
+    "decoder_self": "decoder self-attention",
+    "cross": "cross-attention",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Facts that belong together: what each is called, and what was read."""
+
+    title: str
+    facts: Facts
+
+
+def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
+    """Everything that is known of a model; `trace` is any pass of it."""
+    own = _of_translator(model) if isinstance(model, Translator) else _of_checkpoint(model)
+    found = card(getattr(model, "folder", None))
+    made = (
+        Section("Model", {"name": model.name} | own["model"] | {"weights": model.model_id}),
+        Section("Attention", _attention(trace) | own["attention"]),
+        Section("Text", own["text"]),
+        Section("Size", _size(model)),
+        Section("Card", found.facts | ({"in its words": found.words} if found.words else {})),
+    )
+    return tuple(section for section in made if section.facts)
+
+
+def _attention(trace: Trace) -> Facts:
+    """Layers, heads, their size and the groups that share keys, of each kind."""
+    found: Facts = {}
+    for kind in trace.kinds:
+        layers, heads = trace.shape(kind)
+        found[_KINDS[kind]] = f"{layers} {_plural('layer', layers)} × {heads} {_plural('head', heads)}"
+        if not trace.is_bare:
+            call = trace.call(kind, 0)
+            found[_KINDS[kind]] += f", d_k {call.query.shape[3]}, {_groups(call)}"
+    if trace.is_bare:  # no queries and keys to read the rest from
+        return found
+    scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in trace.calls.values()}
+    found["scores"] = "query · key / √d_k" if scales == {1.0} else _scales({c.scale for c in trace.calls.values()})
+    if any(call.bias is not None for call in trace.calls.values()):
+        found["added to the scores"] = "a bias of the model's own"
+    if trace.layers:
+        found["d_model"] = f"{next(iter(trace.layers.values())).shape[-1]:,}"
+    return found
+
+
+def _groups(call: AttentionCall) -> str:
+    """How many heads share keys and values: seen in the keys, of which neighbours in a group are the same numbers."""
+    key, value = call.key, call.value
+    starts = [0, *(head for head in range(1, key.shape[1]) if not _same(key, value, head))]
+    if len(starts) == key.shape[1]:
+        return "each head with keys of its own" if len(starts) > 1 else "one head"
+    return f"{len(starts)} {_plural('group', len(starts))} of keys, {key.shape[1] // len(starts)} heads each"
+
+
+def _same(key: torch.Tensor, value: torch.Tensor, head: int) -> bool:
+    return all(torch.equal(part[:, head], part[:, head - 1]) for part in (key, value))
+
+
+def _scales(scales: set[float]) -> str:
+    few = ", ".join(f"{scale:.6g}" for scale in sorted(scales)[:4])
+    return "query · key" if scales == {1.0} else f"query · key × {few}"
+
+
+def _size(model: Model) -> Facts:
+    numbers = model.n_parameters
+    network = model.model if isinstance(model, Translator) else model.torch_module  # type: ignore[attr-defined]
+    held = sum(part.numel() * part.element_size() for part in network.parameters())
+    return {
+        "parameters": f"{numbers:,}",
+        "in memory": f"{held / 1e6:,.1f} MB" if held < 1e9 else f"{held / 1e9:,.2f} GB",
+        "computes in": f"{str(model.dtype).removeprefix('torch.')} on {model.device.type}",
+    }
+
+
+def _of_translator(model: Translator) -> dict[str, Facts]:
+    config, codec = model.model.config, model.codec
+    return {
+        "model": {
+            "architecture": "encoder and decoder, attnviz's own Transformer",
+            "writes": ", ".join(model.languages),
+        },
+        "attention": {
+            "positions": "sinusoidal, added to the embeddings" if config.positions else "none",
+            "feed-forward": f"{config.d_ff:,}",
+            "normalised": "before each sublayer" if config.norm_first else "after each sublayer",
+        },
+        "text": {
+            "vocabulary": f"{codec.vocab_size:,} pieces, BPE",
+            "unknown text": f"{codec.pieces[codec.unk_id]}, id {codec.unk_id}",
+        },
+    }
+
+
+def _of_checkpoint(model: Model) -> dict[str, Facts]:
+    from attnviz.models.huggingface.described import described  # imports transformers
+
+    return described(model)  # type: ignore[arg-type]
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"

@@ -1,0 +1,95 @@
+"""What a checkpoint's own network and tokenizer say of themselves, as facts by name."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from attnviz.models.huggingface.model import HuggingFaceModel
+from attnviz.models.huggingface.replay import ReplayedModel
+from attnviz.text.display import display
+
+_FAMILIES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "encoder and decoder"}
+_IN_CACHE = re.compile(r"models--(.+)")  # how huggingface_hub names the folder of a repository
+_UNLIMITED = 10**9
+_ENDS = {"bos": "begins", "eos": "ends", "cls": "begins", "sep": "separates", "pad": "padding", "mask": "mask"}
+
+
+def described(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, str]]:
+    """Facts of the model, its attention and its text."""
+    network = model.torch_module
+    kind = type(network).__name__
+    writes = "text" if model.writes else "no text" + (", guesses masked words" if model.writes_logits else "")
+    return {
+        "model": {"architecture": f"{_FAMILIES[model.family]}, {kind}", "writes": writes} | _source(model.folder),
+        "attention": _positions(network, model) | _window(network.config.get_text_config()),
+        "text": _text(model),
+    }
+
+
+def _source(folder: Path | None) -> dict[str, str]:
+    """Which repository of the hub a snapshot is of, where it lies in the hub's cache."""
+    inside = _IN_CACHE.fullmatch(folder.parent.parent.name) if folder is not None else None
+    if folder is None or inside is None or folder.parent.name != "snapshots":
+        return {}
+    return {"from": f"huggingface.co/{inside[1].replace('--', '/')}, revision {folder.name[:12]}"}
+
+
+def _positions(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
+    """How a token's place gets in, seen in the modules; and how many places there are."""
+    names = {name.rpartition(".")[2]: module for name, module in network.named_modules()}
+    kinds = {type(module).__name__ for module in names.values()}
+    ways = []
+    if any("Rotary" in kind for kind in kinds):
+        ways.append("rotary")
+    if any("Sinusoidal" in kind for kind in kinds):
+        ways.append("sinusoidal")
+    tables = {
+        module.weight.shape[0]
+        for name, module in network.named_modules()
+        if isinstance(module, nn.Embedding) and _is_of_positions(name, type(module).__name__)
+    }
+    ways += [f"a learned table of {rows:,}" for rows in sorted(tables)]
+    if any("relative_attention_bias" in name for name in names):
+        ways.append("a learned bias by distance")
+    places = {"room for": f"{model.text.max_tokens:,} tokens"} if model.text.max_tokens < _UNLIMITED else {}
+    return ({"positions": ", ".join(ways)} if ways else {}) | places
+
+
+def _is_of_positions(name: str, kind: str) -> bool:
+    last = name.rpartition(".")[2]
+    return ("position" in last or last in {"wpe", "embed_positions"}) and "Sinusoidal" not in kind
+
+
+def _window(config: Any) -> dict[str, str]:
+    """A sliding window, as the loaded config counts it, and the layers that have it."""
+    window, types = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
+    if not isinstance(window, int) or isinstance(window, bool):
+        return {}
+    layers = [at for at, kind in enumerate(types) if "sliding" in str(kind)] if types else None
+    if layers == []:
+        return {}
+    where = "every layer" if not types or layers is None or len(layers) == len(types) else f"layers {_listed(layers)}"
+    return {"sliding window": f"{window:,} (sliding_window of its config), in {where}"}
+
+
+def _listed(layers: list[int]) -> str:
+    few = ", ".join(map(str, layers[:8]))
+    return few if len(layers) <= 8 else f"{few} … ({len(layers)} in all)"
+
+
+def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
+    text = model.text
+    tokenizer: Any = text._tokenizer  # the wrapper knows names that its backend does not
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    sort = type(tokenizer if backend is None else backend.model).__name__
+    rows = model.torch_module.get_input_embeddings().weight.shape[0]
+    beside = f"; the model has room for {rows:,}" if rows != text.vocab_size else ""
+    found = {"vocabulary": f"{text.vocab_size:,} pieces, {sort}{beside}"}
+    unknown = text.unknown_id
+    if unknown is not None:
+        found["unknown text"] = f"{display(text.piece(unknown))}, id {unknown}"
+    ends = {name: getattr(tokenizer, f"{name}_token_id", None) for name in _ENDS}
+    named = [f"{display(text.piece(id_))} {id_} ({_ENDS[name]})" for name, id_ in ends.items() if id_ is not None]
+    return found | ({"special tokens": ", ".join(dict.fromkeys(named))} if named else {})

@@ -1,0 +1,35 @@
+// What the note beside the pointer says of a map's cell, or of a row's or a column's name.
+
+import { element } from "../../../shared/js/elements.js";
+import { exactText } from "../../../shared/js/text.js";
+import { colLines, numberLine, rowLines } from "../../../shared/js/tokens/tip_lines.js";
+
+export function tipLines({ kind, map, mask, signed }, row, col) {
+  if (row === null) return colLines(kind, col);
+  if (col === null) return rowLines(kind, row);
+  const seen = !mask || mask[row * kind.nCols + col];
+  const value = map.data[row * kind.nCols + col];
+  const number = `${map.exact ? "" : "≈ "}${exactText(value)}${map.exact ? "" : " (8-bit)"}`;
+  const masked = seen ? [] : [element("span", { class: "tip-masked", text: " masked" })];
+  return [
+    ...rowLines(kind, row),
+    ...colLines(kind, col),
+    numberLine(signed ? "difference" : "weight", number, ...masked),
+    ...(signed ? [] : sinkLines(kind, map, row)),
+  ];
+}
+
+// What the row gives to its head's sink, which no column stands for.
+function sinkLines(kind, map, row) {
+  if (!kind.to_sink) return [];
+  const weights = map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols);
+  const sunk = 1 - weights.reduce((sum, weight) => sum + weight, 0);
+  return [
+    element(
+      "div",
+      {},
+      element("span", { class: "tip-name", text: "to the sink" }),
+      element("span", { class: "tip-sink", text: `${map.exact ? "" : "≈ "}${exactText(sunk)}` }),
+    ),
+  ];
+}
