@@ -64,7 +64,7 @@ def test_the_row_labelled_a_to_b_is_the_row_whose_query_is_a_and_whose_output_is
     rows = zip(trace.query_tokens("cross"), outputs, strict=True)
     for at, (query, output) in enumerate(rows):
         assert labels[at] == escaped(f"{query.text} → {output.text}")
-        hovered = cells(figure).customdata[at, :, 0]
+        hovered = set(cells(figure).customdata[at, :, 0])
         assert {said.partition("<br>")[0] for said in hovered} == {labels[at]}
         ids = f"ids {query.id}, {output.id}"
         assert all(ids in said and escaped(output.piece) in said for said in hovered)
