@@ -55,7 +55,8 @@ function fillBars(app, tile, row) {
     ? ` · ${rest.length} keys not listed hold ${exactText(rest.reduce((sum, [, weight]) => sum + weight, 0))}`
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
-  const sunk = kind.to_sink && !tile.signed ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token` : "";
+  const sunk =
+    kind.to_sink && !tile.signed ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token` : "";
   put(app.parts.barsSum, `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}${sunk}`);
   const order = app.view.bars === "position" ? "by position" : "by weight";
   put(app.parts.barsOrder, order);

@@ -64,7 +64,8 @@ function howToCheck(app) {
   if (!app.payload.attn) return "torch refused this fill, so that there are no weights.";
   const cause = app.payload.header.causes[app.row];
   if (cause) return `NaN: ${cause}.`;
-  const sink = app.payload.header.sink === null ? "" : `; the sink's, ${plain(app.payload.header.sink)}, is in the sum too`;
+  const sink =
+    app.payload.header.sink === null ? "" : `; the sink's, ${plain(app.payload.header.sink)}, is in the sum too`;
   const least = `the largest, ${plain(most)}, is subtracted first${sink}`;
   return fill === null
     ? `softmax = exp / Σ exp over all keys (${least}); the mask then makes its cells 0${words.renormalised ? ", and the rest is divided by its sum" : ""}.`

@@ -16,7 +16,12 @@ export function stepsOf(app) {
     ["scaled", "scaled", `× ${exactText(scale)}${isRoot ? " = 1 / √d_k" : ""}`, pair.dot * scale],
   ];
   if (softcap !== null)
-    steps.push(["capped", "softly capped", `${exactText(softcap)} · tanh(s / ${exactText(softcap)})`, capped(pair.dot * scale, softcap)]);
+    steps.push([
+      "capped",
+      "softly capped",
+      `${exactText(softcap)} · tanh(s / ${exactText(softcap)})`,
+      capped(pair.dot * scale, softcap),
+    ]);
   if (bias !== null) steps.push(["bias", "with the model's bias", `+ ${exactText(pair.bias)}`, pair.score]);
   const beside = sink === null ? "" : " and the sink";
   const of = `of ${visible} visible ${visible === 1 ? "key" : "keys"}${beside}`;
