@@ -14,7 +14,7 @@ from torch import Tensor
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
-from attnviz.tracing.trace_like import KINDS, TraceLike, counted
+from attnviz.tracing.trace_like import KINDS, TraceLike, counted, present
 from attnviz.transformer.attention import call_attn, call_scores, call_sunk
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, visible
 
@@ -84,7 +84,7 @@ class Trace(TraceLike):
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
         self.call(kind, layer)
-        return self.contexts[Site(kind, layer)][self._item(item)].float().cpu()
+        return present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)].float().cpu()
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
         """Hidden states after a layer; layer -1 is the embedding."""

@@ -30,6 +30,22 @@ def test_a_file_keeps_strange_tokens(model, tmp_path):
     assert attnviz.load_trace(tmp_path / "t.npz").sentences == strange.sentences
 
 
+def test_a_file_keeps_caps_sinks_and_the_layers_that_attend(model, tmp_path):
+    trace = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    odd = {
+        site: replace(call, softcap=0.5, sinks=torch.rand(1, call.query.shape[1], 1, 1))
+        for site, call in trace.calls.items()
+    }
+    trace = replace(trace, calls=odd, numbers={"cross": (3, *range(7, 6 + LAYERS))})
+    attnviz.save(trace, tmp_path / "t.npz", maps=False)
+    again = attnviz.load_trace(tmp_path / "t.npz")
+    for kind in trace.kinds:
+        assert torch.equal(again.attn(kind), trace.attn(kind))
+        assert torch.equal(again.sunk(kind), trace.sunk(kind))
+    assert again.layer_number("cross", 1) == 7
+    assert again.layer_number("encoder_self", 1) == 1
+
+
 def test_a_file_from_before_segments_had_their_name_is_read(model, tmp_path):
     pair = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
     second = tuple(replace(token, segment=1) for token in pair.sentences[0].tgt)

@@ -7,7 +7,16 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import TypeCheckError
 
-from attnviz.transformer.attention import attend, call_attn, call_scores, context, masked_softmax, no_keys, scores
+from attnviz.transformer.attention import (
+    attend,
+    call_attn,
+    call_scores,
+    call_sunk,
+    context,
+    masked_softmax,
+    no_keys,
+    scores,
+)
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.probe import AttentionCall, Site
 from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS, Q_LEN, SITE, call_of, mask_of
@@ -174,3 +183,30 @@ def test_other_devices_agree_with_the_cpu_and_give_zeros_without_keys(device):
     )
     torch.testing.assert_close(attend(there).cpu(), attend(call), rtol=0.0, atol=1e-4)
     assert attend(there)[1, :, 2].eq(0).all()
+
+
+def test_a_sink_takes_its_share_of_each_row_and_has_no_value():
+    """A key more whose value is zero is the same, in PyTorch's own kernel."""
+    torch.manual_seed(5)
+    query, key, value = (torch.randn(2, 3, length, 7) for length in (5, 11, 11))
+    sinks, mask = torch.randn(1, 3, 1, 1), torch.rand(2, 1, 5, 11) < 0.7
+    mask[1, :, 2] = False  # a row that sees nothing gives all of itself to the sink
+    call = AttentionCall(query, key, value, 0.4, mask, sinks=sinks)
+    more = [torch.cat((part, torch.zeros(2, 3, 1, 7)), dim=2) for part in (key, value)]
+    hidden = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf).expand(2, 3, 5, 11)
+    bias = torch.cat((hidden, sinks.expand(2, 3, 5, 1)), dim=-1)
+    expected = F.scaled_dot_product_attention(query, *more, attn_mask=bias, scale=0.4)
+    torch.testing.assert_close(attend(call), expected)
+    torch.testing.assert_close(call_attn(call).sum(-1) + call_sunk(call), torch.ones(2, 3, 5))
+    assert torch.equal(call_sunk(call)[1, :, 2], torch.ones(3))
+
+
+def test_a_soft_cap_bounds_the_scores_before_the_bias():
+    torch.manual_seed(6)
+    query, key, value = (torch.randn(2, 3, length, 7) for length in (5, 11, 11))
+    bias = torch.randn(1, 3, 5, 11)
+    call = AttentionCall(query, key, value, 2.0, None, bias, softcap=1.5)
+    capped = 1.5 * torch.tanh(query @ key.mT * 2.0 / 1.5)
+    assert float(capped.abs().max()) <= 1.5
+    torch.testing.assert_close(call_scores(call), capped + bias)
+    torch.testing.assert_close(attend(call), (capped + bias).softmax(-1) @ value)

@@ -57,7 +57,7 @@ class Neuron:
     @property
     def score(self) -> float:
         """The scaled dot product with its bias, before mask and softmax."""
-        return float(self._capped(np.asarray(self.dot * self.scale))) + self.bias
+        return float(self.scores[self.key_position])
 
     @property
     def scores(self) -> np.ndarray:

@@ -100,7 +100,7 @@ def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) ->
 def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: Tensor | None = None) -> Map:
     """Softmax over keys (and `sinks`); the mask is applied here only for the fills that come after the softmax."""
     attn = masked_softmax(masked, sinks=sinks)
-    sunk = 0.0 if sinks is None else 1 - attn.sum(dim=-1, keepdim=True)
+    sunk = 0.0 if sinks is None else (sinks - masked.logsumexp(dim=-1, keepdim=True)).sigmoid()
     if choice.fill == "fused":
         return attn.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
     if choice.fill not in AFTER:

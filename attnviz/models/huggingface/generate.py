@@ -86,7 +86,7 @@ class CheckpointStepper:
             self.prefix = self.prefix.expand(len(new), 0)
         self.prefix = torch.cat((self.prefix, new), dim=1)
         fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
-        watch = Watch(probe or _NOBODY, hidden=probe is not None)
+        watch = Watch(probe or _NOBODY, hidden=probe is not None, last_only=True)
         if self.memory is None:
             out = self.network.single(fed, watch, self.cache)  # type: ignore[arg-type]
         else:

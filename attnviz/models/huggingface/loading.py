@@ -1,6 +1,7 @@
 """From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,12 @@ def load(
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
-    with exclusive_loading():
+    with ThreadPoolExecutor(1) as beside, exclusive_loading():
+        model_id = beside.submit(files_folder.model_id, folder, weights)
         made = _made(folder, weights, (tensors, numbers), tell)
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
-    made.model_id = files_folder.model_id(folder, weights)
-    made.folder = folder
+    made.model_id, made.folder = model_id.result(), folder
     tell(1.0, "Ready")
     return made
 

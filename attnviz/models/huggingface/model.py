@@ -168,7 +168,10 @@ class HuggingFaceModel(Described):
             return self._again(self._scribe.singles(encoded), watch, notes)
         if self.family == "decoder":
             unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
-            sentences = self._scribe.prompts(encoded, unsaid if new_tokens is None else new_tokens)
+            count = unsaid if new_tokens is None else new_tokens
+            if count == 1 and watch.logits:
+                return self._with_next(self._again(self._scribe.prompts(encoded, 0), watch, notes), encoded[0])
+            sentences = self._scribe.prompts(encoded, count)
         else:
             given = targets if all(target.strip() for target in targets) else ()
             if not given and not self.writes:
@@ -269,6 +272,13 @@ class HuggingFaceModel(Described):
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
 
+    def _with_next(self, trace: Trace, prompt: EncodedText) -> Trace:
+        """A pass over a prompt with the token that its last row puts out: nothing need run twice for it."""
+        assert trace.logits is not None  # they were asked for
+        chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
+        longer = self.text.continued(prompt, [chosen], segment=1)
+        return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
+
     def _skipped(self) -> tuple[str, ...]:
         """That some layers compute no attention, and which do."""
         return tuple(
@@ -299,6 +309,8 @@ class HuggingFaceModel(Described):
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, notes)
         logits = out.logits if watch.logits else None
+        if not watch.hidden:  # what the heads gathered is a hidden state too
+            recorder.contexts.clear()
         return Trace.of(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers
         )

@@ -28,9 +28,11 @@ def previewed(module):
     return lambda *given: script(PREVIEW, list(given))
 
 
-def pipeline(choice: FillChoice, scores: torch.Tensor, mask: torch.Tensor) -> Pipeline:
+def pipeline(
+    choice: FillChoice, scores: torch.Tensor, mask: torch.Tensor, sinks: torch.Tensor | None = None
+) -> Pipeline:
     masked = masked_scores(scores, mask, choice)
-    attn = weights(masked, mask, choice)
+    attn = weights(masked, mask, choice, sinks)
     words = {
         "dtype": choice.dtype,
         "fused": "1" if choice.fill == "fused" else "",
@@ -40,21 +42,24 @@ def pipeline(choice: FillChoice, scores: torch.Tensor, mask: torch.Tensor) -> Pi
     return Pipeline(
         scores=scores.numpy(), masked_scores=masked.numpy(), attn=attn.numpy(), context=context.numpy(),
         rules=mask.numpy(), rows=[("in", None)] * Q, cols=["key"] * K, fill=choice.value, words=words,
+        sink=None if sinks is None else float(sinks),
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("sink", [None, 1.5])
 @pytest.mark.parametrize("fill", FILLS)
-def test_paint_shows_torchs_softmax(previewed, fill: str) -> None:
+def test_paint_shows_torchs_softmax(previewed, fill: str, sink: float | None) -> None:
+    sinks = None if sink is None else torch.tensor(sink)
     choice = FillChoice(fill, number=-3.5)
     random = torch.Generator().manual_seed(4)
     scores = 4 * torch.randn(Q, K, generator=random)
     painted = torch.rand(Q, K, generator=random) < 0.6
     painted[2] = False  # a row that sees nothing any more
-    payload = mask_payload(pipeline(choice, scores, RULES), paint="", row=None)
+    payload = mask_payload(pipeline(choice, scores, RULES, sinks), paint="", row=None)
     _, (masked, attn) = previewed(sent(payload), painted.int().flatten().tolist(), list(range(Q)))
     expected = masked_scores(scores, RULES & painted, choice)
     assert np.allclose(np.float32(masked).reshape(Q, K), expected.numpy(), rtol=1e-5)
-    torch_attn = weights(expected, RULES & painted, choice).numpy()
+    torch_attn = weights(expected, RULES & painted, choice, sinks).numpy()
     assert np.allclose(np.float32(attn).reshape(Q, K), torch_attn, rtol=0, atol=1e-6, equal_nan=True)
 
 

@@ -1,7 +1,10 @@
 """The browser takes a weight apart as `attnviz.analysis.heads.neuron` does, and ends at the weight of the run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
 from attnviz.analysis.heads.neuron import neuron
 from attnviz.models.translator.tiny import tiny_translator
@@ -49,6 +52,26 @@ def test_every_number_is_that_of_the_run(taken_apart, trace, kind: str, row: int
     assert sum(pair["attn"]) == pytest.approx(1)
     assert pair["weight"] == pair["attn"][key]
     assert pair["score"] == pair["scores"][key]
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
+def test_a_capped_score_and_a_sink_are_taken_into_account(module, trace, kind: str) -> None:
+    """As Gemma 2 caps its scores, and gpt-oss lets a row give a part of itself to no token."""
+    sinks = torch.linspace(-0.2, 0.9, trace.shape(kind)[1])[None, :, None, None]
+    odd = {site: replace(call, softcap=0.7, sinks=sinks) for site, call in trace.calls.items()}
+    changed = replace(trace, calls=odd)
+    script = module("neuron/js/dot_product.js")
+    payload = sent(neuron_payload(changed, kind, layer=1, head=2, view=VIEW))  # type: ignore[arg-type]
+    pair, _ = script(PAIR, [payload, {"row": 2, "key": 1}])
+    ours = neuron(changed, kind, layer=1, head=2, query=2, key=1)  # type: ignore[arg-type]
+    run = changed.attn(kind, layer=1, head=2)[2]  # type: ignore[arg-type]
+    assert np.abs(np.array(pair["attn"]) - run.numpy()).max() < 1e-6
+    assert np.abs(ours.attn - run.numpy()).max() < 1e-6
+    assert pair["score"] == pytest.approx(ours.score, abs=1e-6)
+    assert max(map(abs, pair["scores"])) < 0.7
+    sunk = float(changed.sunk(kind)[1, 2, 2])  # type: ignore[arg-type,index]
+    assert sum(pair["attn"]) + sunk == pytest.approx(1, abs=1e-6)
+    assert sunk > 0.05
 
 
 def test_a_key_that_the_mask_hides_has_no_weight(taken_apart) -> None:

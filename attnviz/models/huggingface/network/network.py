@@ -1,5 +1,6 @@
 """A transformers model as passes: encode, decode, or its only stack; each watched by a probe of its own run."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,6 +27,7 @@ _WITHOUT_WINDOW = {
     DynamicSlidingWindowLayer: DynamicLayer,
     LinearAttentionAndSlidingWindowAttentionLayer: LinearAttentionAndFullAttentionLayer,
 }
+_ORDER = 4  # tokens that are enough to see in which order a model computes
 Family = Literal["encoder", "decoder", "encoder-decoder"]
 Cache = DynamicCache | EncoderDecoderCache
 
@@ -45,6 +47,11 @@ class Batch:
         mask = _padded([[1] * len(row) for row in rows], 0)
         return cls(ids, mask, None if segments is None else _padded(segments, 0))
 
+    def cut(self, length: int) -> "Batch":
+        """The first tokens of the first row."""
+        segments = None if self.segments is None else self.segments[:1, :length]
+        return Batch(self.ids[:1, :length], self.mask[:1, :length], segments)
+
     def to(self, device: torch.device) -> "Batch":
         """The same on a device."""
         segments = None if self.segments is None else self.segments.to(device)
@@ -53,11 +60,16 @@ class Batch:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who looks at a pass, and what is asked of it: inputs and outputs of layers, and scores of the vocabulary."""
+    """Who looks at a pass, and what is asked of it: inputs and outputs of layers, and scores of the vocabulary.
+
+    With `last_only`, a model that can leaves out the scores of all positions but the last: of a long prompt these take
+    more time and memory than all its layers.
+    """
 
     probe: Probe
     hidden: bool = True
     logits: bool = True
+    last_only: bool = False
 
 
 class Network:
@@ -71,6 +83,7 @@ class Network:
         self.model, self.has_encoder = model, target is not None
         self.encoder_places: tuple[AttentionModule, ...] = ()
         self.shapes: dict[Kind, tuple[int, int]] = {}
+        self._can_keep_last = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._read_as: Any = BaseModelOutput  # what its encoder's output is, which its decoder is handed
         with torch.inference_mode():
             self.places = self._learn(sample, target)
@@ -117,7 +130,8 @@ class Network:
         """The only stack there is, over `batch`; with a cache `batch.mask` covers what it holds too."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
         with watched(ForwardPass(self.places, stack, watch.probe, hidden=watch.hidden)):
-            return self._network(watch)(**self.arguments(batch, cache))
+            last = {"logits_to_keep": 1} if watch.last_only and watch.logits and self._can_keep_last else {}
+            return self._network(watch)(**self.arguments(batch, cache), **last)
 
     def arguments(self, batch: Batch, cache: DynamicCache | None = None) -> dict[str, Any]:
         """What a model of one stack is called with."""
@@ -160,6 +174,7 @@ class Network:
         return self.model if watch.logits else self.model.base_model
 
     def _learn(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
+        sample, target = sample.cut(_ORDER), None if target is None else target.cut(_ORDER - 1)
         order = CallOrder()
         if target is None:
             with watched(order):

@@ -18,11 +18,10 @@ function previewRow(app, row, fill) {
   const put = seen.map((sees, col) => (sees || fill === null ? scores[from + col] : fill));
   const sink = header.sink ?? -Infinity; // the score of a place that is no token, in a head that has one
   const most = Math.max(sink, ...put);
-  let weights = shares(
-    put.map((score) => Math.exp(score - most)),
-    Math.exp(sink - most),
-  );
-  const sunk = header.sink === null ? 0 : 1 - sum(weights);
+  const powers = put.map((score) => Math.exp(score - most));
+  const beside = header.sink === null ? 0 : Math.exp(sink - most);
+  let weights = shares(powers, beside);
+  const sunk = beside / (sum(powers) + beside);
   if (fill === null) weights = weights.map((weight, col) => (seen[col] ? weight : 0));
   if (header.words.renormalised) weights = shares(weights, sunk);
   if (header.words.fused && !seen.includes(true)) weights.fill(0);
