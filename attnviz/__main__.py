@@ -1,5 +1,6 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
-`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`.
+`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`,
+`… learn reverse --without causal-mask --out run.npz`.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import steps_command
+from attnviz import learn_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -107,6 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     trace.add_argument("--out", type=Path, required=True, help="an .npz file; attnviz.tracing.storage lists its keys")
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
+    learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
+    learn_command.add(learn)
+    learn.set_defaults(run=learn_command.run)
     translate.set_defaults(run=_translate)
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)

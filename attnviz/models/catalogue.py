@@ -11,12 +11,15 @@ from attnviz.models import local_paths
 from attnviz.text import plain_file
 
 if TYPE_CHECKING:
+    from attnviz.learning.recording import Recording
     from attnviz.models.huggingface import HuggingFaceModel
+    from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
 _MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
+RECORDING = ".npz"
 
 Progress = Callable[[float, str], None]
 
@@ -49,13 +52,14 @@ def other(name: str) -> Entry:
 
 
 def load(
-    model: str | Path = DEFAULT,
+    model: "str | Path | Recording" = DEFAULT,
     *,
     device: str | None = None,
     dtype: str | None = None,
     progress: Progress | None = None,
-) -> "Translator | HuggingFaceModel":
-    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub.
+) -> "Translator | HuggingFaceModel | Toy":
+    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or the toy that was
+    trained in a recording (`attnviz.learn`) or its file, which runs on the CPU in float32.
 
     `device` and `dtype` are names such as "cpu", "cuda", "float32"; left out, the best there is, or what
     ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say. `progress(share, what)` is told how far it is, 0 to 1. transformers is
@@ -64,6 +68,8 @@ def load(
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
+    if (toy := _toy(model)) is not None:
+        return toy
     if not isinstance(model, str | os.PathLike):
         raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
     if is_translator(model):
@@ -92,6 +98,26 @@ def is_translator(model: str | Path) -> bool:
     """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
     folder = _folder(model)
     return folder is not None and _config(folder) is not None
+
+
+def _toy(model: Any) -> "Toy | None":
+    """The toy of a recording, or of the file that holds one; None for anything else.
+
+    Raises ValueError for another .npz file, and for a recording without weights.
+    """
+    if isinstance(model, str | os.PathLike):
+        path = local_paths.place(model)  # type: ignore[arg-type]
+        if path is None or path.suffix != RECORDING or path.is_dir():
+            return None
+        from attnviz.learning.storage import load_recording
+
+        recording, name = load_recording(path), path.stem
+    else:
+        recording, name = model, ""
+    from attnviz.learning.recording import Recording
+    from attnviz.models.toy.toy import Toy
+
+    return Toy.of(recording, name) if isinstance(recording, Recording) else None
 
 
 def _folder(model: str | Path) -> Path | None:
