@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
-    from attnviz.text.tokens import Token
     from attnviz.saving import save
+    from attnviz.text.tokens import Token
     from attnviz.tracing.external.from_tensors import from_tensors
     from attnviz.tracing.storage import load_trace
     from attnviz.tracing.trace import Trace

@@ -81,6 +81,11 @@ def _steps(options: argparse.Namespace) -> int:
     return 0
 
 
+def _learn(options: argparse.Namespace) -> int:
+    print(learn_command.line(options))
+    return 0
+
+
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
     taken = (*model.inputs.names, *(("new",) if model.inputs.is_prompt else ()))
@@ -110,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
     learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
     learn_command.add(learn)
-    learn.set_defaults(run=learn_command.run)
+    learn.set_defaults(run=_learn)
     translate.set_defaults(run=_translate)
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,37 +28,38 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the scores as one JSON object")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Train, write the recording and print the scores. Raises ValueError or OSError with one sentence."""
+def line(options: argparse.Namespace) -> str:
+    """Train, write the recording, and say the scores. Raises ValueError or OSError with one sentence."""
     import attnviz
+    from attnviz.learning.experiment import Experiment
 
     if options.out is not None and not options.out.parent.is_dir():  # before the run, not after it
         raise ValueError(f"There is no folder {str(options.out.parent)!r} to write {options.out.name} to.")
-    choices = {name: getattr(options, name) for name in _CHOICES} | {"without": tuple(options.without)}
-    with _Bar() as bar:
+    choices: dict[str, Any] = {name: getattr(options, name) for name in _CHOICES}
+    choices["without"] = tuple(options.without)
+    with _Bar(Experiment(options.task, **choices).size.steps) as bar:
         recording = attnviz.learn(options.task, watch=bar, **choices)
     if options.out is not None:
         attnviz.save(recording, options.out)
-    print(said(recording, options.json))
-    return 0
+    return _said(recording, options.json)
 
 
-def said(recording: "Recording", as_json: bool) -> str:
+def _said(recording: "Recording", as_json: bool) -> str:
     """The scores in a line, for people or as JSON."""
     if as_json:
-        return json.dumps({name: round(score, 6) for name, score in recording.scores.items()})
+        return json.dumps(dict(recording.scores))
     return ", ".join(f"{name} {score:.4f}" for name, score in recording.scores.items())
 
 
 class _Bar:
     """A progress bar on standard error, where that is a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: int) -> None:
         from tqdm import tqdm
 
-        self._bar: Any = tqdm(unit=" updates", disable=None, file=sys.stderr)
+        self._bar: Any = tqdm(total=steps, unit=" updates", disable=None)
 
-    def __call__(self, moment: "Moment", steps: int | None = None) -> None:
+    def __call__(self, moment: "Moment") -> None:
         self._bar.update(moment.step - self._bar.n)
         self._bar.set_postfix(
             loss=f"{moment.losses[-1]:.4f}" if moment.losses else "-",

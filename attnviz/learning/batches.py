@@ -47,9 +47,9 @@ def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = T
     labels = padded(wholes) if shifted else tgt_in.where(tgt_in != BOS, PAD)
     answers = labels.clone()
     answers[:, : len(given[0])] = PAD  # a prompt is equally long in every line
+    src = torch.empty(len(sources), 0, dtype=torch.long) if alone else padded([[*source, EOS] for source in sources])
     return ToyBatch(
-        tuple(examples), torch.empty(len(sources), 0, dtype=torch.long) if alone else padded([[*s, EOS] for s in sources]),
-        tgt_in, labels, answers, tgt_in[:, : 1 + len(given[0])], tuple(map(tuple, expected)),
+        tuple(examples), src, tgt_in, labels, answers, tgt_in[:, : 1 + len(given[0])], tuple(map(tuple, expected)),
     )  # fmt: skip
 
 

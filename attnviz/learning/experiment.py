@@ -23,7 +23,7 @@ LEAKS = {
     "one-head": "one head of the first decoder layer sees what comes",
     "one-token": "every position sees one token too many",
 }
-MOST_PAIRS = 100_000
+MOST_PAIRS = 5_000  # with more, a toy learns as with all
 _BOUNDS = {
     "seed": (0, 2**31 - 1), "layers": (1, 6), "heads": (1, 16), "d_model": (2, 256), "d_ff": (1, 1_024),
     "steps": (1, 20_000), "pairs": (1, MOST_PAIRS),
@@ -71,16 +71,26 @@ class Experiment:
     @property
     def size(self) -> Defaults:
         """Its sizes and schedule, all of them numbers."""
-        assert self.layers and self.heads and self.d_model and self.d_ff and self.steps and self.learning_rate
         return replace(
             self.about.defaults, n_layers=self.layers, n_heads=self.heads, d_model=self.d_model, d_ff=self.d_ff,
             steps=self.steps, learning_rate=self.learning_rate,
-        )  # fmt: skip
+        )  # fmt: skip  # pyright: ignore[reportArgumentType]
 
     @property
     def key(self) -> str:
         """The same text for the same run, however it was asked for."""
         return json.dumps(self.to_dict(), sort_keys=True)
+
+    @property
+    def name(self) -> str:
+        """A short name, also of a file: the task, and what is not as the task is learned."""
+        usual = Experiment(self.task)
+        parts = [self.task, *(f"without-{name}" for name in self.without)]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("task", "without") and value != getattr(usual, field.name):
+                parts.append(f"{field.name.replace('_', '-')}-{value}")
+        return "-".join(parts)
 
     @property
     def is_causal(self) -> bool:
@@ -105,7 +115,7 @@ class Experiment:
         if not isinstance(said, dict) or "task" not in said:
             raise ValueError("an experiment names its task and its switches")
         if unknown := sorted(set(said) - {field.name for field in fields(cls)}, key=str):
-            raise ValueError(f"it has an unknown setting {str(unknown[0])[:40]!r}")
+            raise ValueError(f"it has an unknown setting {_shown(unknown[0])!r}")
         return cls(**said)
 
     def _check_numbers(self) -> None:
@@ -114,31 +124,44 @@ class Experiment:
             if name == "pairs" and value is None:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-                raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {str(value)[:40]}.")
+                raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_shown(value)}.")
         rate = self.learning_rate
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 1:
-            raise ValueError(f"learning_rate is a number from 0.000001 to 1, not {str(rate)[:40]}.")
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
+            raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_shown(rate)}.")
         object.__setattr__(self, "learning_rate", float(rate))
 
     def _check_switches(self) -> None:
         if not isinstance(self.leak, str) or self.leak not in LEAKS:
-            raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {str(self.leak)[:40]!r}.")
+            raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_shown(self.leak)!r}.")
         if self.leak and "causal-mask" in self.without:
             raise ValueError("Without a causal mask everything is seen already: there is nothing left to leak.")
         if self.leak == "one-head" and self.heads == 1:
             raise ValueError("With one head, a leak in one head is no mask at all: leave out causal-mask instead.")
         if self.about.is_decoder_only:
-            for name, what in (("cross-attention", "cross-attention"), ("padding-mask", "padding: its lines are equal")):
+            for name, what in (
+                ("cross-attention", "cross-attention"),
+                ("padding-mask", "padding: its lines are equal"),
+            ):
                 if name in self.without:
                     raise ValueError(f"{self.task} is learned by a decoder alone: it has no {what}.")
 
 
 def _left_out(said: Any) -> tuple[str, ...]:
     """The names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
-    names = (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
+    names = (
+        (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
+    )
     if names is None:
-        raise ValueError(f"without is a list of names, such as 'causal-mask', not {str(said)[:40]}.")
+        raise ValueError(f"without is a list of names, such as 'causal-mask', not {_shown(said)}.")
     for name in names:
         if not isinstance(name, str) or name not in WITHOUT:
-            raise ValueError(f"There is no {str(name)[:40]!r} to leave out: there are {', '.join(WITHOUT)}.")
+            raise ValueError(f"There is no {_shown(name)!r} to leave out: there are {', '.join(WITHOUT)}.")
     return tuple(name for name in WITHOUT if name in names)
+
+
+def _shown(value: object) -> str:
+    """A value that somebody gave, short enough for a sentence."""
+    try:
+        return str(value)[:40]
+    except ValueError:  # Python writes no number of more than some thousand digits
+        return "a number of many digits"

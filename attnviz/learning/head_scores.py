@@ -10,6 +10,7 @@ from attnviz.learning.batches import ToyBatch
 from attnviz.learning.network import ToyNetwork
 from attnviz.learning.tasks.task import Example
 from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import KINDS
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind
@@ -63,7 +64,7 @@ class WantedKeys:
         """Each score, and `sharpness.<kind>` of each kind, as `(layers, heads)`; one teacher-forced pass."""
         recorder = look(network, self.batch)
         found = {name: self._of_layers(recorder, name, wanted) for name, wanted in self.keys.items()}
-        for kind in dict.fromkeys(site.kind for site in recorder.calls):
+        for kind in _kinds(recorder):
             rows = (self.batch.src if kind == "encoder_self" else self.batch.tgt_in) != 0
             found[f"sharpness.{kind}"] = torch.stack([sharpness(attn, rows) for attn in _maps(recorder, kind)])
         return found
@@ -83,8 +84,11 @@ def look(network: ToyNetwork, batch: ToyBatch) -> Recorder:
 
 def maps(recorder: Recorder) -> dict[Kind, Tensor]:
     """The weights of the first line: kind -> `(layers, heads, q_len, k_len)`."""
-    kinds = dict.fromkeys(site.kind for site in recorder.calls)
-    return {kind: torch.stack([attn[0] for attn in _maps(recorder, kind)]) for kind in kinds}
+    return {kind: torch.stack([attn[0] for attn in _maps(recorder, kind)]) for kind in _kinds(recorder)}
+
+
+def _kinds(recorder: Recorder) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS if any(site.kind == kind for site in recorder.calls))
 
 
 def _maps(recorder: Recorder, kind: Kind) -> list[Tensor]:

@@ -123,7 +123,9 @@ ToyNetwork = ToyTransformer | DecoderAlone
 def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
     """The network of an experiment with the weights that its seed gives it."""
     config, habits = experiment.config(vocab_size), Habits.of(experiment)
-    network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, habits)
+    with torch.device("meta"):  # no draw from the random numbers that all threads share
+        network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, habits)
+    network.to_empty(device="cpu").embedding.restore_positions("cpu")
     initialise(network, config.d_model, experiment.seed)
     if "scale" in experiment.without:
         for module in network.modules():

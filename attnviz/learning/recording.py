@@ -15,6 +15,8 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
+_MOST_LOSS = 60_000.0  # that half precision holds
+
 
 @dataclass(frozen=True, eq=False)
 class Recording:
@@ -117,7 +119,7 @@ def of_moments(
     return Recording(
         experiment,
         tuple(moment.step for moment in found),
-        np.array([loss for moment in found for loss in moment.losses], dtype=np.float16),
+        np.array([loss for moment in found for loss in moment.losses]).clip(max=_MOST_LOSS).astype(np.float16),
         *(np.array([getattr(moment, name) for moment in found], dtype=np.float32)
           for name in ("held_out_loss", "teacher_prefix", "own_prefix")),
         heads={name: np.stack([m.heads[name] for m in found]).astype(np.float16) for name in found[0].heads},

@@ -1,8 +1,10 @@
-"""A run: a toy that is trained step by step, and looked at sixty times on its way. One thread, whatever the process has.
+"""A run: a toy that is trained step by step, and looked at sixty times on its way.
 
-The same experiment gives the same bits in every process on one machine.
+One thread computes it, however many the process has: the same experiment gives the same bits in every process on one
+machine.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,8 +14,13 @@ import torch
 from torch import nn
 
 from attnviz.learning.batches import (
-    held_out_lines, seen_pairs, toy_batch, training_batches, watched_lines, with_padding
-)  # fmt: skip
+    held_out_lines,
+    seen_pairs,
+    toy_batch,
+    training_batches,
+    watched_lines,
+    with_padding,
+)
 from attnviz.learning.evaluation import beside_padding, evaluation, grammatical, mean_loss, writes
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import WantedKeys, look, maps
@@ -100,11 +107,12 @@ class TrainingRun:
         if step == self.experiment.size.steps:
             _round(self.network)
         found = evaluation(self.network, self.held_out, self.words.rules)
+        teacher, own = float(np.mean(found.teacher)), float(np.mean(found.own))
         heads = {name: score.numpy() for name, score in self._wanted.scores(self.network).items()}
         weights = maps(look(self.network, self._first))
         return Moment(
-            step, tuple(self._losses[before:step]), found.loss, float(np.mean(found.teacher)), float(np.mean(found.own)),
-            heads, {kind: _in_8_bits(attn) for kind, attn in weights.items()},
+            step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
+            {kind: _in_8_bits(attn) for kind, attn in weights.items()},
             tuple(writes(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 
@@ -115,6 +123,10 @@ class TrainingRun:
         src_mask = network.src_mask(batch.src)
         hidden = network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask)
         loss = mean_loss(network.logits(hidden), batch.labels)
+        if not math.isfinite(loss.item()):
+            raise ValueError(
+                f"After {self._step} updates the loss is no number any more: take a smaller learning rate."
+            )
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), _CLIP, foreach=True)
         self._optimizer.step()

@@ -8,22 +8,24 @@
 | `losses` | of every update, in nats a token | `(updates,)` float16 |
 | `held_out_loss`, `teacher_prefix`, `own_prefix` | see `Moment` | `(moments,)` float32 |
 | `heads.<score>` | what each head does | `(moments, layers, heads)` float16 |
-| `changes.<kind>` | maps in 8 bits, each as its difference from the moment before, modulo 256: they pack better | `(moments, layers, heads, q_len, k_len)` uint8 |
+| `changes.<kind>` | maps in 8 bits; of each cell, how it changes from moment to moment, modulo 256: a sixth less to pack | `(layers, heads, q_len, k_len, moments)` uint8 |
 | `wrote` | ids that were written, padded with 0 | `(moments, lines, longest)` uint8 |
 | `weights` | at the end, in a row; absent where they were left out | `(weights,)` float16 |
 """  # noqa: E501 - a table
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attnviz.learning.experiment import Experiment
+from attnviz.learning.head_scores import SCORES
 from attnviz.learning.recording import Recording, shown_sentence
 from attnviz.learning.tasks.task import Example
-from attnviz.learning.words import MOST_WORDS, ToyWords
+from attnviz.learning.words import MOST_WORDS
 from attnviz.text import plain_file
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import KINDS
@@ -31,7 +33,8 @@ from attnviz.transformer.config import ModelConfig
 
 FORMAT_VERSION = 1
 _UNPACKED = 32 * 1024 * 1024  # the largest run that may be asked for leaves less
-_MOST_META = 1_000_000
+_MOST_META, _MOST_MOMENTS = 1_000_000, 1_000
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CURVES = ("held_out_loss", "teacher_prefix", "own_prefix")
 _NOT_A_RECORDING = (KeyError, TypeError, AttributeError, IndexError, AssertionError)
 
@@ -69,13 +72,17 @@ def load_recording(path: str | Path) -> Recording:
 
 def _recording(arrays: dict[str, np.ndarray]) -> Recording:
     _check_version(arrays)
+    steps = arrays["steps"]
+    _require(steps.ndim == 1 and steps.size <= _MOST_MOMENTS and steps.dtype.kind == "u", "its moments are no numbers")
     meta = json.loads(arrays["meta"][:_MOST_META].tobytes().decode("utf-8"))
     experiment = Experiment.from_dict(meta["experiment"])
     if meta["words"] != len(experiment.about.words):
-        raise ValueError(f"its {experiment.task} has {meta['words']} words, and here it has {len(experiment.about.words)}")
+        raise ValueError(
+            f"its {experiment.task} has {meta['words']} words, and here it has {len(experiment.about.words)}"
+        )
     found = Recording(
         experiment,
-        tuple(int(step) for step in arrays["steps"].ravel()),
+        tuple(steps.tolist()),
         arrays["losses"],
         *(arrays[name] for name in _CURVES),
         heads=_named(arrays, "heads."),
@@ -92,23 +99,32 @@ def _recording(arrays: dict[str, np.ndarray]) -> Recording:
 def _check_version(arrays: dict[str, np.ndarray]) -> None:
     if "format_version" not in arrays or "steps" not in arrays:
         raise ValueError("it holds other arrays than a run leaves")
-    if (version := int(arrays["format_version"])) != FORMAT_VERSION:
+    if (version := arrays["format_version"].item()) != FORMAT_VERSION:
         raise ValueError(f"its format_version is {version}, this attnviz reads {FORMAT_VERSION}: record the run again")
 
 
 def _check(found: Recording) -> None:
     """Raises ValueError for arrays that no run of this experiment leaves."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
-    _require(2 <= moments <= 10_000 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
+    _require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
     _require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
     _require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves are of other lengths")
     _require(all(map(math.isfinite, found.scores.values())), "its scores are no numbers")
+    _require(all(map(_NAME.fullmatch, found.scores)), "its scores have no names")
+    _require(
+        set(found.heads) <= {*SCORES, *(f"sharpness.{kind}" for kind in KINDS)}, "it scores heads in an unknown way"
+    )
     _require(0 < len(found.watched) <= MOST_WORDS, "it watches no line")
     known, sides = set(found.experiment.about.words), [side for line in found.watched for side in (line.src, line.tgt)]
-    _require(all(side and len(side) <= MOST_WORDS and known >= set(side) for side in sides), "it watches an unknown line")
+    _require(
+        all(side and len(side) <= MOST_WORDS and known >= set(side) for side in sides), "it watches an unknown line"
+    )
     heads = (moments, size.n_layers, size.n_heads)
     _require(all(score.shape == heads for score in found.heads.values()), "its head scores are of another size")
-    _require(found.wrote.shape[:2] == (moments, len(found.watched)) and found.wrote.ndim == 3, "its lines are of another number")
+    _require(
+        found.wrote.shape[:2] == (moments, len(found.watched)) and found.wrote.ndim == 3,
+        "its lines are of another number",
+    )
     _require(found.wrote.dtype == np.uint8 and found.wrote.max(initial=0) < len(words.pieces), "it wrote unknown words")
     _check_maps(found, heads)
     if found.weights is not None:
@@ -116,7 +132,9 @@ def _check(found: Recording) -> None:
         _require(found.weights.shape == (count,), f"its weights are not the {count:,} of this experiment")
         _require(bool(np.isfinite(found.weights).all()), "its weights are no numbers")
     numbers = (found.losses, *(getattr(found, name) for name in _CURVES), *found.heads.values())
-    _require(all(array.dtype.kind == "f" for array in numbers), "its curves are no numbers")
+    _require(
+        all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers), "its curves are no numbers"
+    )
 
 
 def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
@@ -154,11 +172,11 @@ def _named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
 
 
 def _changes(maps: np.ndarray) -> np.ndarray:
-    return np.diff(maps, axis=0, prepend=np.zeros_like(maps[:1]))
+    return np.diff(np.moveaxis(maps, 0, -1), axis=-1, prepend=np.uint8(0))
 
 
 def _restored(changes: np.ndarray) -> np.ndarray:
-    return np.cumsum(changes, axis=0, dtype=changes.dtype)
+    return np.moveaxis(np.cumsum(changes, axis=-1, dtype=changes.dtype), -1, 0)
 
 
 def _meta(recording: Recording) -> np.ndarray:

@@ -19,13 +19,15 @@ class ToyStepper:
     earlier positions would not see later ones.
     """
 
-    def __init__(self, network: ToyNetwork, memory: Tensor, src_mask: Tensor | None, *, capacity: int, cached: bool = True):
+    def __init__(
+        self, network: ToyNetwork, memory: Tensor, src_mask: Tensor | None, *, capacity: int, cached: bool = True
+    ):
         self.network, self.memory, self.src_mask = network, memory, src_mask
         cached = cached and network.habits.mask == "causal"
         self.cache = KVCache.for_config(network.config, capacity) if cached else None
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long)
 
-    def step(self, ids: Tensor, /, *, probe: Probe | None = None) -> Tensor:
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
         """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         self.prefix = torch.cat((self.prefix, new), dim=1)

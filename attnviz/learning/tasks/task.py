@@ -89,7 +89,7 @@ def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear
     Raises ValueError where there are not so many.
     """
     found: dict[Words, Example] = {}
-    for _ in range(200 * count + 1_000):
+    for _ in range(50 * count + 1_000):
         example = task.example(random, held_out=held_out)
         if not clear or task.is_clear(example):
             found[example.src] = example

@@ -15,12 +15,12 @@ from attnviz.learning.batches import padded
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.network import Habits, ToyNetwork, with_habits
 from attnviz.learning.recording import Recording
-from attnviz.learning.words import BOS, EOS, PAD, ToyWords
+from attnviz.learning.words import BOS, PAD, ToyWords
 from attnviz.learning.writing import ToyStepper, written
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
+from attnviz.models.toy.lines import MOST_TOKENS, Tokens, ToyLines
 from attnviz.models.toy.stepwise import ToyPlan, steps
-from attnviz.text.limits import about, require_text
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
@@ -30,7 +30,6 @@ from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe
 
-MOST_TOKENS = 64  # that a toy reads or writes; its own lines have 25 at most
 # What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
 _BACK = {
     "causal-mask": {"mask": "causal"},
@@ -50,6 +49,7 @@ class Toy:
         self.experiment, self.network, self.model_id = experiment, network, model_id
         self.name = name or experiment.about.title
         self.words = ToyWords(experiment.about)
+        self.lines = ToyLines(self.words)
 
     @classmethod
     def of(cls, recording: Recording, name: str = "") -> "Toy":
@@ -107,8 +107,8 @@ class Toy:
 
     def write(self, text: str, *, new_tokens: int | None = None) -> str:
         """What it writes for a line, greedily. Raises TextError for an empty line, and for a word it does not know."""
-        tokens, _ = self._read(text)
-        return self.words.text(self._written(tokens, new_tokens))
+        tokens, _ = self.lines.read(text)
+        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS))
 
     def trace(
         self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
@@ -122,9 +122,16 @@ class Toy:
         take.
         """
         self._require(tgt_text, new_tokens, max_tokens)
-        tokens, notes = self._read(text)
+        tokens, notes = self.lines.read(text)
         started = time.perf_counter()
-        sentence, more = self._sentence(text, tokens, tgt_text, new_tokens, max_tokens)
+        if self.is_decoder_only:
+            wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens)
+            sentence, more = self.lines.continued(text, tokens, wrote), ()
+        elif tgt_text is not None and tgt_text.strip():
+            target, more = self.lines.target(tgt_text)
+            sentence = Sentence(self.lines.fed(tokens)[0], target, text, tgt_text)
+        else:
+            sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens))
         decoding = time.perf_counter() - started
         made = self._again([sentence], None, (*notes, *more))
         return replace(made, info=replace(made.info, decoding_seconds=decoding))
@@ -143,13 +150,13 @@ class Toy:
         is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not.
         """
         self._require(tgt_text, new_tokens, max_tokens)
-        tokens, notes = self._read(text)
-        taught = tgt_in
+        tokens, notes = self.lines.read(text)
+        src, begun = self.lines.fed(tokens)
         if tgt_in is None and tgt_text is not None and tgt_text.strip():
-            taught = (BOS, *(token.id for token in self.words.read(tgt_text)[0]))
-        src, begun = self._begun(tokens)
-        plan = ToyPlan(text, src, begun, None if taught is None else self._taught(taught, begun),
-                       min(max_tokens, self._limit(tokens, new_tokens)), choose, cached)  # fmt: skip
+            tgt_in = [token.id for token in self.lines.target(tgt_text)[0][:-1]]
+        taught = None if tgt_in is None else self.lines.taught(tgt_in, begun)
+        limit = min(max_tokens, self.lines.limit(tokens, new_tokens))
+        plan = ToyPlan(text, src, begun, taught, limit, choose, cached)
         return steps(self.network, self.words, plan, self._info(0.0, notes))
 
     def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
@@ -183,65 +190,21 @@ class Toy:
         """Whether a token is there only because a longer line stands in the same batch."""
         return token.id == PAD
 
-    def _read(self, text: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-        require_text(text)
-        tokens, notes = self.words.read(text)
-        return tokens, about("Prompt" if self.is_decoder_only else "Source", notes)
-
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
         taken = ", ".join(self.inputs.names)
         if tgt_text is not None and tgt_text.strip() and self.is_decoder_only:
             raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
         if new_tokens is not None and not self.is_decoder_only:
             raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+        if new_tokens is not None and new_tokens < 0:
+            raise ValueError(f"new_tokens is 0 or more, not {new_tokens}.")
         if max_tokens < 1:
             raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
 
-    def _begun(self, tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
-        """The source with its end, and what every target begins with: `<bos>`, and a decoder's prompt."""
-        bos = Token("<bos>", BOS, 0, 0, is_special=True)
-        if self.is_decoder_only:
-            return (), (bos, *tokens)
-        return (*tokens, Token("<eos>", EOS, tokens[-1].end, tokens[-1].end, is_special=True)), (bos,)
-
-    def _limit(self, tokens: tuple[Token, ...], new_tokens: int | None) -> int:
-        """Tokens that it may write: room for every line of its task, but an end to a toy that repeats itself."""
-        if self.is_decoder_only:
-            return max(1, min(MOST_TOKENS, 11 if new_tokens is None else new_tokens))
-        return min(MOST_TOKENS, 2 * len(tokens) + 4)
-
-    def _written(self, tokens: tuple[Token, ...], new_tokens: int | None, most: int = MOST_TOKENS) -> tuple[int, ...]:
-        src, begun = self._begun(tokens)
-        limit = min(most, self._limit(tokens, new_tokens))
-        ids = torch.tensor([[token.id for token in src]], dtype=torch.long)
-        first = torch.tensor([[token.id for token in begun]])
-        return written(self.network, ids, first, self.vocabulary, limit=limit)[0]
-
-    def _sentence(
-        self, text: str, tokens: tuple[Token, ...], tgt_text: str | None, new_tokens: int | None, most: int
-    ) -> tuple[Sentence, tuple[str, ...]]:
-        src, begun = self._begun(tokens)
-        if self.is_decoder_only:
-            count = 1 if new_tokens is None else new_tokens
-            wrote = self._written(tokens, count, most) if count > 0 else ()
-            more = self.words.continued(text, begun, wrote)
-            return Sentence(tgt=more[1], tgt_text=more[0], cut=not wrote), ()
-        if tgt_text is not None and tgt_text.strip():
-            given, notes = self.words.read(tgt_text)
-            end = Token("<eos>", EOS, given[-1].end, given[-1].end, is_special=True)
-            return Sentence(src, (*begun, *given, end), text, tgt_text), about("Target", notes)
-        ids = self._written(tokens, None, most)
-        cut = ids[-1] != EOS
-        notes = (f"What it writes was cut after {len(ids)} words without reaching an end.",) if cut else ()
-        return Sentence(src, self.words.tokens((BOS, *ids)), text, self.words.text(ids), cut), notes
-
-    def _taught(self, tgt_in: Sequence[int], begun: tuple[Token, ...]) -> tuple[int, ...]:
-        ids, first = tuple(tgt_in), tuple(token.id for token in begun)
-        if ids[: len(first)] != first:
-            raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, and must begin with {list(first)}.")
-        if len(ids) > MOST_TOKENS + len(first) or any(id_ not in range(len(self.words.pieces)) for id_ in ids):
-            raise ValueError(f"tgt_in holds up to {MOST_TOKENS} ids below {len(self.words.pieces)} after its beginning.")
-        return ids
+    def _written(self, tokens: Tokens, new_tokens: int | None, most: int) -> tuple[int, ...]:
+        src, begun = self.lines.fed(tokens)
+        limit = min(most, self.lines.limit(tokens, new_tokens))
+        return written(self.network, self._batch([src]), self._batch([begun]), self.vocabulary, limit=limit)[0]
 
     @torch.inference_mode()
     def _again(self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = ()) -> Trace:
