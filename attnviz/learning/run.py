@@ -103,7 +103,7 @@ class TrainingRun:
     def _at(self, step: int) -> Moment:
         before = self._step
         while self._step < step:
-            self._learn()
+            self.update()
         if step == self.experiment.size.steps:
             _round(self.network)
         found = evaluation(self.network, self.held_out, self.words.rules)
@@ -116,7 +116,8 @@ class TrainingRun:
             tuple(writes(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 
-    def _learn(self) -> None:
+    def update(self) -> None:
+        """One update on the next batch; on the threads that there are, unless somebody sees to it (`one_thread`)."""
         batch, network = next(self._batches), self.network
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate(self._step + 1)
