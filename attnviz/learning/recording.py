@@ -49,8 +49,8 @@ class Recording:
 
     @property
     def guess(self) -> float:
-        """The loss of a guess among all words, in nats: ln of how many there are."""
-        return float(np.log(len(self.experiment.about.words)))
+        """The loss of a toy that has learned nothing and guesses evenly, in nats: ln of how many ids there are."""
+        return float(np.log(len(self.words.pieces)))
 
     @property
     def sentence(self) -> Sentence:

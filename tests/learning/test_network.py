@@ -56,6 +56,20 @@ def test_a_causal_toy_steps_as_one_pass_computes_with_a_cache_and_without(task):
         assert (stepper.cache is not None) is cached
 
 
+@torch.inference_mode()
+@pytest.mark.parametrize("choices", [{"without": "causal-mask"}, {"leak": "one-token"}])
+def test_a_toy_that_sees_ahead_writes_on_its_whole_prefix_as_it_was_trained(choices):
+    """With a cache, the first of two layers would have read each position before its successor was there."""
+    network, batch = begun(Experiment("reverse", layers=2, **choices))
+    batch = one_line(batch, 0)
+    memory = network.encode(batch.src, None)
+    stepper = ToyStepper(network, memory, None, capacity=30, cached=True)
+    for length in range(1, batch.tgt_in.shape[1] + 1):
+        found = stepper.step(batch.tgt_in[:, length - 1])
+        whole = network.logits(network.decode(batch.tgt_in[:, :length], memory, None))
+        torch.testing.assert_close(found, whole[:, -1])
+
+
 def seen(experiment: Experiment) -> torch.Tensor:
     """Which cells of the decoder's maps hold weight: `(layers, heads, q_len, k_len)` of one line."""
     network, batch = begun(experiment)

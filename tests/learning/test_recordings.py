@@ -58,6 +58,11 @@ def test_without_weights_it_shows_the_run_and_says_how_to_open_its_model(run, tm
         attnviz.load(back)
 
 
+def test_an_even_guess_is_among_all_ids_that_could_be_written(recordings):
+    assert recordings["french"].guess == pytest.approx(np.log(83 + 3))
+    assert recordings["french"].losses[0] > recordings["french"].guess > recordings["french"].losses[-1]
+
+
 def test_tokens_stand_along_the_maps_that_are_kept(recordings):
     for recording in recordings.values():
         for kind, maps in recording.maps.items():
