@@ -5,6 +5,7 @@ Experiments come on standard input, and frames go out: ("moments", […]) five t
 ("failed", sentence). It ends when standard input does.
 """
 
+import math
 import os
 import sys
 import time
@@ -37,7 +38,7 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     from attnviz.learning.run import Moment, TrainingRun
 
     waiting: list[Moment] = []
-    told = 0.0
+    told = -math.inf  # the first goes out at once
 
     def watch(moment: Moment) -> None:
         nonlocal told

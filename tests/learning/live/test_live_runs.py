@@ -1,5 +1,6 @@
 """Runs that are trained while people watch: in a process of their own, in turn, and the same run for all who ask."""
 
+import io
 import os
 import signal
 import time
@@ -10,6 +11,8 @@ import pytest
 
 import attnviz
 from attnviz.learning.experiment import Experiment
+from attnviz.learning.live import worker
+from attnviz.learning.live.frames import read_frame, write_frame
 from attnviz.learning.live.runs import LiveRuns
 
 SHORT = Experiment("reverse", steps=4)
@@ -92,6 +95,24 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
     assert again is not first
     runs.close()
     assert again.look().state == "failed"
+
+
+def test_moments_are_told_now_and_then_and_none_is_left_out(monkeypatch):
+    monkeypatch.setattr(worker, "PAUSE", 3_600)
+    frames = io.BytesIO()
+    worker.train(Experiment("reverse", steps=3).to_dict(), frames)
+    frames.seek(0)
+    first, rest, end = iter(lambda: read_frame(frames), None)
+    assert [moment.step for _, told in (first, rest) for moment in told] == [0, 1, 2, 3]
+    assert len(first[1]) == 1  # at once
+    assert end[0] == "done"
+
+
+def test_a_frame_that_is_cut_is_the_end():
+    frames = io.BytesIO()
+    write_frame(frames, ("moments", []))
+    assert read_frame(io.BytesIO(frames.getvalue()[:-1])) is None
+    assert read_frame(io.BytesIO(b"")) is None
 
 
 def test_after_a_while_without_a_run_the_worker_is_ended():
