@@ -15,10 +15,10 @@ TEST_READY := $(VENV)/.ready-to-test
 BROWSER_READY := $(VENV)/.ready-to-browse
 
 .DEFAULT_GOAL := help
-.PHONY: help run test walk check format bench train clean
+.PHONY: help run test walk check format bench train recordings clean
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 18
 
 run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
@@ -54,6 +54,9 @@ train: $(TRAIN_READY) ## a translator from sentence pairs: DATA=folder (ARGS for
 	@test -n "$(DATA)" || { echo 'make train needs DATA=folder, with en-XX.train.tsv.gz and en-XX.dev.tsv.gz in it.' >&2; exit 2; }
 	@OMP_WAIT_POLICY=passive MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=8000000000 MALLOC_TOP_PAD_=268435456 \
 		$(BIN)/python -m attnviz.training --data "$(DATA)" $(ARGS)
+
+recordings: $(RUN_READY) ## train the toys of the Learning lessons again, into assets/recordings (ARGS="french twice" for some)
+	@OMP_WAIT_POLICY=passive $(BIN)/python -m attnviz.learning $(ARGS)
 
 clean: ## remove what tests and tools left behind; .venv stays
 	rm -rf .pytest_cache .ruff_cache .hypothesis out

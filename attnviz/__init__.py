@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz import views
+    from attnviz.learning.learn import learn
+    from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
+    from attnviz.saving import save
     from attnviz.text.tokens import Token
     from attnviz.tracing.external.from_tensors import from_tensors
-    from attnviz.tracing.storage import load_trace, save
+    from attnviz.tracing.storage import load_trace
     from attnviz.tracing.trace import Trace
     from attnviz.transformer.probe import Site
 
-__all__ = ["Site", "Token", "Trace", "__version__", "from_tensors", "load", "load_trace", "save", "views"]
+__all__ = [
+    "Site", "Token", "Trace", "__version__", "from_tensors", "learn", "load", "load_recording", "load_trace", "save",
+    "views",
+]  # fmt: skip
 __version__ = "0.1.0"
 
 _HOME = {
@@ -28,9 +34,11 @@ _HOME = {
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
     "from_tensors": "attnviz.tracing.external.from_tensors",
+    "learn": "attnviz.learning.learn",
     "load": "attnviz.models.catalogue",
+    "load_recording": "attnviz.learning.storage",
     "load_trace": "attnviz.tracing.storage",
-    "save": "attnviz.tracing.storage",
+    "save": "attnviz.saving",
 }
 
 

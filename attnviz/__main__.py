@@ -1,6 +1,6 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
-`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`. With --model any
-checkpoint takes the translator's place.
+`… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`,
+`… learn reverse --without causal-mask --out run.npz`. With --model any checkpoint takes the translator's place.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import steps_command
+from attnviz import learn_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -100,6 +100,11 @@ def _steps(options: argparse.Namespace) -> int:
     return 0
 
 
+def _learn(options: argparse.Namespace) -> int:
+    print(learn_command.line(options))
+    return 0
+
+
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
     taken = (*model.inputs.names, *(("new",) if model.inputs.is_prompt else ()))
@@ -131,6 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     trace.add_argument("--out", type=Path, required=True, help="an .npz file; attnviz.tracing.storage lists its keys")
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
+    learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
+    learn_command.add(learn)
+    learn.set_defaults(run=_learn)
     translate.set_defaults(run=_translate)
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)

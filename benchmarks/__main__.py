@@ -12,6 +12,7 @@ NAMES = (
     "recording",
     "decoding",
     "masks",
+    "learning",
     "payload",
     "translation",
     "browser",

@@ -15,7 +15,8 @@ BELOW = {
     "text": set(),
     "transformer": {"text"},  # how a file of others is opened; what computes knows no text
     "tracing": {"transformer", "text"},
-    "models": {"tracing", "transformer", "text"},
+    "learning": {"tracing", "transformer", "text"},
+    "models": {"learning", "tracing", "transformer", "text"},  # a toy is a model, too
     "training": {"models", "transformer", "text"},  # scores a checkpoint as it will be used; nothing imports it
     "implementations": {"tracing", "transformer", "text"},
     "maps": {"tracing", "transformer", "text"},

@@ -13,12 +13,15 @@ from attnviz.text import plain_file
 if TYPE_CHECKING:
     import torch
 
+    from attnviz.learning.recording import Recording
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
+    from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "models"
 _MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
+RECORDING = ".npz"
 
 Progress = Callable[[float, str], None]
 
@@ -51,15 +54,16 @@ def other(name: str) -> Entry:
 
 
 def load(
-    model: str | Path | Any = DEFAULT,
+    model: "str | Path | Recording | Any" = DEFAULT,
     tokenizer: Any = None,
     *,
     device: "str | torch.device | None" = None,
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
-) -> "Translator | HuggingFaceModel | ReplayedModel":
-    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or a model of
-    transformers that is in memory, with its tokenizer.
+) -> "Translator | HuggingFaceModel | ReplayedModel | Toy":
+    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; a model of transformers
+    that is in memory, with its tokenizer; or the toy that was trained in a recording (`attnviz.learn`) or its file,
+    which runs on the CPU in float32.
 
     `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
     or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is told how far
@@ -68,6 +72,8 @@ def load(
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
+    if (toy := _toy(model)) is not None:
+        return toy
     device, dtype = _named(device), _named(dtype)
     model = Path(model) if isinstance(model, os.PathLike) else model
     if not isinstance(model, str | Path):
@@ -119,6 +125,26 @@ def is_translator(model: str | Path) -> bool:
     """Whether a name or folder is a checkpoint in attnviz's own format; everything else is left to transformers."""
     folder = _folder(model)
     return folder is not None and _config(folder) is not None
+
+
+def _toy(model: Any) -> "Toy | None":
+    """The toy of a recording, or of the file that holds one; None for anything else.
+
+    Raises ValueError for another .npz file, and for a recording without weights.
+    """
+    if isinstance(model, str | os.PathLike):
+        path = local_paths.place(model)  # type: ignore[arg-type]
+        if path is None or path.suffix != RECORDING or path.is_dir():
+            return None
+        from attnviz.learning.storage import load_recording
+
+        recording, name = load_recording(path), path.stem
+    else:
+        recording, name = model, ""
+    from attnviz.learning.recording import Recording
+    from attnviz.models.toy.toy import Toy
+
+    return Toy.of(recording, name) if isinstance(recording, Recording) else None
 
 
 def _folder(model: str | Path) -> Path | None:

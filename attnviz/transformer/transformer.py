@@ -29,14 +29,7 @@ class Transformer(nn.Module):
 
         The same seed gives the same weights.
         """
-        generator = torch.Generator().manual_seed(seed)
-        for name, parameter in self.named_parameters():
-            if parameter.dim() == 1:
-                nn.init.constant_(parameter, 1.0 if name.endswith("norm.weight") else 0.0)
-            elif name == "embedding.weight":
-                nn.init.normal_(parameter, std=self.config.d_model**-0.5, generator=generator)
-            else:
-                nn.init.xavier_uniform_(parameter, generator=generator)
+        initialise(self, self.config.d_model, seed)
         return self
 
     def src_mask(self, src: Src) -> Bool[Tensor, "batch 1 k_len"] | None:
@@ -75,3 +68,15 @@ class Transformer(nn.Module):
         """Logits for the token after each of `tgt_in`: one pass over the whole target, as in training."""
         src_mask = self.src_mask(src)
         return self.logits(self.decode(tgt_in, self.encode(src, src_mask, run), src_mask, run))
+
+
+def initialise(model: nn.Module, d_model: int, seed: int) -> None:
+    """Give a model its first weights, in place, as `Transformer.initialise` says."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            nn.init.constant_(parameter, 1.0 if name.endswith("norm.weight") else 0.0)
+        elif name == "embedding.weight":
+            nn.init.normal_(parameter, std=d_model**-0.5, generator=generator)
+        else:
+            nn.init.xavier_uniform_(parameter, generator=generator)

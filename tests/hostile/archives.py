@@ -180,6 +180,30 @@ TAKEN: dict[str, Callable[[], bytes]] = {
 }
 
 
+def _recording(**arrays: np.ndarray) -> bytes:
+    """What begins like a recording, as far as is looked at before these arrays are."""
+    meta = b'{"experiment": {"task": "reverse"}, "words": 16, "watched": [], "scores": {}}'
+    plain = {
+        "format_version": np.array(1),
+        "meta": np.frombuffer(meta, np.uint8),
+        "steps": np.arange(3, dtype=np.uint16),
+    }
+    file = io.BytesIO()
+    np.savez_compressed(file, **(plain | arrays))
+    return file.getvalue()
+
+
+RECORDINGS: dict[str, Callable[[], bytes]] = {
+    "moments without end": lambda: _recording(steps=np.zeros(7 * MEGABYTE, dtype=np.uint32)),
+    "maps of thirty megabytes": lambda: _recording(**{"changes.cross": np.zeros((1, 30 * MEGABYTE), np.uint8)}),
+    "a thousand maps": lambda: _recording(**{f"changes.{at}": np.zeros((9, 3), np.uint8) for at in range(1_000)}),
+    "brackets as an experiment": lambda: _recording(meta=np.frombuffer(b"[" * 20 * MEGABYTE, np.uint8)),
+    "a million watched lines": lambda: _recording(
+        meta=np.frombuffer(b'{"watched": [' + b'[["a"], ["a"]],' * 10**6 + b"0]}", np.uint8)
+    ),
+}
+
+
 def safetensors(header: object, data: bytes = bytes(36), length: int | None = None) -> bytes:
     """A file with that header, as text or as JSON; `length` is what it says of the header's."""
     said = header.encode() if isinstance(header, str) else json.dumps(header).encode()

@@ -48,6 +48,20 @@ def _trace() -> Attempt:
     return attempt
 
 
+def _recording() -> Attempt:
+    import attnviz
+    from attnviz.learning import shipped
+
+    place = Path(tempfile.mkdtemp()) / "run.npz"
+    attnviz.load_recording(next(shipped.FOLDER.glob("*.npz")))  # what is imported late is here now
+
+    def attempt(name: str) -> Prepared:
+        place.write_bytes((archives.REFUSED | archives.RECORDINGS)[name]())
+        return lambda: attnviz.load_recording(place)
+
+    return attempt
+
+
 def _folder() -> Attempt:
     import attnviz
     from tests.models.huggingface import checkpoints
@@ -64,5 +78,5 @@ def _folder() -> Attempt:
 
 
 KINDS: dict[str, Callable[[], Attempt]] = {
-    "npz": _npz, "safetensors": _safetensors, "trace": _trace, "folder": _folder,
+    "npz": _npz, "safetensors": _safetensors, "trace": _trace, "recording": _recording, "folder": _folder,
 }  # fmt: skip

@@ -14,8 +14,8 @@ from tests.hostile import archives, folders
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1 << 20
 # Megabytes and seconds that opening one may take. Weights of 128 MB are read, and become a second array; a trace may
-# unpack to 256 MB.
-BOUNDS = {"npz": (400, 10), "safetensors": (200, 10), "trace": (400, 10), "folder": (300, 20)}
+# unpack to 256 MB, a recording to 32.
+BOUNDS = {"npz": (400, 10), "safetensors": (200, 10), "trace": (400, 10), "recording": (120, 10), "folder": (300, 20)}
 NAMES = {
     "npz": [*archives.REFUSED, *archives.TAKEN],
     "safetensors": list(archives.SAFETENSORS),
@@ -24,6 +24,12 @@ NAMES = {
         "a directory of a million",
         "Python objects",
         "a shape of 10^15",
+    ],
+    "recording": [
+        "a bomb that says it is a hundred bytes",
+        "a directory of a million",
+        "Python objects",
+        *archives.RECORDINGS,
     ],
     "folder": list(folders.FOLDERS),
 }
@@ -81,7 +87,7 @@ def test_a_crafted_file_takes_neither_memory_nor_time_and_is_refused_in_one_sent
     said = found["said"]
     assert len(said) < 600
     assert "\n" not in said
-    if kind in ("npz", "trace"):
+    if kind in ("npz", "trace", "recording"):
         assert bool(said) == (name not in TAKEN), said
     assert SAID.get(name, "") in said
     megabytes, seconds = BOUNDS[kind]

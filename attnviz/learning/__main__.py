@@ -1,0 +1,30 @@
+"""`python -m attnviz.learning [name …]`: make the shipped recordings again, all of them or those that are named."""
+
+import os
+import sys
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+
+
+def main(names: list[str]) -> int:
+    """Train and write; the exit status is 2 for a name that there is not."""
+    from attnviz.learning import shipped
+    from attnviz.learning.recording import recorded
+    from attnviz.learning.run import TrainingRun
+    from attnviz.learning.storage import save
+
+    experiments = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)}
+    if unknown := sorted(set(names) - set(experiments)):
+        print(f"attnviz: there is no recording {unknown[0]!r}; there are {', '.join(experiments)}.", file=sys.stderr)
+        return 2
+    shipped.FOLDER.mkdir(exist_ok=True)
+    for name in names or experiments:
+        recording = recorded(TrainingRun(experiments[name]))
+        save(recording, shipped.path(experiments[name]), weights=experiments[name] in shipped.WITH_WEIGHTS)
+        scores = ", ".join(f"{score} {value:.3f}" for score, value in recording.scores.items())
+        print(f"{name} ({shipped.path(experiments[name]).stat().st_size / 1e3:.0f} kB): {scores}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""How well a toy does on held-out lines, fed by a teacher and by itself."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.learning.batches import ToyBatch, one_line, with_padding
+from attnviz.learning.network import ToyNetwork
+from attnviz.learning.tasks.french import French
+from attnviz.learning.words import PAD, ToyWords
+from attnviz.learning.writing import written
+from attnviz.transformer.decoding import Sampling, Vocabulary
+
+OVER = 4  # tokens that a toy may write past the end that is right, so that one sees how it goes on
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Of each line, whether all of its answer is right: `teacher` where each position was fed the teacher's prefix,
+    `own` where it was fed what it wrote itself. `loss` is that of the answers, in nats a token.
+    """
+
+    loss: float
+    teacher: tuple[bool, ...]
+    own: tuple[bool, ...]
+
+
+@torch.inference_mode()
+def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evaluation:
+    """Both exact matches, greedily. What is never written counts as never said under a teacher, either."""
+    src_mask = network.src_mask(batch.src)
+    logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))
+    said = rules.forbid(logits.flatten(0, 1)).view_as(logits).argmax(dim=-1)
+    teacher = ((said == batch.answers) | (batch.answers == PAD)).all(dim=1)
+    rows = writes(network, batch, rules)
+    own = tuple(row == right for row, right in zip(rows, batch.expected, strict=True))
+    return Evaluation(float(mean_loss(logits, batch.answers)), tuple(teacher.tolist()), own)
+
+
+def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy in nats a label; padding does not count."""
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
+
+
+def writes(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> list[tuple[int, ...]]:
+    """What it writes for each line of a batch; with an end to one that repeats itself."""
+    limit = batch.longest + (0 if rules.eos_id in rules.never else OVER)  # no end to write: the answer's length is it
+    return written(network, batch.src, batch.begun, rules, limit=limit)
+
+
+def beside_padding(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
+    """The share of lines that are right with more `<pad>` behind each source, and of those alone without any."""
+    found = {f"own_prefix_{count}_more_pad": _right(network, with_padding(batch, count), rules) for count in (1, 5, 20)}
+    rows = [one_line(batch, row) for row in range(len(batch.src))]
+    return found | {"own_prefix_alone": sum(_right(network, row, rules) for row in rows) / len(rows)}
+
+
+def grammatical(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
+    """The share of French sentences among what the network writes when each word is drawn, whatever they say."""
+    assert isinstance(words.task, French)
+    draw = Sampling(torch.Generator().manual_seed(0))
+    rows = written(network, batch.src, batch.begun, words.rules, limit=batch.longest + OVER, choose=draw)
+    ended = [row[-1] == words.rules.eos_id and words.task.is_grammatical(words.words(row)) for row in rows]
+    return sum(ended) / len(ended)
+
+
+def _right(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> float:
+    rows = writes(network, batch, rules)
+    return sum(row == right for row, right in zip(rows, batch.expected, strict=True)) / len(rows)

@@ -1,0 +1,30 @@
+"""`attnviz.learn`: train a toy and keep what happened."""
+
+from collections.abc import Callable
+from typing import Any
+
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.limits import require_affordable
+from attnviz.learning.recording import Recording, recorded
+from attnviz.learning.run import Moment, TrainingRun
+
+
+def learn(task: str, *, watch: Callable[[Moment], None] | None = None, **choices: Any) -> Recording:
+    """Train a tiny Transformer on a task, and return the recording of its training.
+
+        run = attnviz.learn("french", without=("causal-mask",), seed=1)
+        run.scores["teacher_prefix"], run.scores["own_prefix"]
+        model = attnviz.load(run)       # what was trained, to be traced like any other model
+
+    `choices` are the fields of `Experiment`: seed, without, leak, pairs, layers, heads, d_model, d_ff, steps,
+    learning_rate. `watch` is told of each moment as it comes. The same experiment gives the same bits on one machine.
+    Raises ValueError, with one sentence, for switches that contradict each other and for a run that would take longer
+    than is allowed (`attnviz.learning.limits`).
+    """
+    try:
+        experiment = Experiment(task, **choices)
+    except TypeError:
+        known = ", ".join(Experiment.__dataclass_fields__)
+        raise ValueError(f"A run is told by {known}; not by {', '.join(sorted(choices))}.") from None
+    require_affordable(experiment)
+    return recorded(TrainingRun(experiment), watch)

@@ -1,0 +1,61 @@
+"""The process that trains in front of a class: `python -m attnviz.learning.live.worker`, begun by `LiveRuns`.
+
+A process of its own, because a thread of the server would hold the interpreter's lock and with it everybody's page.
+Experiments come on standard input, and frames go out: ("moments", […]) five times a second, then ("done", recording) or
+("failed", sentence). It ends when standard input does.
+"""
+
+import math
+import os
+import sys
+import time
+from typing import Any, BinaryIO
+
+PAUSE = 0.2  # seconds between frames
+_NICE = 10
+
+
+def main() -> None:
+    """Train whatever comes, one run after another."""
+    frames = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything prints goes the way of errors
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    from attnviz.learning.live.frames import read_frame
+
+    try:
+        while (asked := read_frame(sys.stdin.buffer)) is not None:
+            train(asked, frames)
+    except BrokenPipeError:  # the server is gone
+        os._exit(0)
+
+
+def train(asked: dict[str, Any], frames: BinaryIO) -> None:
+    """One run, told of as it goes."""
+    from attnviz.learning.experiment import Experiment
+    from attnviz.learning.live.frames import write_frame
+    from attnviz.learning.recording import recorded
+    from attnviz.learning.run import Moment, TrainingRun
+
+    waiting: list[Moment] = []
+    told = -math.inf  # the first goes out at once
+
+    def watch(moment: Moment) -> None:
+        nonlocal told
+        waiting.append(moment)
+        if time.monotonic() - told >= PAUSE:
+            write_frame(frames, ("moments", list(waiting)))
+            waiting.clear()
+            told = time.monotonic()
+
+    try:
+        end = ("done", recorded(TrainingRun(Experiment.from_dict(asked)), watch))
+    except ValueError as error:
+        end = ("failed", str(error))
+    if waiting:
+        write_frame(frames, ("moments", waiting))
+    write_frame(frames, end)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""The networks that learn: the package's own classes, with what an experiment leaves out left out.
+
+A causal mask that is missing or leaks is a `MaskOverride` in front of whoever looks on, so that it can be put back.
+"""
+
+import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.words import PAD
+from attnviz.tracing.interventions import Chain, MaskOverride
+from attnviz.transformer import masks
+from attnviz.transformer.attention import MultiHeadAttention
+from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.embedding import Embedding
+from attnviz.transformer.layers import EncoderLayer, ForwardContext
+from attnviz.transformer.probe import Probe, Site
+from attnviz.transformer.transformer import Transformer, initialise
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a network was trained without, as far as it acts in every pass: the causal mask ("none", "one-head",
+    "one-token" where it is not "causal"), the padding mask, the source.
+    """
+
+    mask: str = "causal"
+    sees_padding: bool = False
+    sees_source: bool = True
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> "Habits":
+        """Those of an experiment."""
+        mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
+        return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
+
+    def in_force(self, run: ForwardContext, tgt_in: Tensor, n_layers: int) -> ForwardContext:
+        """The run, with the causal mask as it was in training. Padding stays hidden, unless nothing hides it."""
+        if self.mask == "causal":
+            return run
+        start = run.cache.length if run.cache else 0
+        real = (tgt_in != PAD).unsqueeze(1)
+        hide = not self.sees_padding and not start and not bool(real.all())
+
+        def seen(q_len: int, k_len: int) -> Tensor:
+            ahead = masks.full(q_len, k_len, device=tgt_in.device)
+            ahead = ahead.tril(1) if self.mask == "one-token" else ahead
+            return ahead & real if hide else ahead
+
+        head, layers = (0, 1) if self.mask == "one-head" else (None, n_layers)
+        loose = MaskOverride({Site("decoder_self", layer) for layer in range(layers)}, seen, head, start)
+        return replace(run, probe=loose if run.probe is None else Chain((loose, run.probe)))
+
+
+class ToyTransformer(Transformer):
+    """Encoder and decoder."""
+
+    def __init__(self, config: ModelConfig, habits: Habits) -> None:
+        super().__init__(config)
+        self.habits = habits
+
+    def src_mask(self, src: Tensor) -> Tensor | None:
+        """Which source tokens may be attended to; None where all may."""
+        return None if self.habits.sees_padding else super().src_mask(src)
+
+    def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
+        """Source ids to memory; zeros for a network that sees nothing of its source."""
+        memory = super().encode(src, src_mask, run)
+        return memory if self.habits.sees_source else torch.zeros_like(memory)
+
+    def decode(
+        self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
+    ) -> Tensor:
+        """Hidden states of the target tokens, each seeing what it saw in training."""
+        return super().decode(tgt_in, memory, src_mask, self.habits.in_force(run, tgt_in, self.config.n_layers))
+
+
+class DecoderAlone(nn.Module):
+    """A decoder without a source, with the face of `ToyTransformer`: its memory is empty.
+
+    Its layers are those of an encoder, which have no cross-attention; what makes it a decoder is the causal mask.
+    """
+
+    def __init__(self, config: ModelConfig, habits: Habits) -> None:
+        super().__init__()
+        self.config, self.habits = config, habits
+        self.embedding = Embedding(config)
+        self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model)
+
+    def src_mask(self, src: Tensor) -> None:
+        """There is no source."""
+
+    def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
+        """An empty memory, `(batch, 0, d_model)`."""
+        return self.embedding.weight.new_zeros(len(src), 0, self.config.d_model)
+
+    def decode(
+        self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
+    ) -> Tensor:
+        """Hidden states of the tokens, each seeing what it saw in training; with a cache, of the newest ones."""
+        start = run.cache.length if run.cache else 0
+        length = tgt_in.shape[1]
+        mask = None if length == 1 else masks.causal(length, start + length, device=tgt_in.device)
+        run = self.habits.in_force(run, tgt_in, self.config.n_layers)
+        x = _told(run.probe, -1, self.embedding(tgt_in, start))
+        for index, layer in enumerate(self.layers):
+            assert isinstance(layer, EncoderLayer)
+            x = _told(run.probe, index, _layer(layer, index, x, mask, run))
+        return self.norm(x)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden states to scores of every vocabulary entry."""
+        return self.embedding.logits(hidden)
+
+
+ToyNetwork = ToyTransformer | DecoderAlone
+
+
+def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
+    """The network of an experiment with the weights that its seed gives it."""
+    config, habits = experiment.config(vocab_size), Habits.of(experiment)
+    with torch.device("meta"):  # no draw from the random numbers that all threads share
+        network = (DecoderAlone if experiment.about.is_decoder_only else ToyTransformer)(config, habits)
+    network.to_empty(device="cpu").embedding.restore_positions("cpu")
+    initialise(network, config.d_model, experiment.seed)
+    if "scale" in experiment.without:
+        for module in network.modules():
+            if isinstance(module, MultiHeadAttention):
+                module.scale = 1.0
+    return network
+
+
+def with_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
+    """The same weights, not copied, under other habits."""
+    changed = copy.copy(network)
+    changed.habits = habits
+    return changed
+
+
+def _layer(layer: EncoderLayer, index: int, x: Tensor, mask: Tensor | None, run: ForwardContext) -> Tensor:
+    site, cache = Site("decoder_self", index), run.cache.self_attention[index] if run.cache else None
+
+    def attend(x: Tensor) -> Tensor:
+        return layer.self_attention(x, x, mask, site=site, probe=run.probe, dropout=run.dropout, cache=cache)
+
+    x = layer.self_attention_sublayer(x, attend, run.dropout)
+    return layer.feed_forward_sublayer(x, lambda x: layer.feed_forward(x, run.dropout), run.dropout)
+
+
+def _told(probe: Probe | None, layer: int, output: Tensor) -> Tensor:
+    return output if probe is None else probe.on_layer("decoder", layer, output)

@@ -1,0 +1,103 @@
+"""What a toy is taught: where its lines come from, what is right, and which lines it never sees."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A line: what is given, and what is to be written. A decoder alone is given `src` as its prompt."""
+
+    src: Words
+    tgt: Words
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Sizes and schedule with which a task is learned within some seconds (measured over five seeds each).
+
+    The learning rate rises over `warm_up` steps and falls to nothing over the last share `decay` of them.
+    """
+
+    n_layers: int = 1
+    n_heads: int = 2
+    d_model: int = 32
+    d_ff: int = 64
+    steps: int = 1_500
+    warm_up: int = 50
+    decay: float = 0.3
+    learning_rate: float = 3e-3
+
+
+class ToyTask(ABC):
+    """A task. `words` is its vocabulary, `spaced` whether its words are typed with spaces between them or are single
+    characters. `held_out` is the share of lines that is kept from training: which ones, a hash of the line decides.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    sample: ClassVar[str]  # a line to begin with, as somebody types it
+    words: Words
+    spaced: ClassVar[bool] = False
+    is_decoder_only: ClassVar[bool] = False
+    held_out: ClassVar[float] = 0.1
+    defaults: ClassVar[Defaults] = Defaults()
+
+    @abstractmethod
+    def draw(self, random: Random) -> Words:
+        """What is given in a line, drawn evenly."""
+
+    @abstractmethod
+    def answer(self, src: Words) -> Words | None:
+        """What is right for it; None for what is no line of this task."""
+
+    def aligned(self, example: Example) -> frozenset[tuple[int, int]]:
+        """Pairs of places (in `tgt`, in `src`): which words of the given line a word that is written comes from."""
+        return frozenset()
+
+    def split_key(self, src: Words) -> Words:
+        """What decides whether a line is held out: lines that say the same share it."""
+        return src
+
+    def is_held_out(self, src: Words) -> bool:
+        """Whether training never sees this line."""
+        digest = hashlib.blake2b(" ".join(self.split_key(src)).encode(), digest_size=4).digest()
+        return int.from_bytes(digest, "little") < self.held_out * 2**32
+
+    def is_clear(self, example: Example) -> bool:
+        """Whether a line is fit for being watched: neither too short to show anything nor too long."""
+        return True
+
+    def example(self, random: Random, *, held_out: bool) -> Example:
+        """A line of the one or the other side of the split."""
+        while self.is_held_out(src := self.draw(random)) is not held_out:
+            pass
+        tgt = self.answer(src)
+        assert tgt is not None  # it was drawn
+        return Example(src, tgt)
+
+
+def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear: bool = False) -> list[Example]:
+    """So many different lines of one side of the split; `clear` ones only, if asked.
+
+    Raises ValueError where there are not so many.
+    """
+    found: dict[Words, Example] = {}
+    for _ in range(50 * count + 1_000):
+        example = task.example(random, held_out=held_out)
+        if not clear or task.is_clear(example):
+            found[example.src] = example
+        if len(found) == count:
+            return list(found.values())
+    raise ValueError(f"{task.name} has fewer than {count:,} different lines to learn from: ask for fewer pairs.")
+
+
+def share(found: Sequence[bool]) -> float:
+    """How many of them, 0 to 1; 0 of none."""
+    return sum(found) / len(found) if found else 0.0

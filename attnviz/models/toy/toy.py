@@ -1,0 +1,229 @@
+"""A toy that was trained in front of somebody, as a model like any other: Heads, Masks and Decoding open it.
+
+What it was trained without stays away in every pass, and can be put back.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attnviz.learning.batches import padded
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.network import Habits, ToyNetwork, with_habits
+from attnviz.learning.recording import Recording
+from attnviz.learning.words import BOS, PAD, ToyWords
+from attnviz.learning.writing import ToyStepper, written
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Step, Writer
+from attnviz.models.toy.lines import MOST_TOKENS, Tokens, ToyLines
+from attnviz.models.toy.stepwise import ToyPlan, steps
+from attnviz.text.tokens import Token
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
+from attnviz.transformer.layers import ForwardContext
+from attnviz.transformer.probe import Kind, Probe
+
+# What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
+_BACK = {
+    "causal-mask": {"mask": "causal"},
+    "padding-mask": {"sees_padding": False},
+    "cross-attention": {"sees_source": True},
+}
+
+
+class Toy:
+    """The network of a recording and its words. Every method is safe to call from many threads at once."""
+
+    languages: tuple[str, ...] = ()
+    writes = True
+    device, dtype = torch.device("cpu"), torch.float32
+
+    def __init__(self, experiment: Experiment, network: ToyNetwork, *, model_id: str, name: str = "") -> None:
+        self.experiment, self.network, self.model_id = experiment, network, model_id
+        self.name = name or experiment.about.title
+        self.words = ToyWords(experiment.about)
+        self.lines = ToyLines(self.words)
+
+    @classmethod
+    def of(cls, recording: Recording, name: str = "") -> "Toy":
+        """The model at the end of a recording. Raises ValueError for one that was kept without weights."""
+        network = recording.network()
+        assert recording.weights is not None  # or there were no network
+        told = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
+        return cls(recording.experiment, network, model_id=told.hexdigest()[:12], name=name)
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """What it was trained without and still is; a causal mask that leaks counts as missing."""
+        habits = self.network.habits
+        gone = {"causal-mask": habits.mask != "causal", "padding-mask": habits.sees_padding,
+                "cross-attention": not habits.sees_source}  # fmt: skip
+        return (*(name for name, is_gone in gone.items() if is_gone),
+                *(name for name in self.experiment.without if name not in gone))  # fmt: skip
+
+    def put_back(self, name: str) -> "Toy":
+        """The same weights with something in force again that they were trained without: "causal-mask",
+        "padding-mask" or "cross-attention". Raises ValueError for anything else, and for what is not missing.
+        """
+        if name not in self.without:
+            raise ValueError(f"{name!r} is not missing from this toy: it lacks {', '.join(self.without) or 'nothing'}.")
+        if name not in _BACK:
+            raise ValueError(f"{name} cannot be put back: the weights were learned without. Train again with it.")
+        habits: Habits = replace(self.network.habits, **_BACK[name])
+        changed = with_habits(self.network, habits)
+        return Toy(self.experiment, changed, model_id=f"{self.model_id}+{name}", name=self.name)
+
+    @property
+    def inputs(self) -> Inputs:
+        """A source and perhaps its target; a decoder alone takes a prompt."""
+        return Inputs.PROMPT if self.is_decoder_only else Inputs.SOURCE_AND_TARGET
+
+    @property
+    def is_decoder_only(self) -> bool:
+        """Whether it has no source."""
+        return self.experiment.about.is_decoder_only
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        return ("decoder_self",) if self.is_decoder_only else ("encoder_self", "decoder_self", "cross")
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return sum(parameter.numel() for parameter in self.network.parameters())
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What writing must know of the ids."""
+        return self.words.rules
+
+    def write(self, text: str, *, new_tokens: int | None = None) -> str:
+        """What it writes for a line, greedily. Raises TextError for an empty line, and for a word it does not know."""
+        tokens, _ = self.lines.read(text)
+        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS))
+
+    def trace(
+        self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
+        logits: bool = True, hidden: bool = True,
+    ) -> Trace:  # fmt: skip
+        """Run the toy on a line and record every site: teacher forcing on `tgt_text`, or on what it writes itself.
+
+        A decoder alone continues its prompt by `new_tokens` (by default one: what its last row puts out). `max_tokens`
+        bounds what is written. A toy is small: `logits` and `hidden`, which may be left out of others, are always
+        there. Raises TextError for an empty line and for a word that it does not know, ValueError for what it does not
+        take.
+        """
+        self._require(tgt_text, new_tokens, max_tokens)
+        tokens, notes = self.lines.read(text)
+        started = time.perf_counter()
+        if self.is_decoder_only:
+            wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens)
+            sentence, more = self.lines.continued(text, tokens, wrote), ()
+        elif tgt_text is not None and tgt_text.strip():
+            target, more = self.lines.target(tgt_text)
+            sentence = Sentence(self.lines.fed(tokens)[0], target, text, tgt_text)
+        else:
+            sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens))
+        decoding = time.perf_counter() - started
+        made = self._again([sentence], None, (*notes, *more))
+        return replace(made, info=replace(made.info, decoding_seconds=decoding))
+
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first."""
+        return replace(self._again(list(trace.sentences), probe), info=trace.info)
+
+    def stepwise(
+        self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
+        new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MOST_TOKENS,
+    ) -> Iterator[Step]:  # fmt: skip
+        """Decode one token at a time, each step recorded. A prompt is fed token by token, then continued.
+
+        A teacher's prefix is fed instead where it is given: ids `tgt_in`, or a target's text. A toy whose causal mask
+        is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not.
+        """
+        self._require(tgt_text, new_tokens, max_tokens)
+        tokens, notes = self.lines.read(text)
+        src, begun = self.lines.fed(tokens)
+        if tgt_in is None and tgt_text is not None and tgt_text.strip():
+            tgt_in = [token.id for token in self.lines.target(tgt_text)[0][:-1]]
+        taught = None if tgt_in is None else self.lines.taught(tgt_in, begun)
+        limit = min(max_tokens, self.lines.limit(tokens, new_tokens))
+        plan = ToyPlan(text, src, begun, taught, limit, choose, cached)
+        return steps(self.network, self.words, plan, self._info(0.0, notes))
+
+    def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
+        """What writes for the sources of `trace`, read with the probe in force, or after its prompts, all cut to the
+        shortest.
+        """
+        with torch.inference_mode():
+            rows = [[token.id for token in sentence.src] for sentence in trace.sentences]
+            prompts = [_prompt(sentence) for sentence in trace.sentences]
+            shortest = min(map(len, prompts)) if self.is_decoder_only else 1
+            begun = torch.tensor([prompt[:shortest] for prompt in prompts])
+            src = padded(rows) if any(rows) else torch.empty(len(rows), 0, dtype=torch.long)
+            src_mask = self.network.src_mask(src)
+            memory = self.network.encode(src, src_mask, ForwardContext(probe))
+        stepper = ToyStepper(self.network, memory, src_mask, capacity=limit + shortest, cached=cached)
+        return Writer(stepper, begun, self.vocabulary)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The line that ids stand for, and their tokens."""
+        return self.words.text(ids), self.words.tokens(ids)
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a line, without special ones; `to` means nothing here."""
+        return self.words.read(text)[0]
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a line."""
+        return Token("<pad>", PAD, at, at, is_special=True)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer line stands in the same batch."""
+        return token.id == PAD
+
+    def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
+        taken = ", ".join(self.inputs.names)
+        if tgt_text is not None and tgt_text.strip() and self.is_decoder_only:
+            raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
+        if new_tokens is not None and not self.is_decoder_only:
+            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+        if new_tokens is not None and new_tokens < 0:
+            raise ValueError(f"new_tokens is 0 or more, not {new_tokens}.")
+        if max_tokens < 1:
+            raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
+
+    def _written(self, tokens: Tokens, new_tokens: int | None, most: int) -> tuple[int, ...]:
+        src, begun = self.lines.fed(tokens)
+        limit = min(most, self.lines.limit(tokens, new_tokens))
+        return written(self.network, self._batch([src]), self._batch([begun]), self.vocabulary, limit=limit)[0]
+
+    @torch.inference_mode()
+    def _again(self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = ()) -> Trace:
+        recorder, started = Recorder(), time.perf_counter()
+        run = ForwardContext(recorder if probe is None else Chain((probe, recorder)))
+        src, tgt_in = self._batch([each.src for each in sentences]), self._batch([each.tgt_in for each in sentences])
+        src_mask = self.network.src_mask(src)
+        memory = self.network.encode(src, src_mask, run)
+        logits = self.network.logits(self.network.decode(tgt_in, memory, src_mask, run))
+        info = self._info(time.perf_counter() - started, notes)
+        return Trace.of(recorder, sentences, memory=None if self.is_decoder_only else memory, logits=logits, info=info)
+
+    def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
+        return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long).view(len(rows), -1)
+
+    def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
+        return RunInfo(self.model_id, "", "cpu", "float32", forward, notes=notes)
+
+
+def _prompt(sentence: Sentence) -> list[int]:
+    """What stood there before the model wrote."""
+    return [token.id for token in sentence.tgt_in if not token.segment] or [BOS]

@@ -1,0 +1,94 @@
+"""What may be trained, and what is said of what may not."""
+
+import re
+
+import pytest
+
+import attnviz
+from attnviz.learning import shipped
+from attnviz.learning.experiment import WITHOUT, Experiment
+from attnviz.learning.limits import VARIABLE, estimate, require_affordable
+
+ALL = (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda one: one.name)
+def test_an_experiment_is_read_back_as_it_was_written(experiment):
+    assert Experiment.from_dict(experiment.to_dict()) == experiment
+
+
+def test_equal_runs_have_one_key_however_they_were_asked_for():
+    asked = Experiment("reverse", without=["scale", "causal-mask", "scale"], layers=1)
+    assert asked.key == Experiment("reverse", without=("causal-mask", "scale"), steps=1_500).key
+    assert Experiment("reverse", without="causal-mask").without == ("causal-mask",)
+
+
+def test_no_two_shipped_runs_share_a_name():
+    assert len({one.name for one in ALL}) == len({one.key for one in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is seen already: there is "
+         "nothing left to leak."),
+        ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head is no mask at all: leave out causal-mask "
+         "instead."),
+        ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder alone: it has no "
+         "cross-attention."),
+        ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder alone: it has no padding: its "
+         "lines are equal."),
+        ({"without": ("mask",)}, "There is no 'mask' to leave out: there are " + ", ".join(WITHOUT) + "."),
+        ({"without": 5}, "without is a list of names, such as 'causal-mask', not 5."),
+        ({"leak": "two"}, "leak is one of one-head, one-token, not 'two'."),
+        ({"heads": 3}, "d_model=32 is not a multiple of n_heads=3: choose other sizes, or give d_k, the size of one "
+         "head."),
+        ({"d_model": 33, "heads": 1}, "Sinusoidal positions need an even d_model, not 33."),
+        ({"layers": 7}, "layers is a whole number from 1 to 6, not 7."),
+        ({"layers": True}, "layers is a whole number from 1 to 6, not True."),
+        ({"pairs": 0}, "pairs is a whole number from 1 to 5,000, not 0."),
+        ({"seed": -1}, "seed is a whole number from 0 to 2,147,483,647, not -1."),
+        ({"seed": 10**5000}, "seed is a whole number from 0 to 2,147,483,647, not a number of many digits."),
+        ({"steps": 1.5}, "steps is a whole number from 1 to 20,000, not 1.5."),
+        ({"learning_rate": float("nan")}, "learning_rate is a number from 0.000001 to 0.3, not nan."),
+        ({"learning_rate": "fast"}, "learning_rate is a number from 0.000001 to 0.3, not fast."),
+        ({"task": "german"}, "There is no task 'german': there are french, reverse, sort, twice, add."),
+        ({"task": None}, "There is no task 'None': there are french, reverse, sort, twice, add."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_trained_is_said_in_one_sentence(choices, said):
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        Experiment(**{"task": "french"} | choices)
+
+
+def test_a_choice_that_there_is_not_is_named():
+    with pytest.raises(ValueError, match=r"^A run is told by task, seed, .*; not by depth, seed\.$"):
+        attnviz.learn("french", depth=3, seed=2)
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda one: one.name)
+def test_every_shipped_run_may_be_trained_by_everybody(experiment):
+    require_affordable(experiment, 15)
+
+
+def test_a_run_beyond_the_limit_is_refused_before_it_begins(monkeypatch):
+    large = {"task": "french", "layers": 6, "d_model": 256, "d_ff": 1024, "steps": 20_000}
+    monkeypatch.delenv(VARIABLE, raising=False)
+    said = r"^This run would take some \d+ seconds of CPU, and 15 are allowed: take fewer steps or a smaller model, or "
+    with pytest.raises(ValueError, match=rf"{said}raise {VARIABLE}\.$"):
+        attnviz.learn(**large)
+    monkeypatch.setenv(VARIABLE, "3600")
+    require_affordable(Experiment(**large))
+
+
+@pytest.mark.parametrize("said", ["much", "-1", "nan", "1e9"])
+def test_a_limit_that_is_no_number_of_seconds_is_named(said, monkeypatch):
+    monkeypatch.setenv(VARIABLE, said)
+    with pytest.raises(ValueError, match=rf"^{VARIABLE}='{said}' is not a number of seconds: give one up to 3600\.$"):
+        require_affordable(Experiment("french"))
+
+
+def test_more_of_anything_costs_more():
+    base = Experiment("french")
+    for more in ({"layers": 2}, {"heads": 4}, {"d_model": 64}, {"d_ff": 128}, {"steps": 3_000}):
+        assert estimate(Experiment("french", **more)) > estimate(base)

@@ -1,0 +1,240 @@
+"""A trained toy is a model like any other: what pages ask of one, it answers."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+import attnviz
+from attnviz.analysis.decoding.verdict import judged
+from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.models.decoding_record import decoding_record
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Model
+from attnviz.models.toy.toy import Toy
+from attnviz.text.limits import TextError
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.transformer import masks
+from attnviz.transformer.probe import Site
+
+LINE, FRENCH = "the black dogs see my small car", "les chiens noirs voient ma petite voiture"
+
+
+def toy(**choices) -> Toy:
+    return Toy.of(attnviz.load_recording(shipped.path(Experiment(**choices))), choices["task"])
+
+
+@pytest.fixture(scope="module")
+def french() -> Toy:
+    return toy(task="french")
+
+
+@pytest.fixture(scope="module")
+def blind() -> Toy:
+    """Trained without a causal mask."""
+    return toy(task="french", without="causal-mask")
+
+
+@pytest.fixture(scope="module")
+def twice() -> Toy:
+    """A decoder alone, hardly trained."""
+    return Toy.of(attnviz.learn("twice", steps=2))
+
+
+def test_a_toy_is_a_model(french, twice):
+    assert isinstance(french, Model)
+    assert isinstance(twice, Model)
+    assert french.inputs is Inputs.SOURCE_AND_TARGET
+    assert twice.inputs is Inputs.PROMPT
+    assert french.kinds == ("encoder_self", "decoder_self", "cross")
+    assert twice.kinds == ("decoder_self",)
+    assert french.n_parameters == 24_256
+    assert french.name == "french"
+
+
+def test_it_writes_what_it_has_learned_and_its_trace_says_so(french):
+    assert french.write(LINE) == FRENCH
+    trace = french.trace(LINE)
+    assert (trace.src_text, trace.tgt_text) == (LINE, FRENCH)
+    assert trace.kinds == french.kinds
+    for kind in trace.kinds:
+        torch.testing.assert_close(trace.attn(kind).sum(dim=-1), torch.ones(trace.attn(kind).shape[:-1]))
+    said = trace.logits[0].argmax(dim=-1).tolist()
+    assert said == [token.id for token in trace.sentences[0].tgt_out]
+
+
+@pytest.mark.parametrize("choices", [{"task": "reverse"}, {"task": "french", "without": "causal-mask"}])
+def test_its_maps_are_those_that_were_recorded_at_the_end(choices):
+    recording = attnviz.load_recording(shipped.path(Experiment(**choices)))
+    model, line = attnviz.load(recording), recording.watched[0]
+    trace = model.trace(" ".join(line.src), tgt_text=" ".join(line.tgt))
+    for kind in trace.kinds:
+        assert [token.text for token in trace.key_tokens(kind)] == [t.text for t in recording.sentence.keys(kind)]
+        np.testing.assert_array_equal(
+            (trace.attn(kind) * 255).round().numpy().astype(np.uint8), recording.maps[kind][-1]
+        )
+
+
+def test_it_writes_the_lines_that_were_recorded_at_the_end():
+    for choices in ({"task": "sort"}, {"task": "reverse", "without": "causal-mask"}):
+        recording = attnviz.load_recording(shipped.path(Experiment(**choices)))
+        model = attnviz.load(recording)
+        for line, wrote in zip(recording.watched, recording.written(-1), strict=True):
+            assert tuple(model.write(" ".join(line.src)).split()) == wrote
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_its_steps_equal_one_pass(french, cached):
+    steps = list(french.stepwise(LINE, cached=cached))
+    assert " ".join(step.token.text for step in steps) == f"{FRENCH} <eos>"
+    assert steps[3].attn("decoder_self").shape == (1, 2, 1 if cached else 4, 4)
+    trace = french.trace(LINE)
+    assert judged(decoding_record(steps), lambda probe: french.rerun(trace, probe)).holds
+
+
+def test_a_prompt_is_fed_and_continued_step_by_step(twice):
+    prompt = twice.words.task.sample
+    steps = list(twice.stepwise(prompt, new_tokens=4))
+    assert len(steps) == 14 + 3
+    trace = twice.trace(prompt, new_tokens=4)
+    assert steps[-1].prefix == trace.sentences[0].tgt_in
+    assert trace.tgt_text == f"{prompt} {' '.join(token.text for token in trace.tokens('tgt')[14:])}"
+    assert [token.segment for token in trace.tokens("tgt")] == [0] * 14 + [1] * 4
+    assert judged(decoding_record(steps), lambda probe: twice.rerun(trace, probe)).holds
+
+
+def test_a_teachers_prefix_is_fed_instead(french):
+    taught = list(french.stepwise(LINE, tgt_text="le chat suit"))
+    assert [token.text for token in taught[-1].prefix] == ["<bos>", "le", "chat", "suit"]
+    ids = [token.id for token in taught[-1].prefix]
+    again = list(french.stepwise(LINE, tgt_in=ids))
+    assert [step.token for step in again] == [step.token for step in taught]
+    with pytest.raises(ValueError, match=r"^tgt_in begins with \[5\], and must begin with \[1\]\.$"):
+        french.stepwise(LINE, tgt_in=[5])
+    with pytest.raises(ValueError, match=r"^tgt_in holds up to 64 ids below 86 after its beginning\.$"):
+        french.stepwise(LINE, tgt_in=[1, 10_000])
+
+
+def test_without_its_mask_it_looks_ahead_and_writes_nothing_right(blind):
+    assert blind.without == ("causal-mask",)
+    trace = blind.trace(LINE, tgt_text=FRENCH)
+    ahead = trace.attn("decoder_self").diagonal(1, dim1=-2, dim2=-1)[..., :-1].mean(dim=-1)
+    assert float(ahead.max()) > 0.7
+    assert bool(trace.mask("decoder_self").all())
+    said = trace.logits[0].argmax(dim=-1).tolist()
+    assert said == [token.id for token in trace.sentences[0].tgt_out]  # perfect, with the answer before its eyes
+    assert blind.write(LINE) != FRENCH
+
+
+def test_the_missing_mask_can_be_put_back_and_does_not_help(blind):
+    healed = blind.put_back("causal-mask")
+    assert healed.without == ()
+    assert healed.model_id != blind.model_id
+    trace = healed.trace(LINE, tgt_text=FRENCH)
+    assert not trace.attn("decoder_self").triu(1).any()
+    assert healed.write(LINE) != FRENCH
+    right = trace.logits[0].argmax(dim=-1) == torch.tensor([token.id for token in trace.sentences[0].tgt_out])
+    assert float(right.float().mean()) < 0.5
+    assert blind.without == ("causal-mask",)  # nobody else's model has changed
+
+
+def test_a_mask_on_the_masks_page_is_in_force_over_the_one_that_is_missing(blind):
+    causal = MaskOverride({Site("decoder_self", 0)}, masks.causal)
+    trace = blind.trace(LINE, tgt_text=FRENCH)
+    masked = run_again(blind, trace, causal)
+    torch.testing.assert_close(
+        masked.attn("decoder_self"), blind.put_back("causal-mask").rerun(trace).attn("decoder_self")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("causal-mask", "'causal-mask' is not missing from this toy: it lacks positions."),
+        ("positions", "positions cannot be put back: the weights were learned without. Train again with it."),
+    ],
+)
+def test_what_cannot_be_put_back_is_said(name, said):
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        toy(task="sort", without="positions").put_back(name)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_is_written_again_is_what_it_wrote(french, blind, cached):
+    for model in (french, blind):
+        trace = model.trace(LINE)
+        (written,) = write_again(model, trace, None, cached=cached)
+        # A toy that repeats itself is cut, and each place has its own limit.
+        assert written.text.startswith(model.write(LINE)[:40])
+
+
+def test_a_prompt_is_written_on_from_where_it_was_typed(twice):
+    prompt = twice.words.task.sample
+    (written,) = write_again(twice, twice.trace(prompt, new_tokens=3), None)
+    assert written.text.startswith(twice.write(prompt, new_tokens=5))
+
+
+def test_a_batch_of_two_is_padded_and_each_line_computed_as_alone(french):
+    first, second = french.trace(LINE), french.trace("my dog loves the cat")
+    both = batch_of_two(french, first, second)
+    length = len(second.sentences[0].tgt_in)
+    torch.testing.assert_close(both.logits[1, :length], second.logits[0], atol=1e-5, rtol=1e-5)
+    assert french.is_pad(both.tokens("src", 1)[-1])
+
+
+def test_the_next_tokens_are_named(french):
+    (first, share), *_ = next_tokens(french, french.trace(LINE).logits[0, 0])
+    assert (first.text, round(share, 2)) == ("les", 1.0)
+
+
+def test_without_a_padding_mask_padding_is_seen():
+    model = toy(task="reverse", without="padding-mask")
+    plain, other = model.trace("a b c"), model.trace("a b c d e f g")
+    both = batch_of_two(model, plain, other)
+    assert float(both.attn("cross", item=0)[..., 4:].sum()) > 0  # the columns of padding
+    healed = model.put_back("padding-mask")
+    assert float(batch_of_two(healed, plain, other).attn("cross", item=0)[..., 4:].sum()) == 0
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda toy: toy.trace("  "), TextError, "The sentence is empty"),
+        (
+            lambda toy: toy.trace("the zebra sees the dog"),
+            TextError,
+            "'zebra' is no word of this toy; it knows 83 words",
+        ),
+        (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "'zèbre' is no word of this toy"),
+        (lambda toy: toy.trace(LINE, new_tokens=3), ValueError, "french takes no new_tokens: only a decoder writes"),
+        (lambda toy: toy.trace(LINE, max_tokens=0), ValueError, "A target needs room for at least 1 token, not 0."),
+    ],
+)
+def test_what_it_does_not_take_is_said_in_one_sentence(french, ask, error, said):
+    with pytest.raises(error, match=f"^{re.escape(said)}"):
+        ask(french)
+
+
+def test_a_decoder_alone_takes_no_target(twice):
+    with pytest.raises(ValueError, match=r"takes no target: its inputs are text\.$"):
+        twice.trace("a b c", tgt_text="d")
+    with pytest.raises(ValueError, match=r"^new_tokens is 0 or more, not -1\.$"):
+        twice.trace("a b c", new_tokens=-1)
+    assert twice.trace("a b c", new_tokens=0).sentences[0].cut
+
+
+def test_a_line_longer_than_any_it_learned_is_read_as_far_as_it_goes(french):
+    trace = french.trace(" ".join(["dog"] * 100))
+    assert "Source: only the first 64 of 100 words were kept." in trace.info.notes
+    assert len(trace.tokens("src")) == 65
+    assert len(trace.tokens("tgt")) <= 66
+
+
+def test_what_is_cut_says_so(blind):
+    trace = blind.trace(LINE)
+    if trace.sentences[0].cut:
+        assert "was cut after" in trace.info.notes[-1]
+        assert trace.sentences[0].tgt_out[-1].text == "(cut)"

@@ -1,0 +1,49 @@
+"""A toy that was trained in the class is opened by Heads, Masks and Decoding like any other model."""
+
+import pytest
+
+import attnviz
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from attnviz.widgets.wire import unpack
+
+LINE = "the black dogs see my small car"
+PLAIN, BLIND = (str(shipped.path(Experiment("french", without=without))) for without in ((), ("causal-mask",)))
+
+
+def told(app) -> dict:
+    return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
+
+
+@pytest.mark.parametrize("page", ["heads", "masks", "decoding"])
+@pytest.mark.parametrize("model", [PLAIN, BLIND], ids=["with its mask", "without"])
+def test_a_page_shows_a_toy(open_page, page: str, model: str) -> None:
+    app = open_page(page, model=model, src=LINE)
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("page", ["heads", "masks", "decoding"])
+def test_a_page_shows_a_decoder_alone(open_page, tmp_path_factory, page: str) -> None:
+    path = tmp_path_factory.getbasetemp() / "twice.npz"
+    if not path.exists():
+        attnviz.save(attnviz.learn("twice", steps=2), path)
+    app = open_page(page, model=str(path), src="m a t h o l d e r s i k d", new="3")
+    assert not app.exception
+    assert not app.error
+
+
+def test_one_pass_and_its_steps_are_equal_with_the_mask_and_differ_without(open_page) -> None:
+    said = {}
+    for name, model in (("with", PLAIN), ("without", BLIND)):
+        app = open_page("decoding", model=model, src=LINE)
+        said[name] = "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
+    assert said == {"with": True, "without": False}
+
+
+def test_a_word_that_a_toy_does_not_know_is_said_and_stays_typed(open_page) -> None:
+    app = open_page("heads", model=PLAIN, src="the zebra sees my car")
+    assert not app.exception
+    (error,) = app.error
+    assert "'zebra' is no word of this toy" in error.value.replace("\\", "")
+    assert any(area.value == "the zebra sees my car" for area in (*app.text_area, *app.text_input))
