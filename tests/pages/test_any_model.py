@@ -7,6 +7,7 @@ import pytest
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import unpack
 from tests.models.huggingface import checkpoints
+from tests.models.huggingface.families import FAMILIES
 from tests.pages.on_screen import bar, notes
 
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
@@ -170,3 +171,18 @@ def test_heads_computes_no_logits_and_other_pages_do(open_page, folder) -> None:
     assert whole.layers
     assert lean.attn("decoder_self").equal(whole.attn("decoder_self"))
     assert traces.attention(request) is whole  # what is there already serves both
+
+
+def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
+    """NLLB, as it is published: unsaid, a note says how; said, targets begin with it; unknown, one sentence."""
+    model = str(FAMILIES["NLLB"](tmp_path / "nllb"))
+    assert "No language was named for the target: begin the source with >>" in notes(open_page("heads", model=model))
+    for page in ("heads", "masks", "decoding"):
+        app = open_page(page, model=model, src=">>fra_Latn<< I love you.")
+        assert not app.exception
+        assert not app.error
+        assert "begin the source with" not in notes(app)
+    app = open_page("heads", model=model, src=">>tlh<< I love you.")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "The model knows no language “tlh”: it has " in notes(app)

@@ -15,12 +15,10 @@ from typing import Any
 import transformers
 
 from tests.models.huggingface import checkpoints
-from tests.models.huggingface import published_decoders as decoders
-from tests.models.huggingface import published_files as files
-from tests.models.huggingface import published_pieces as pieces
 from tests.models.huggingface.checkpoints import POSITIONS, random_model
-from tests.models.huggingface.published_files import Write, merged_bytes, published, word_pieces
-from tests.models.huggingface.published_pieces import piece_file
+from tests.models.huggingface.published import decoders, files, pieces
+from tests.models.huggingface.published.files import Write, merged_bytes, published, word_pieces
+from tests.models.huggingface.published.pieces import piece_file
 
 Builder = Callable[[Path], Path]
 

@@ -8,7 +8,7 @@ import transformers
 from sentencepiece import sentencepiece_model_pb2
 
 from tests.models.huggingface.checkpoints import DECODERS, random_model
-from tests.models.huggingface.published_files import merged_bytes
+from tests.models.huggingface.published.files import merged_bytes
 from tests.models.huggingface.refused import refused
 
 FILES = {

@@ -24,11 +24,11 @@ from tests.models.huggingface.tokenizers_made import SENTENCES
 
 Write = Callable[[Path], None]
 Merges = list[tuple[str, str]]
-_PARTS = Path(__file__).with_name("published_tokenizers.json")
+_PARTS = Path(__file__).with_name("tokenizers.json")
 
 
 def published(name: str) -> Write:
-    """The `tokenizer.json` of which `published_tokenizers.json` has all but the vocabulary."""
+    """The `tokenizer.json` of which `tokenizers.json` has all but the vocabulary."""
 
     def write(folder: Path) -> None:
         parts = json.loads(_PARTS.read_text(encoding="utf-8"))[name]

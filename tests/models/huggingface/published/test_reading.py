@@ -14,7 +14,7 @@ from tokenizers import AddedToken
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.text.limits import TextError
 from tests.models.huggingface.families import ENCODERS, FAMILIES, tokenizer_of
-from tests.models.huggingface.published_pieces import m2m_100
+from tests.models.huggingface.published.pieces import m2m_100
 
 TEXTS = (
     "A cat sat on the mat.",

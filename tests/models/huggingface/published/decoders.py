@@ -6,8 +6,8 @@ from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from tests.models.huggingface.published_files import added, dump, learned_bytes, merged_bytes
-from tests.models.huggingface.published_pieces import BYTE_FALLBACK, piece_file
+from tests.models.huggingface.published.files import added, dump, learned_bytes, merged_bytes
+from tests.models.huggingface.published.pieces import BYTE_FALLBACK, piece_file
 
 # As openlm-research/open_llama and mistralai/Mistral-7B-v0.1 say it.
 _LLAMA_2 = {

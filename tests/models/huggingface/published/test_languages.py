@@ -13,11 +13,11 @@ from transformers.models.mbart import modeling_mbart
 
 from attnviz.models.huggingface import HuggingFaceModel, load
 from attnviz.text.limits import TextError
-from tests.models.huggingface import published_pieces as pieces
 from tests.models.huggingface.checkpoints import reference
 from tests.models.huggingface.families import checkpoint, tokenizer_of
+from tests.models.huggingface.published import pieces
+from tests.models.huggingface.published.test_reading import TEXTS
 from tests.models.huggingface.refused import CPU, refused
-from tests.models.huggingface.test_families_read import TEXTS
 
 SOURCE, TARGET = "I love you.", "Je t'aime."
 TO = {

@@ -9,7 +9,7 @@ import sentencepiece
 import transformers
 from transformers.tokenization_utils_base import generate_merges
 
-from tests.models.huggingface.published_files import Write, dump
+from tests.models.huggingface.published.files import Write, dump
 from tests.models.huggingface.tokenizers_made import SENTENCES
 
 _MORE = (
