@@ -66,8 +66,9 @@ class CheckpointTokenizer:
         shared = tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token
         self.pad_name = "<pad>" if shared else str(tokenizer.pad_token)
         self._check_backend()
-        # A tokenizer without them among its inputs gives a model none, whatever its file says of the second sentence.
-        has_segments = takes_pairs and "token_type_ids" in tokenizer.model_input_names
+        # One that is said to give a model none does not, whatever its file has for the second sentence.
+        said = tokenizer.init_kwargs.get("model_input_names")
+        has_segments = takes_pairs and (said is None or "token_type_ids" in said)
         self.marks_segments = has_segments and self._marks_segments()
 
     def _check_backend(self) -> None:
