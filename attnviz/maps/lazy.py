@@ -102,7 +102,9 @@ def maps_overview(
         if look is not None:
             look(layer, maps, one)
     assert labels is not None  # there is a layer
-    labels = replace(labels, mask=_together(masks), keyless=_together(keyless) if keyless else None)
+    said = "; ".join(filter(None, (labels.left_out, trace.attending(kind))))
+    together = {"mask": _together(masks), "keyless": _together(keyless) if keyless else None}
+    labels = replace(labels, left_out=said, **together)
     return MapsOverview(labels, side, torch.stack(small))
 
 

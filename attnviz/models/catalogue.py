@@ -61,9 +61,9 @@ def load(
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
 ) -> "Translator | HuggingFaceModel | ReplayedModel | Toy":
-    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; a model of transformers
-    that is in memory, with its tokenizer; or the toy that was trained in a recording (`attnviz.learn`) or its file,
-    which runs on the CPU in float32.
+    """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or a model of
+    transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs on
+    the CPU in float32.
 
     `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
     or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is told how far

@@ -116,13 +116,7 @@ class Trace(TraceLike):
         return bytes_kept(self.calls.values(), others)
 
     def _only(self, kind: Kind, layer: int) -> "Trace":
-        return replace(
-            self,
-            calls={Site(kind, 0): self.calls[Site(kind, layer)]},
-            contexts={},
-            layers={},
-            numbers={kind: (self.layer_number(kind, layer),)},
-        )
+        return replace(self, calls={Site(kind, 0): self.calls[Site(kind, layer)]}, contexts={}, layers={}, numbers={})
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -197,7 +197,7 @@ class ReplayedModel:
             return Sentence(tgt=read.tokens, tgt_text=read.text, cut=True), None
         start = EncodedText((self.text.special(self._rules.start or 0),), "")
         if any(target.strip() for target in targets):
-            given = self.text.encode(targets[0], limit=limit)
+            given = self.text.encode_target(targets[0], read.language, limit=limit)
             tgt = EncodedText((*start.tokens, *given.tokens), given.text)
         else:
             tgt = self.text.continued(start, self._written(batch, min(limit, 2 * len(read.ids) + 20)))

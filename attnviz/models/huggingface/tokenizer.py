@@ -68,8 +68,9 @@ class CheckpointTokenizer:
         self.languages: Languages = languages_of(tokenizer)
         self._frames = {pair: self._backend.frame(pair=pair) for pair in (False, *([True] if takes_pairs else []))}
         self._check_backend()
-        # A tokenizer without them among its inputs gives a model none, whatever its file says of the second sentence.
-        has_segments = bool(self._frames.get(True)) and "token_type_ids" in tokenizer.model_input_names
+        # One that is said to give a model none does not, whatever its file has for the second sentence.
+        said = tokenizer.init_kwargs.get("model_input_names")
+        has_segments = bool(self._frames.get(True)) and (said is None or "token_type_ids" in said)
         self.marks_segments = has_segments and self._marks_segments()
 
     def _check_backend(self) -> None:

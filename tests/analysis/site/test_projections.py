@@ -30,7 +30,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], HuggingFa
 
     def made(name: str) -> HuggingFaceModel:
         folder = checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name])
-        return load(folder, device=torch.device("cpu"), dtype=torch.float32)
+        found = load(folder, device=torch.device("cpu"), dtype=torch.float32)
+        assert isinstance(found, HuggingFaceModel)
+        return found
 
     return cache(made)
 

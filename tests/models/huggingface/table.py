@@ -14,6 +14,7 @@ import torch
 import transformers
 
 import attnviz
+from attnviz.analysis.site.projections import NotPlain, projections
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.tracing.interventions import MaskOverride
@@ -35,8 +36,9 @@ them (`tests/models/huggingface/families.py`), opened as a visitor opens one. tr
 - **Shown**: *yes*, with attnviz's attention in the place of the model's own; *weights*, those that transformers
   returns, where nothing can take that place; or the sentence that a visitor reads instead.
 - **Difference**: the largest of any weight of any layer, head and row to transformers' eager pass over the same ids.
-- **Heads** stands for Links and Whole model too; **Neuron** takes a weight apart; **Masks** runs the model again with a
-  mask in force; **Decoding** follows what it writes.
+- **Heads** includes Links and Whole model; **Neuron** takes a weight apart; **Masks** runs the model again with a mask in
+  force; **Decoding** follows what it writes; **Anatomy** includes Implementations: a site's projections are W_q, W_k, W_v
+  and W_o, found by watching a pass.
 """
 
 
@@ -131,8 +133,17 @@ def _steps(model: Any, trace: Any) -> bool:
         return False
 
 
+def _comes_apart(model: Any, trace: Any) -> bool:
+    try:
+        site = Site(trace.kinds[0], 0)
+        return not isinstance(projections(model, trace, [site])[site], NotPlain)
+    except (AttributeError, KeyError, ValueError):
+        return False
+
+
 PAGES: dict[str, Callable[[Any, Any], bool]] = {
     "Heads": _has_maps, "Neuron": _has_queries, "Masks": _takes_masks, "Decoding": _steps,
+    "Anatomy": _comes_apart,
 }  # fmt: skip
 
 
