@@ -5,19 +5,15 @@ from pathlib import Path
 import pytest
 
 from attnviz.ui import model_picker
-from tests.models.huggingface import checkpoints
-from tests.models.huggingface.tokenizers_made import begun_pieces
+from tests.models.huggingface import architectures, checkpoints
 from tests.pages.on_screen import bar
 
 
 def test_a_checkpoint_that_is_refused_says_why_on_the_page(open_page, tmp_path) -> None:
-    sizes = {"hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2,
-             "head_dim": 14, "intermediate_size": 32, "max_position_embeddings": 61}  # fmt: skip
-    recipe = checkpoints.Recipe("Gemma2ForCausalLM", "Gemma2Config", sizes, begun_pieces)
-    capped = checkpoints.save(tmp_path / "gemma2", recipe)
+    without = architectures.ALL["mamba"](tmp_path / "mamba")
     cut = checkpoints.save(tmp_path / "cut", checkpoints.ALL["bert"])
     (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:5000])
-    for folder, why in ((capped, "takes 'softcap', which attnviz does not reproduce"), (cut, "or is cut short")):
+    for folder, why in ((without, "there is nothing to show"), (cut, "or is cut short")):
         app = open_page("heads", model=str(folder), src="I love you.")
         assert not app.exception
         (error,) = app.error
