@@ -7,7 +7,7 @@ import torch
 
 from attnviz.models.decoding_record import decoding_record
 from tests.models.huggingface.checkpoints import DECODERS, ENCODERS, PAIRS
-from tests.models.huggingface.test_parity import CLOSE, outputs
+from tests.models.huggingface.parity.test_parity import CLOSE, outputs
 
 PROMPT, COUNT = "The dog looked at the", 7
 
