@@ -43,9 +43,9 @@ them (`tests/models/huggingface/families.py`), opened as a visitor opens one. tr
 - **Shown**: *yes*, with attnviz's attention in the place of the model's own; *weights*, those that transformers
   returns, where nothing can take that place; or the sentence that a visitor reads instead.
 - **Difference**: the largest of any weight of any layer, head and row to transformers' eager pass over the same ids.
-- **Heads** includes Links and Whole model; **Neuron** takes a weight apart; **Masks** runs the model again with a mask in
-  force; **Decoding** follows what it writes; **Anatomy** includes Implementations: a site's projections are W_q, W_k, W_v
-  and W_o, found by watching a pass.
+- **Heads** includes Links and Whole model; **Neuron** takes a weight apart; **Masks** runs the model again with a mask
+  in force; **Decoding** follows what it writes; **Anatomy** includes Implementations: a site's projections are W_q,
+  W_k, W_v and W_o, found by watching a pass.
 """
 
 
