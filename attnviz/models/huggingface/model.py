@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import torch
 
 from attnviz.models.huggingface.generate import GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
-from attnviz.models.huggingface.network.network import Family, Network, Watch
+from attnviz.models.huggingface.network.network import Network, Watch
+from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import InputCheck, Texts, paired
 from attnviz.models.inputs import Inputs
@@ -23,77 +22,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.device import wait_for
-from attnviz.transformer.probe import Kind, Probe
-
-
-def described(model: Any) -> str:
-    """A model in two lines, for a notebook: what it is, and what may be asked of it."""
-    shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
-    size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"
-    asks = {"encoder": "text, pair", "decoder": "text, new_tokens=", "encoder-decoder": "text, tgt_text="}[model.family]
-    more = ", .stepwise(text)" if model.writes else ""
-    return (
-        f"<{type(model).__name__} {model.name!r}: {model.family}, {shapes} (layers x heads), {size}\n"
-        f" .trace({asks}){more}; trace.attn(kind, layer=, head=)>"
-    )
-
-
-class Described:
-    """A network's own numbers, under the names that every model has for them; `folder` is where it was read from."""
-
-    folder: Path | None = None
-
-    def __init__(self, network: Network) -> None:
-        self.network = network
-
-    def __repr__(self) -> str:
-        return described(self)
-
-    @property
-    def torch_module(self) -> Any:
-        """transformers' own model."""
-        return self.network.model
-
-    @property
-    def family(self) -> Family:
-        """Encoder, decoder or both."""
-        return self.network.family
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
-        return tuple(self.network.shapes)
-
-    @property
-    def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
-        return dict(self.network.shapes)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the kind that has most."""
-        return max(layers for layers, _ in self.network.shapes.values())
-
-    @property
-    def n_heads(self) -> int:
-        """Heads of the kind that has most."""
-        return max(heads for _, heads in self.network.shapes.values())
-
-    @property
-    def n_parameters(self) -> int:
-        """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.network.model.parameters())
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return self.network.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """In what it computes."""
-        return self.network.dtype
-
+from attnviz.transformer.probe import Probe
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _READS_SOURCE = (
@@ -102,7 +31,7 @@ _READS_SOURCE = (
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
-class HuggingFaceModel(Described):
+class HuggingFaceModel(NetworkModel):
     """A checkpoint that was found faithful, and its tokenizer. Every method is safe to call from many threads at once.
 
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
@@ -123,7 +52,7 @@ class HuggingFaceModel(Described):
         super().__init__(network)
         self.text, self.name, self.model_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
-        self._rules, self._scribe = rules, InputBuilder(network, text, rules)
+        self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> "HuggingFaceModel":
         """Moved there, and computing in that type."""
@@ -133,10 +62,10 @@ class HuggingFaceModel(Described):
     @property
     def inputs(self) -> Inputs:
         """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
-        return self._taker.inputs
+        return self._check.inputs
 
     @property
-    def _taker(self) -> InputCheck:
+    def _check(self) -> InputCheck:
         return InputCheck(self.name, self.family, self.writes)
 
     @property
@@ -159,24 +88,24 @@ class HuggingFaceModel(Described):
         """
         texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
-        self._taker.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
+        self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
         encoded = [self.text.encode(*both, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
         notes = self._notes(encoded)
         if self.family == "encoder":
-            return self._again(self._scribe.singles(encoded), watch, notes)
+            return self._again(self._builder.singles(encoded), watch, notes)
         if self.family == "decoder":
             unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
             count = unsaid if new_tokens is None else new_tokens
             if count == 1 and watch.logits:
-                return self._with_next(self._again(self._scribe.prompts(encoded, 0), watch, notes), encoded[0])
-            sentences = self._scribe.prompts(encoded, count)
+                return self._with_next(self._again(self._builder.prompts(encoded, 0), watch, notes), encoded[0])
+            sentences = self._builder.prompts(encoded, count)
         else:
             given = targets if all(target.strip() for target in targets) else ()
             if not given and not self.writes:
                 given, notes = texts, (*notes, _READS_SOURCE)
-            sentences, more = self._scribe.translations(encoded, given, max_tokens)
+            sentences, more = self._builder.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
         trace = self._again(sentences, watch, notes)
@@ -202,12 +131,12 @@ class HuggingFaceModel(Described):
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
-        self._taker.check([text], targets=() if tgt_text is None else (tgt_text,))
+        self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
         read, taught = self.text.encode(text, limit=max_tokens), None
         if tgt_in is not None:
-            taught = self._scribe.taught(read, tgt_in)
+            taught = self._builder.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
-            whole = self._scribe.given(tgt_text, read)
+            whole = self._builder.given(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
         return self._steps(read, taught, cached, new_tokens, choose)
 
@@ -222,7 +151,7 @@ class HuggingFaceModel(Described):
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
-        return self._scribe.writer(trace.sentences, probe, cached=cached)
+        return self._builder.writer(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
     def written(self, text: str) -> tuple[str, tuple[str, ...]]:
@@ -234,9 +163,9 @@ class HuggingFaceModel(Described):
             raise ValueError(
                 f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
             )
-        self._taker.check([text])
+        self._check.check([text])
         encoded = self.text.encode(text)
-        sentences, notes = self._scribe.translations([encoded], (), MAX_TOKENS)
+        sentences, notes = self._builder.translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -266,7 +195,7 @@ class HuggingFaceModel(Described):
     def _steps(
         self, encoded: EncodedText, taught: EncodedText | None, cached: bool, new_tokens: int | None, choose: Choose
     ) -> Iterator[Step]:
-        stepper, plan = self._scribe.plan(
+        stepper, plan = self._builder.plan(
             encoded, taught, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
             choose=choose, cached=cached,
         )  # fmt: skip
@@ -300,11 +229,11 @@ class HuggingFaceModel(Described):
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
         memory, started = None, time.perf_counter()
         if self.family == "encoder-decoder":
-            batch = self._scribe.batch(src)
+            batch = self._builder.batch(src)
             memory = self.network.encode(batch, watch)
-            out = self.network.decode(self._scribe.batch(tgt), memory, batch.mask, watch)
+            out = self.network.decode(self._builder.batch(tgt), memory, batch.mask, watch)
         else:
-            out = self.network.single(self._scribe.batch(src if self.family == "encoder" else tgt), watch)
+            out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), watch)
             memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, notes)

@@ -16,9 +16,9 @@ from torch import Tensor
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.generate import GenerationRules
-from attnviz.models.huggingface.model import described
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
+from attnviz.models.huggingface.network_model import summary
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import InputCheck, Texts, paired
@@ -62,7 +62,7 @@ class ReplayedModel:
         )
 
     def __repr__(self) -> str:
-        return described(self)
+        return summary(self)
 
     @property
     def why(self) -> str:
