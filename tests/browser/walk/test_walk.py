@@ -1,6 +1,6 @@
 """Every control that a page has, alone and at random, by several visitors at once: nothing breaks, and what is shown
-belongs to what is in the bar. `make test` uses one control of each kind, on the translator, and walks a hundred steps
-at random; `make walk` uses more of them, on every kind of model, and walks further.
+belongs to what is in the bar. `make test` uses one control of each kind, on the translator, and walks fifty steps at
+random; `make walk` uses more of them, on every kind of model, and walks further.
 """
 
 import os
@@ -16,7 +16,7 @@ from tests.browser.walk.sentences import TYPED
 from tests.browser.walk.visitor import Visitor, together
 
 STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
-FEW = 60  # steps by dice of each of two visitors, while every control is used alone
+FEW = 25  # steps by dice of each of two visitors, while every control is used alone
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
 

@@ -141,6 +141,8 @@ def _steps(model: Any, trace: Any) -> bool:
 
 
 def _comes_apart(model: Any, trace: Any) -> bool:
+    if trace.is_bare:
+        return False
     try:
         site = Site(trace.kinds[0], 0)
         return not isinstance(projections(model, trace, [site])[site], NotPlain)

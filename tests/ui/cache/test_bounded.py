@@ -1,4 +1,4 @@
-"""A bounded shelf of loaded models that many threads reach into."""
+"""A bounded cache of loaded models that many threads use."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
@@ -25,14 +25,14 @@ class Loader:
 
 def test_the_longest_unused_model_makes_room():
     loader = Loader()
-    shelf = BoundedCache(loader, most=2)
-    kept = shelf.get("a")
-    shelf.get("b")
-    assert shelf.get("a") is kept
-    shelf.get("c")
-    assert shelf.names == ("a", "c")
-    assert shelf.get("a") is kept
-    shelf.get("b")
+    cache = BoundedCache(loader, most=2)
+    kept = cache.get("a")
+    cache.get("b")
+    assert cache.get("a") is kept
+    cache.get("c")
+    assert cache.names == ("a", "c")
+    assert cache.get("a") is kept
+    cache.get("b")
     assert loader.read == ["a", "b", "c", "b"]
 
 
@@ -44,12 +44,12 @@ def test_many_who_ask_for_one_model_load_it_once():
         release.wait(10)
         return object()
 
-    shelf = BoundedCache(slow)
+    cache = BoundedCache(slow)
 
     def ask(_):
         begin.wait(10)
         release.set()
-        return shelf.get("a")
+        return cache.get("a")
 
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(ask, range(8)))
@@ -59,10 +59,10 @@ def test_many_who_ask_for_one_model_load_it_once():
 
 def test_nobody_waits_for_a_model_of_another_name():
     release = Event()
-    shelf = BoundedCache(lambda name, progress: release.wait(10) and name if name == "slow" else name)
+    cache = BoundedCache(lambda name, progress: release.wait(10) and name if name == "slow" else name)
     with ThreadPoolExecutor(1) as threads:
-        slow = threads.submit(shelf.get, "slow")
-        assert shelf.get("quick") == "quick"
+        slow = threads.submit(cache.get, "slow")
+        assert cache.get("quick") == "quick"
         assert not slow.done()
         release.set()
         assert slow.result(10) == "slow"
@@ -70,20 +70,20 @@ def test_nobody_waits_for_a_model_of_another_name():
 
 def test_a_refusal_costs_nobody_a_model_and_is_tried_again():
     loader = Loader()
-    shelf = BoundedCache(loader, most=1)
-    kept = shelf.get("a")
+    cache = BoundedCache(loader, most=1)
+    kept = cache.get("a")
     for _ in range(2):
         with pytest.raises(ValueError, match="no model of that name"):
-            shelf.get("wrong")
-    assert shelf.get("a") is kept
+            cache.get("wrong")
+    assert cache.get("a") is kept
     assert loader.read == ["a", "wrong", "wrong"]
 
 
 def test_whoever_loads_is_told_of_the_progress():
     told = []
-    shelf = BoundedCache(Loader())
+    cache = BoundedCache(Loader())
     for _ in range(2):
-        shelf.get("a", lambda share, what: told.append((share, what)))
+        cache.get("a", lambda share, what: told.append((share, what)))
     assert told == [(1.0, "a")]
 
 
@@ -99,31 +99,31 @@ def test_whoever_waits_is_told_that_somebody_loads_it():
         said.append(what)
         told.set()
 
-    shelf = BoundedCache(slow)
+    cache = BoundedCache(slow)
     with ThreadPoolExecutor(1) as threads:
-        first = threads.submit(shelf.get, "a")
+        first = threads.submit(cache.get, "a")
         assert begun.wait(10)
-        assert shelf.get("a", hear) is first.result(10)
-    shelf.get("a", hear)
+        assert cache.get("a", hear) is first.result(10)
+    cache.get("a", hear)
     assert said == [UNDER_WAY]
 
 
 def test_things_of_different_sizes_share_the_room_and_the_newest_always_stays():
-    shelf = BoundedCache(lambda name, progress: name, most=10, size=len)
+    cache = BoundedCache(lambda name, progress: name, most=10, size=len)
     for name in ("aaaa", "bbb", "cc"):
-        shelf.get(name)
-    shelf.get("aaaa")
-    assert shelf.names == ("bbb", "cc", "aaaa")
-    shelf.get("dddd")  # 13: the longest unused goes
-    assert shelf.names == ("cc", "aaaa", "dddd")
-    shelf.get("e" * 99)
-    assert shelf.names == ("e" * 99,)
+        cache.get(name)
+    cache.get("aaaa")
+    assert cache.names == ("bbb", "cc", "aaaa")
+    cache.get("dddd")  # 13: the longest unused goes
+    assert cache.names == ("cc", "aaaa", "dddd")
+    cache.get("e" * 99)
+    assert cache.names == ("e" * 99,)
 
 
 def test_whoever_asks_may_bring_along_how_it_is_made():
-    shelf, made = BoundedCache[str, str](most=2), []
+    cache, made = BoundedCache[str, str](most=2), []
     for _ in range(2):
-        assert shelf.get("a", read=lambda name, progress: made.append(name) or f"{name} made") == "a made"
+        assert cache.get("a", read=lambda name, progress: made.append(name) or f"{name} made") == "a made"
     assert made == ["a"]
-    with pytest.raises(ValueError, match="how 'b' is made"):
-        shelf.get("b")
+    with pytest.raises(ValueError, match="how 'b' is computed"):
+        cache.get("b")
