@@ -53,7 +53,8 @@ def in_view(page: Page) -> dict:
 
 def focus(page: Page) -> tuple[str, ...]:
     """Kind, layer and head as the page's own controls or picture show them."""
-    page.locator("[data-attnviz-view], .st-key-site, .st-key-mask-controls").first.wait_for()
+    here = ".st-key-mask-controls" if "/masks" in page.url else "[data-attnviz-view], .st-key-site"
+    page.locator(here).first.wait_for()
     picture = page.locator("[data-attnviz-view]")
     if picture.count():
         view = in_view(page)

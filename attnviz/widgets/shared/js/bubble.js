@@ -5,23 +5,26 @@ export const HOLDING = 450; // and a finger, which else presses
 
 export function openBubble(bubble, node) {
   bubble.showPopover();
+  bubble.style.visibility = "";
   placeBubble(bubble, node);
 }
 
-// Below the node, or above it where there is no room; inside the window in either case, and unseen while the node is.
-export function placeBubble(bubble, node) {
+// Below the node, or above it where there is no room; inside the window in either case.
+function placeBubble(bubble, node) {
   const { left, top, bottom } = node.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = bubble;
   const below = bottom + 6 + height <= innerHeight;
   bubble.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
   bubble.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
-  bubble.style.visibility = bottom < 0 || top > innerHeight ? "hidden" : "";
 }
 
-// Under the pointer the page moves on. What has the keyboard keeps its bubble: the browser scrolls to it by itself.
+// Under the pointer the page moves on. What has the keyboard keeps its bubble, unseen while it is out of view itself: the
+// browser scrolls to it on its own.
 export function scrolled(bubble, node) {
-  if (node && bubble.matches(":popover-open")) placeBubble(bubble, node);
-  else closeBubble(bubble);
+  if (!node || !bubble.matches(":popover-open")) return closeBubble(bubble);
+  const { top, bottom } = node.getBoundingClientRect();
+  bubble.style.visibility = bottom < 0 || top > innerHeight ? "hidden" : "";
+  placeBubble(bubble, node);
 }
 
 export function closeBubble(bubble) {
