@@ -13,7 +13,7 @@ export default function ({ parentElement, data }) {
 }
 
 function watch(bubble) {
-  const app = { bubble, words: {}, timer: null, target: null, waiting: null, atKeyboard: false };
+  const app = { bubble, words: {}, timer: null, target: null, waiting: null, stays: false };
   const at = (event) => named(app, event.composedPath()[0]);
   // Not pointerover: inside a component's own tree it never reaches the document. Nor does focusin always: a key's end does.
   hearPage(bubble, {
@@ -23,7 +23,7 @@ function watch(bubble) {
     pointercancel: () => hide(app), // the finger scrolls
     focusin: () => focused() && show(app, named(app, focused()), true), // a finger's focus shows nothing, and takes nothing away
     keyup: (event) => (event.key === "Escape" ? hide(app) : show(app, atFocus(app, event.key), true)),
-    scroll: () => (app.atKeyboard ? scrolled(bubble, app.target) : hide(app)),
+    scroll: () => (app.stays ? scrolled(bubble, app.target) : hide(app)),
   });
   return app;
 }
@@ -57,7 +57,7 @@ function named({ words }, inner) {
 // A finger that taps a control presses it; one that rests on it asks.
 function touched(app, found) {
   if (found?.element.matches(CONTROL)) soon(app, found, HOLDING);
-  else show(app, found);
+  else show(app, found, true);
 }
 
 function soon(app, found, wait) {
@@ -67,10 +67,10 @@ function soon(app, found, wait) {
   if (found) app.timer = setTimeout(() => show(app, found), wait);
 }
 
-function show(app, found, atKeyboard = false) {
+function show(app, found, stays = false) {
   hide(app);
   if (!found?.element.isConnected) return;
-  app.atKeyboard = atKeyboard;
+  app.stays = stays;
   const { bubble, words } = app;
   bubble.textContent = words[found.word];
   found.element.setAttribute("aria-description", words[found.word]);
@@ -81,7 +81,7 @@ function show(app, found, atKeyboard = false) {
 function hide(app) {
   forget(app);
   app.target = null;
-  app.atKeyboard = false;
+  app.stays = false;
   closeBubble(app.bubble);
 }
 

@@ -18,8 +18,8 @@ function placeBubble(bubble, node) {
   bubble.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
 }
 
-// Under the pointer the page moves on. What has the keyboard keeps its bubble, unseen while it is out of view itself: the
-// browser scrolls to it on its own.
+// Under the pointer the page moves on. What has the keyboard or was tapped keeps its bubble, unseen while it is out of
+// view itself: the browser scrolls to it on its own, and may say so late. A finger that scrolls closes it by its touch.
 export function scrolled(bubble, node) {
   if (!node || !bubble.matches(":popover-open")) return closeBubble(bubble);
   const { top, bottom } = node.getBoundingClientRect();

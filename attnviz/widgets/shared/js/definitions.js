@@ -40,10 +40,10 @@ export function watchDefinitions(app) {
   root.append(tip);
   app.parts.definition = tip;
   const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
-  let focused = null; // the term that has the keyboard, while it is explained
+  let anchor = null; // the term that has the keyboard or was tapped, while it is explained
   const ask = (node, wait) => {
     clearTimeout(app.definitionTimer);
-    focused = null;
+    anchor = null;
     if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
     else closeBubble(tip);
   };
@@ -52,19 +52,19 @@ export function watchDefinitions(app) {
   root.addEventListener("focusin", (event) => {
     if (!event.target.matches(":focus-visible")) return;
     ask(termAt(event), 0);
-    focused = termAt(event);
+    anchor = termAt(event);
   });
   root.addEventListener("focusout", () => ask(null));
   root.addEventListener("pointerdown", (event) => {
     ask(null);
     if (event.pointerType !== "touch") return;
-    if (event.target.matches(".term")) showDefinition(app, event.target);
+    if (event.target.matches(".term")) showDefinition(app, (anchor = event.target));
     else ask(termAt(event), HOLDING);
   });
   root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
   root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
   root.addEventListener("keydown", () => ask(null));
-  hearPage(tip, { scroll: () => scrolled(tip, focused) });
+  hearPage(tip, { scroll: () => scrolled(tip, anchor) });
 }
 
 function showDefinition(app, node) {
