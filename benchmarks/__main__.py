@@ -20,6 +20,7 @@ NAMES = (
     "peers",
     "whole_model",
     "long_text",
+    "checkpoint",
 )
 OUT = Path("out") / "bench.json"
 

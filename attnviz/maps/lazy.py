@@ -1,11 +1,13 @@
 """A long text's maps of one kind, as a person asked to see them, without all of them ever being in memory at once.
 
-Every head of twelve layers on 1,024 tokens is 600 MB. What must be known of all of them is looked at once, a layer at
-a time, and is small; a map itself is computed when it is asked for.
+Every head of twelve layers on 1,024 tokens is 600 MB, and nine heads of one layer on 4,096 as much. What must be known
+of all of them is looked at once, a layer or a head at a time, and is small; a map itself is computed when it is asked
+for.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import torch
 from jaxtyping import Float, UInt8
@@ -14,9 +16,12 @@ from torch import Tensor
 from attnviz.maps.maps import EagerMaps, MapLabels, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, select
+from attnviz.maps.selection import labels as axes
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
+
+_AT_ONCE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time, of others a layer's
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
@@ -24,7 +29,7 @@ def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
     return (trace.one_layer(kind, layer) for layer in range(trace.shape(kind)[0]))
 
 
-Look = Callable[[int, EagerMaps, TraceLike], None]
+Look = Callable[[int, int, EagerMaps, TraceLike], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,68 +60,88 @@ class LazyMaps(Maps):
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
         """All maps at once, which a long text has no need of: `shape` says how large they are."""
-        return torch.cat([layer.attn for layer in self._layers()])
+        return torch.cat([self._selected(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """One head's map, or a mean."""
-        if isinstance(layer, int):
-            return self._layer(layer).weights(0, head)
+        layers, heads = self.at(layer, head)  # what is out of range is said before anything is computed
+        if isinstance(layer, int) and isinstance(head, int):
+            return self._selected(layer, head).weights(0, 0)
         sums, counts = torch.zeros(()), torch.zeros(())
-        self.at(layer, head)  # what is out of range is said before anything is computed
-        for one in self._layers():
-            attn, mask = one.attn[one.at("mean", head)], one.masks("mean", head)
-            sees = mask.any(dim=-1, keepdim=True).expand(*attn.shape[:-1], 1)
-            sums, counts = sums + attn.sum(dim=(0, 1)), counts + sees.sum(dim=(0, 1))
+        for at in range(self.shape[0])[layers]:
+            for one in self._parts(at, heads):
+                sees = one.mask.any(dim=-1, keepdim=True).expand(*one.attn.shape[:-1], 1)
+                sums, counts = sums + one.attn.sum(dim=(0, 1)), counts + sees.sum(dim=(0, 1))
         return sums / counts.clamp(min=1)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Every head in eight bits: those of the overview, where it was made with as many cells a side."""
         if side == self.overview.side:
             return self.overview.thumbnails
-        return torch.stack([thumbnail(within(layer.attn[0]), side) for layer in self._layers()])
+        every = slice(None)
+        layers = (
+            [thumbnail(within(part.attn[0]), side) for part in self._parts(at, every)] for at in range(self.shape[0])
+        )
+        return torch.stack([torch.cat(parts) for parts in layers])
 
-    def _layers(self) -> Iterator[EagerMaps]:
-        return map(self._layer, range(self.shape[0]))
+    def _parts(self, layer: int, heads: slice) -> Iterator[EagerMaps]:
+        """The maps of some heads of a layer, as many at a time as memory should hold."""
+        every = range(self.shape[1])
+        if heads == slice(None) and len(self.rows) * len(self.cols) < _AT_ONCE:
+            yield self._selected(layer)
+        else:
+            yield from (self._selected(layer, head) for head in every[heads])
 
-    def _layer(self, layer: int) -> EagerMaps:
-        return select(self.trace.one_layer(self.kind, layer), self.kind, self.options)
+    def _selected(self, layer: int, head: int | None = None) -> EagerMaps:
+        one = self.trace.one_layer(self.kind, layer, head)
+        return select(one, self.kind, self.options, labelled=(self.rows, self.cols))
 
 
 def maps_overview(
     trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
 ) -> MapsOverview:
-    """Look at every layer once: thumbnails of `side` cells, and whatever `look(layer, maps, its trace)` takes along.
+    """Look at every head once: thumbnails of `side` cells, and whatever `look(layer, head, maps, their trace)` takes
+    along of the maps that are in memory at a time: a layer's, or one head's. `head` is the first of them.
 
     `attnviz.maps.selection.select` says what it raises.
     """
-    small: list[Tensor] = []
-    masks: list[Tensor] = []
-    keyless: list[Tensor] = []
-    labels: MapLabels | None = None
-    for layer, one in enumerate(layer_by_layer(trace, kind)):
-        maps = select(one, kind, options)
+    layers, heads = trace.shape(kind)
+    large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) >= _AT_ONCE
+    small, masks, keyless = ([[] for _ in range(layers)] for _ in range(3))
+    labelled, labels = axes(trace, kind, options), None
+    for layer, head in product(range(layers), range(heads) if large else [None]):
+        one = trace.one_layer(kind, layer, head)
+        maps = select(one, kind, options, labelled=labelled)
         labels = maps.labels
-        _append(masks, labels.mask)
-        _append(keyless, labels.keyless)
-        small.append(thumbnail(within(maps.attn[0]), side))
+        _append(masks, layer, labels.mask)
+        _append(keyless, layer, labels.keyless)
+        small[layer].append(thumbnail(within(maps.attn[0]), side))
         if look is not None:
-            look(layer, maps, one)
+            look(layer, head or 0, maps, one)
+        del maps, one  # before the next are made: these may be large
     assert labels is not None  # there is a layer
     said = "; ".join(filter(None, (labels.left_out, trace.attending(kind))))
-    together = {"mask": _together(masks), "keyless": _together(keyless) if keyless else None}
+    together = {"mask": _together(masks), "keyless": _together(keyless) if keyless[0] else None}
     labels = replace(labels, left_out=said, **together)
-    return MapsOverview(labels, side, torch.stack(small))
+    return MapsOverview(labels, side, torch.stack([torch.cat(heads) for heads in small]))
 
 
-def _append(masks: list[Tensor], mask: Tensor | None) -> None:
-    """Add a layer's mask, where it has one; one that is equal to the mask before is in memory once."""
-    if mask is not None:
-        masks.append(masks[-1] if masks and torch.equal(mask, masks[-1]) else mask)
+def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
+    """Add what a layer's heads have, if anything; one that is equal to the one before is in memory once."""
+    if mask is None:
+        return
+    before = [*(masks[layer - 1] if layer else ()), *masks[layer]]
+    masks[layer].append(before[-1] if before and torch.equal(mask, before[-1]) else mask)
 
 
-def _together(masks: list[Tensor]) -> Tensor:
-    """Masks of the layers as one, with 1 for layers where it is the same for all of them."""
-    if all(mask is masks[0] for mask in masks):
-        return masks[0]
-    heads = max(mask.shape[1] for mask in masks)
-    return torch.cat([mask.expand(-1, heads, *mask.shape[2:]) for mask in masks])
+def _together(masks: list[list[Tensor]]) -> Tensor:
+    """Masks as one, with 1 for layers or heads where it is the same for all of them."""
+    layers = [parts[0] if _same(parts) else torch.cat(parts, dim=1) for parts in masks]
+    if _same(layers):
+        return layers[0]
+    heads = max(mask.shape[1] for mask in layers)
+    return torch.cat([mask.expand(-1, heads, *mask.shape[2:]) for mask in layers])
+
+
+def _same(masks: list[Tensor]) -> bool:
+    return all(mask is masks[0] for mask in masks)

@@ -23,6 +23,7 @@ from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
 EVERY_TOKEN = MapOptions()
+Axes = tuple[tuple[RowLabel, ...], tuple[ColLabel, ...]]
 
 
 def select(
@@ -31,15 +32,17 @@ def select(
     options: MapOptions = EVERY_TOKEN,
     *,
     item: int = 0,
+    labelled: Axes | None = None,
 ) -> EagerMaps:
     """The maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
-    to sum to 1 again after merging. Raises ValueError for a kind that the trace does not have.
+    to sum to 1 again after merging. `labelled` is what `labels` gives, where somebody knows it already. Raises
+    ValueError for a kind that the trace does not have.
     """
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
-    rows, cols = labels(trace, kind, options, item=item)
+    rows, cols = labelled or labels(trace, kind, options, item=item)
     row_groups, col_groups = tuple(row.tokens for row in rows), tuple(col.tokens for col in cols)
     attn = trace.attn(kind, item=item)
     full = _masks(trace, kind, item, attn.shape[0])
@@ -62,9 +65,7 @@ def select(
     )
 
 
-def labels(
-    trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0
-) -> tuple[tuple[RowLabel, ...], tuple[ColLabel, ...]]:
+def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> Axes:
     """What stands along the rows and the columns of `select`'s maps, which are not computed here."""
     queries, keys = trace.query_tokens(kind, item=item), trace.key_tokens(kind, item=item)
     col_groups = groups(keys, options)

@@ -115,8 +115,9 @@ class Trace(TraceLike):
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits)
         return bytes_kept(self.calls.values(), others)
 
-    def _only(self, kind: Kind, layer: int) -> "Trace":
-        return replace(self, calls={Site(kind, 0): self.calls[Site(kind, layer)]}, contexts={}, layers={}, numbers={})
+    def _only(self, kind: Kind, layer: int, head: int | None) -> "Trace":
+        call = of_item(self.calls[Site(kind, layer)], None, head)
+        return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={})
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

@@ -85,7 +85,7 @@ class TraceLike(ABC):
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
 
     @abstractmethod
-    def _only(self, kind: Kind, layer: int) -> "TraceLike":
+    def _only(self, kind: Kind, layer: int, head: int | None) -> "TraceLike":
         """See `one_layer`."""
 
     def scores(
@@ -188,12 +188,15 @@ class TraceLike(ABC):
         """
         return torch.stack([thumbnail(within(attn), side) for attn in self.attn(kind, item=item)])
 
-    def one_layer(self, kind: Kind, layer: int) -> "TraceLike":
-        """The trace of one layer, which is layer 0 of it, with the same tokens. Raises ValueError out of range."""
+    def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":
+        """The trace of one layer, or of one of its heads, which is layer 0 and head 0 of it, with the same tokens.
+
+        Raises ValueError out of range.
+        """
         layers = self.shape(kind)[0]
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
             raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
-        return self._only(kind, layer)
+        return self._only(kind, layer, None if head is None else self._head(kind, head))
 
     def _kind(self, kind: str) -> Kind:
         return checked(kind, "kind", self.kinds)

@@ -71,21 +71,22 @@ class Probe:
         return self
 
 
-def of_item(call: AttentionCall, item: int, head: int | None) -> AttentionCall:
-    """The call of one item of the batch, and of one head where one is given; both axes stay, with size 1."""
+def of_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
+    """The call of one item of the batch and of one head, or of all where None is given; both axes stay."""
+    items = slice(None) if item is None else slice(item, item + 1)
     heads = slice(None) if head is None else slice(head, head + 1)
 
     def cut(tensor: Tensor | None) -> Tensor | None:
         if tensor is None:
             return None
-        tensor = tensor[item : item + 1] if tensor.shape[0] > 1 else tensor
+        tensor = tensor[items] if tensor.shape[0] > 1 else tensor
         return tensor[:, heads] if tensor.shape[1] > 1 else tensor
 
     return replace(
         call,
-        query=call.query[item : item + 1, heads],
-        key=call.key[item : item + 1, heads],
-        value=call.value[item : item + 1, heads],
+        query=call.query[items, heads],
+        key=call.key[items, heads],
+        value=call.value[items, heads],
         mask=cut(call.mask),
         bias=cut(call.bias),
         sinks=cut(call.sinks),

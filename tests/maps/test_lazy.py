@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import torch
 
 import attnviz
+from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, joined
+from attnviz.maps import lazy
 from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import select
+from attnviz.maps.selection import labels, select
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.transformer.probe import Site
 from tests.analysis.heads.by_hand import EOS, tokens, trace_of
@@ -24,7 +27,9 @@ def trace():
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
-def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, options) -> None:
+@pytest.mark.parametrize("at_once", [4_000_000, 1])
+def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, kind, options, at_once, monkeypatch) -> None:
+    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
     whole = select(trace, kind, options)
     long = maps_overview(trace, kind, options, side=64).maps(trace, options)
     assert (long.kind, long.shape, long.left_out) == (whole.kind, whole.shape, whole.left_out)
@@ -52,7 +57,7 @@ def test_thumbnails_are_the_largest_weight_of_each_block() -> None:
 def test_every_layer_is_looked_at_once_in_order() -> None:
     trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
     seen = []
-    maps_overview(trace, "encoder_self", side=3, look=lambda layer, maps, one: seen.append((layer, maps.attn, one)))
+    maps_overview(trace, "encoder_self", side=3, look=lambda layer, _, maps, one: seen.append((layer, maps.attn, one)))
     assert [layer for layer, *_ in seen] == [0, 1, 2]
     for layer, attn, one in seen:
         assert torch.equal(attn[0], trace.attn("encoder_self", layer=layer))
@@ -81,3 +86,17 @@ def test_a_row_without_keys_in_one_layer_alone_is_told_as_of_all_maps_at_once(bl
     whole, long = select(trace, "encoder_self", options), maps_overview(trace, "encoder_self", options, side=3)
     assert whole.rows_with_keys_hidden.tolist() == [True, False]
     assert long.maps(trace, options).rows_with_keys_hidden.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("at_once", [4_000_000, 1])
+def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once, monkeypatch) -> None:
+    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
+    options, tables = MapOptions("hide", words=True), []
+    metrics = HeadMetrics(trace, "cross", labels(trace, "cross", options))
+
+    def look(layer, head, maps, one) -> None:
+        table = metrics.table(maps, one)
+        tables.append(table.assign(layer=layer, head=table["head"] + head))
+
+    maps_overview(trace, "cross", options, side=3, look=look)
+    pd.testing.assert_frame_equal(joined(tables), head_metrics(select(trace, "cross", options), trace), atol=1e-6)

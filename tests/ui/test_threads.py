@@ -6,23 +6,40 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import threads
 
 
-@pytest.mark.parametrize(("said", "threads"), [(None, 1), ("", 1), ("1", 1), (" 4 ", 4)])
-def test_a_number_of_threads_is_taken(said, threads, monkeypatch) -> None:
+@pytest.fixture(autouse=True)
+def one_thread_afterwards():
+    yield
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize(("said", "count"), [(None, 1), ("", 1), ("1", 1), (" 2 ", 2)])
+def test_a_number_of_threads_is_taken(said, count, monkeypatch) -> None:
     monkeypatch.delenv("ATTNVIZ_THREADS", raising=False)
     if said is not None:
         monkeypatch.setenv("ATTNVIZ_THREADS", said)
-    assert traces._threads() == threads
+    threads.prepare()
+    assert torch.get_num_threads() == count
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "abc", "1.5", "\u00b2", "1025", "9" * 5000])
 def test_anything_else_is_refused_in_one_sentence(said, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_THREADS", said)
     with pytest.raises(ValueError, match=r"ATTNVIZ_THREADS=.* is not a number of threads: give one from 1 to 1024"):
-        traces._prepare()
+        threads.prepare()
+
+
+@pytest.mark.parametrize(("characters", "said", "count"), [(3999, "", 1), (4000, "", 3), (4000, "1", 1)])
+def test_a_long_text_gets_every_core_unless_somebody_said_how_many(characters, said, count, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_THREADS", said)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    with threads.enough_for(characters):
+        assert torch.get_num_threads() == count
+    assert torch.get_num_threads() == 1
 
 
 def test_measuring_memory_prints_nothing_into_the_servers_log() -> None:

@@ -1,8 +1,7 @@
 """Every metric of every head in one table, as sorted and tinted by on the Heads page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,10 +9,12 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.heads.metrics import (
+    RowSums,
     diagonality,
     distance_to_diagonal,
     entropy,
     eos_mass,
+    farthest_key,
     first_token_mass,
     mean_distance,
     next_token,
@@ -21,11 +22,14 @@ from attnviz.analysis.heads.metrics import (
 )
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
+from attnviz.maps.selection import Axes
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import TraceLike
+from attnviz.transformer.probe import Kind
 
 __all__ = [
     "METRICS",
+    "HeadMetrics",
     "Metric",
     "diagonality",
     "distance_to_diagonal",
@@ -34,6 +38,7 @@ __all__ = [
     "eos_mass",
     "first_token_mass",
     "head_metrics",
+    "joined",
     "mean_distance",
     "next_token",
     "previous_token",
@@ -73,70 +78,88 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     previous and next token in cross-attention, the end token where no key is one.
     """
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
-    columns = [_columns(one, trace, item) for one in maps.values()]
-    table = pd.DataFrame({name: np.concatenate([part[name] for part in columns]) for name in columns[0]})
+    return joined(
+        [HeadMetrics(trace, one.kind, (one.rows, one.cols), item=item).table(one, trace) for one in maps.values()]
+    )
+
+
+def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Tables of several kinds or heads as one."""
+    table = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
     return table
 
 
-def _columns(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, np.ndarray]:
-    layers, heads = shown.attn.shape[:2]
-    values = {**_of_maps(shown, trace, item), **_sinks(shown, trace, item)}
-    return {
-        "kind": np.repeat(np.array(shown.kind, dtype=object), layers * heads),
-        "layer": np.repeat(np.arange(layers), heads),
-        "head": np.tile(np.arange(heads), layers),
-        **{name: values[name].double().flatten().numpy() for name in METRICS},
-    }
-
-
-def _of_maps(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
-    """What is said of the maps as shown. Large ones are looked at one by one: what is made of a map on the way then
-    fits where the processor reaches it quickly, and takes half the time.
+class HeadMetrics:
+    """What `head_metrics` needs of the places of a kind's rows and columns, for maps that come one head at a time:
+    they all have these places, and most have one mask.
     """
-    layers, heads, rows, cols = shown.shape
-    if rows * cols < _LARGE:
-        return {**_spread_metrics(shown, trace, item), **_beside(shown)}
-    masks = shown.mask.expand(layers, heads, -1, -1)
-    found = []
-    for at in product(range(layers), range(heads)):
-        one = replace(shown, attn=shown.attn[at][None, None], mask=masks[at][None, None])
-        found.append({**_spread_metrics(one, trace, item), **_beside(one)})
-    return {name: torch.cat([part[name].flatten() for part in found]).view(layers, heads) for name in found[0]}
+
+    def __init__(self, trace: TraceLike, kind: Kind, axes: Axes, *, item: int = 0) -> None:
+        self.kind: Kind = kind
+        self.item = item
+        self.lengths = len(trace.query_tokens(kind, item=item)), len(trace.key_tokens(kind, item=item))
+        self.distance = distance_to_diagonal(_places(axes[0]), _places(axes[1]), self.lengths)
+        self.previous, self.next = _neighbours(axes)
+        self._farthest: tuple[Tensor, Tensor] | None = None
+
+    def table(self, shown: EagerMaps, trace: TraceLike) -> pd.DataFrame:
+        """As `head_metrics`, of maps with the same labels; `trace` is what they are of, its heads alone."""
+        sums = _row_sums(shown.attn, self.distance)
+        values = {
+            "entropy": entropy(shown.attn, sums),
+            "mean_distance": mean_distance(shown.attn, self.distance, sums),
+            "diagonality": diagonality(
+                shown.attn, distance=self.distance, sums=sums, farthest=self._farthest_keys(shown.mask)
+            ),
+            **self._beside(shown.attn, sums.weight),
+            **self._sinks(shown, trace, sums.weight),
+        }
+        layers, heads = shown.attn.shape[:2]
+        names = {
+            "kind": np.repeat(np.array(self.kind, dtype=object), layers * heads),
+            "layer": np.repeat(np.arange(layers), heads),
+            "head": np.tile(np.arange(heads), layers),
+        }
+        return pd.DataFrame(names | {name: values[name].double().flatten().numpy() for name in METRICS})
+
+    def _farthest_keys(self, mask: Tensor) -> Tensor:
+        if self._farthest is None or not torch.equal(mask, self._farthest[0]):
+            self._farthest = mask, farthest_key(self.distance, mask)
+        return self._farthest[1]
+
+    def _beside(self, attn: Tensor, weight: Tensor) -> dict[str, Tensor]:
+        if self.kind == "cross":  # a step of the target has no place of its own in the source
+            nothing = attn.new_full(attn.shape[:2], torch.nan)
+            return {"previous_token": nothing, "next_token": nothing}
+        before, after = previous_token(attn, self.previous, weight), next_token(attn, self.next, weight)
+        return {"previous_token": before, "next_token": after}
+
+    def _sinks(self, shown: EagerMaps, trace: TraceLike, weight: Tensor) -> dict[str, Tensor]:
+        attn, (q_len, k_len) = shown.attn, self.lengths
+        if attn.shape[-2:] != self.lengths:  # cut to the sentence: an item of a batch may be padded
+            attn = trace.attn(self.kind, item=self.item)[..., :q_len, :k_len]
+            weight = attn.sum(dim=-1)
+        ends = end_keys(trace.key_tokens(self.kind, item=self.item))
+        return {"first_token_mass": first_token_mass(attn, weight), "eos_mass": eos_mass(attn, ends, weight)}
 
 
-def _spread_metrics(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
-    lengths = len(trace.query_tokens(shown.kind, item=item)), len(trace.key_tokens(shown.kind, item=item))
-    distance = distance_to_diagonal(_places(shown.rows), _places(shown.cols), lengths)
-    return {
-        "entropy": entropy(shown.attn),
-        "mean_distance": mean_distance(shown.attn, distance),
-        "diagonality": diagonality(shown.attn, shown.mask, distance=distance),
-    }
+def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
+    """Of all maps at once; large ones a map at a time, whose rows lie in memory one after another."""
+    if attn.shape[-2:].numel() < _LARGE:
+        return RowSums.of(attn, distance)
+    each = [RowSums.of(one, distance) for one in attn.flatten(0, 1)]
+    return RowSums(*(torch.stack(part).view(attn.shape[:-1]) for part in zip(*each, strict=True)))
 
 
-def _beside(shown: EagerMaps) -> dict[str, Tensor]:
-    if shown.kind == "cross":  # a step of the target has no place of its own in the source
-        nothing = shown.attn.new_full(shown.attn.shape[:2], torch.nan)
-        return {"previous_token": nothing, "next_token": nothing}
-    col_of = {token: at for at, col in enumerate(shown.cols) for token in col.tokens}
+def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
+    """The columns of the tokens before and after each row's own; -1 where there is none."""
+    rows, cols = axes
+    col_of = {token: at for at, col in enumerate(cols) for token in col.tokens}
     # A decoder row of a whole output word is where its label says: at the word that went in first.
-    own = [shown.cols[col_of[row.tokens[0]]].tokens if row.tokens[0] in col_of else row.tokens for row in shown.rows]
-    previous = torch.tensor([col_of.get(tokens[0] - 1, -1) for tokens in own], dtype=torch.long)
-    following = torch.tensor([col_of.get(tokens[-1] + 1, -1) for tokens in own], dtype=torch.long)
-    return {
-        "previous_token": previous_token(shown.attn, previous),
-        "next_token": next_token(shown.attn, following),
-    }
-
-
-def _sinks(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:
-    keys = trace.key_tokens(shown.kind, item=item)
-    q_len, k_len = len(trace.query_tokens(shown.kind, item=item)), len(keys)
-    untouched = (len(shown.rows), len(shown.cols)) == (q_len, k_len)
-    # Cut to the sentence: an item of a batch may be padded.
-    attn = shown.attn if untouched else trace.attn(shown.kind, item=item)[..., :q_len, :k_len]
-    return {"first_token_mass": first_token_mass(attn), "eos_mass": eos_mass(attn, end_keys(keys))}
+    own = [cols[col_of[row.tokens[0]]].tokens if row.tokens[0] in col_of else row.tokens for row in rows]
+    before = torch.tensor([col_of.get(tokens[0] - 1, -1) for tokens in own], dtype=torch.long)
+    return before, torch.tensor([col_of.get(tokens[-1] + 1, -1) for tokens in own], dtype=torch.long)
 
 
 def end_keys(tokens: Sequence[Token]) -> Tensor:

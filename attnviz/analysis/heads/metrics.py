@@ -1,12 +1,14 @@
 """Numbers that describe a head: how sharp it is, how far it looks, and which tokens it always looks at.
 
 Each metric takes attn `(…, q_len, k_len)` and gives `(…)`, the mean over rows. Rows that hold no weight (no visible
-key, or every key hidden) are left out of that mean; where no row is left the metric is NaN. `entropy`,
+key, or every key hidden) are left out of that mean; where no row is left the metric is NaN. What several metrics have
+in common, the rows' sums and weights, may be handed in: a long text's maps are then read once. `entropy`,
 `mean_distance` and `diagonality` look at how a row's weight is spread, so a row that sums to less than 1 (special
 tokens hidden) counts as if it summed to 1; the masses are weights as they stand.
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,14 +17,36 @@ from torch import Tensor
 Attn = Float[Tensor, "*any q_len k_len"]
 Distance = Float[Tensor, "q_len k_len"]
 PerMap = Float[Tensor, "*any"]
+PerRow = Float[Tensor, "*any q_len"]
+
+_BLOCK = 1 << 18  # weights, one megabyte: what is made of them on the way stays where the processor reaches it quickly
 
 
-def entropy(attn: Attn) -> PerMap:
+class RowSums(NamedTuple):
+    """What the metrics need of every row: its weight, the sums of -a ln a and of a times the distance to its key."""
+
+    weight: PerRow
+    information: PerRow
+    distance: PerRow
+
+    @classmethod
+    def of(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
+        """Read the weights once, a block of rows at a time. `distance` as in `mean_distance`."""
+        distance = _plain_distance(attn) if distance is None else distance
+        each = max(1, _BLOCK // max(1, attn[..., :1, :].numel()))
+        blocks = zip(attn.split(each, dim=-2), distance.split(each), strict=True)
+        sums = [(rows.sum(-1), torch.special.entr(rows).sum(-1), (rows * away).sum(-1)) for rows, away in blocks]
+        return cls(*(torch.cat(parts, dim=-1) for parts in zip(*sums, strict=True)))
+
+
+def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
     """Shannon entropy of a row, in bits: 0 for one key, at most log2(k_len), reached where all keys weigh the same.
 
     Under a causal mask row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
-    return _mean_of_rows(torch.special.entr(_spread(attn)).sum(dim=-1) / math.log(2), attn)
+    sums = sums or RowSums.of(attn)
+    nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
+    return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
 
 
 def distance_to_diagonal(
@@ -39,17 +63,22 @@ def distance_to_diagonal(
     return (keys - place[:, None]).abs()
 
 
-def mean_distance(attn: Attn, distance: Distance | None = None) -> PerMap:
+def mean_distance(attn: Attn, distance: Distance | None = None, sums: RowSums | None = None) -> PerMap:
     """How far from the diagonal a row looks on average, in key tokens (see `distance_to_diagonal`).
 
     In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
     """
-    distance = _plain_distance(attn) if distance is None else distance
-    return _mean_of_rows((_spread(attn) * distance).sum(dim=-1), attn)
+    sums = sums or RowSums.of(attn, distance)
+    return _mean_of_rows(sums.distance / sums.weight, sums.weight)
 
 
 def diagonality(
-    attn: Attn, mask: Bool[Tensor, "*#any q_len k_len"] | None = None, *, distance: Distance | None = None
+    attn: Attn,
+    mask: Bool[Tensor, "*#any q_len k_len"] | None = None,
+    *,
+    distance: Distance | None = None,
+    sums: RowSums | None = None,
+    farthest: Float[Tensor, "*#any q_len"] | None = None,
 ) -> PerMap:
     """How near the diagonal the weight is: 1 where all of it is on it, 0 where all of it is as far off as can be.
 
@@ -58,45 +87,49 @@ def diagonality(
     Automatic Speech Recognition with Transformers" (2021); here also for q_len != k_len and under masks.
     """
     distance = _plain_distance(attn) if distance is None else distance
+    sums = sums or RowSums.of(attn, distance)
+    farthest = farthest_key(distance, mask) if farthest is None else farthest
+    return _mean_of_rows(1 - sums.distance / sums.weight / farthest, sums.weight)
+
+
+def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | None) -> PerRow:
+    """The distance of the farthest key that each row may see, above 0: one for all maps that share a mask."""
     seen = distance if mask is None else distance.masked_fill(~mask, 0.0)
     # A row whose only key is its own has no farther one; its mean distance is 0 as well, and it counts as 1.
-    farthest = torch.nn.functional.pad(seen, (0, 1)).amax(dim=-1).clamp(min=torch.finfo(attn.dtype).tiny)
-    return _mean_of_rows(1 - (_spread(attn) * distance).sum(dim=-1) / farthest, attn)
+    return torch.nn.functional.pad(seen, (0, 1)).amax(dim=-1).clamp(min=torch.finfo(distance.dtype).tiny)
 
 
-def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None) -> PerMap:
+def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
     """Weight on the token before the query's own, 0 to 1; the first row has none and is left out.
 
     For self-attention. `keys` gives the position of that key for each row, -1 for none, where axes were merged or cut.
     """
-    return _mass_beside(attn, keys, -1)
+    return _mass_beside(attn, keys, -1, weight)
 
 
-def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None) -> PerMap:
+def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
     """Weight on the token after the query's own, 0 to 1; the last row has none and is left out. As `previous_token`."""
-    return _mass_beside(attn, keys, 1)
+    return _mass_beside(attn, keys, 1, weight)
 
 
-def first_token_mass(attn: Attn) -> PerMap:
+def first_token_mass(attn: Attn, weight: PerRow | None = None) -> PerMap:
     """Weight on the first key, 0 to 1: a common sink."""
-    return _mean_of_rows(attn[..., 0], attn)
+    return _mean_of_rows(attn[..., 0], _weight(attn, weight))
 
 
-def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"]) -> PerMap:
+def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = None) -> PerMap:
     """Weight on the end tokens, at the positions `keys`, 0 to 1; NaN where there are none."""
     if not len(keys):
         return attn.new_full(attn.shape[:-2], math.nan)
-    return _mean_of_rows(attn[..., keys].sum(dim=-1), attn)
+    return _mean_of_rows(attn[..., keys].sum(dim=-1), _weight(attn, weight))
 
 
-def _spread(attn: Tensor) -> Tensor:
-    total = attn.sum(dim=-1, keepdim=True)
-    return torch.where(total > 0, attn / total, attn)
+def _weight(attn: Tensor, weight: Tensor | None) -> Tensor:
+    return attn.sum(dim=-1) if weight is None else weight
 
 
-def _mean_of_rows(values: Tensor, attn: Tensor, counted: Tensor | None = None) -> Tensor:
-    counts = attn.sum(dim=-1) > 0
-    counts = counts if counted is None else counts & counted
+def _mean_of_rows(values: Tensor, weight: Tensor, counted: Tensor | None = None) -> Tensor:
+    counts = weight > 0 if counted is None else (weight > 0) & counted
     return torch.where(counts, values, 0.0).sum(dim=-1) / counts.sum(dim=-1)
 
 
@@ -105,11 +138,11 @@ def _plain_distance(attn: Tensor) -> Tensor:
     return distance_to_diagonal(torch.arange(q_len).float(), torch.arange(k_len).float(), (q_len, k_len))
 
 
-def _mass_beside(attn: Tensor, keys: Tensor | None, offset: int) -> Tensor:
+def _mass_beside(attn: Tensor, keys: Tensor | None, offset: int, weight: Tensor | None) -> Tensor:
     q_len, k_len = attn.shape[-2:]
     if not k_len:  # every key hidden
         return attn.new_full(attn.shape[:-2], math.nan)
     keys = torch.arange(q_len) + offset if keys is None else keys
     there = (keys >= 0) & (keys < k_len)
     at = keys.clamp(0, k_len - 1).expand(*attn.shape[:-2], q_len)
-    return _mean_of_rows(attn.gather(-1, at[..., None]).squeeze(-1), attn, there)
+    return _mean_of_rows(attn.gather(-1, at[..., None]).squeeze(-1), _weight(attn, weight), there)

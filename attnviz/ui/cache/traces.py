@@ -4,7 +4,6 @@ Torch is imported when the first model is asked for, after the page's input has 
 """
 
 import gc
-import os
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -13,6 +12,7 @@ from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
+from attnviz.ui.cache import threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.request import Request
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from attnviz.models.translator.translator import Translator
     from attnviz.tracing.trace import Trace
 
-_MOST_THREADS = 1024
 _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked like: written anew, it is another model
 
 
@@ -53,7 +52,7 @@ def _is_shipped(name: str) -> bool:
 
 @st.cache_resource(max_entries=2, show_spinner="Loading the model …")
 def _shipped(name: str) -> "Translator":
-    _prepare()
+    threads.prepare()
     from attnviz.models.catalogue import translator
 
     loaded = translator(name)
@@ -66,7 +65,7 @@ def _shipped(name: str) -> "Translator":
 def _read(asked: _Version, progress: Progress | None) -> "Model":
     name, _ = asked
     offered.require(name)  # the last place before the disk and the hub
-    _prepare()
+    threads.prepare()
     from attnviz.models.catalogue import load
 
     return load(name, progress=progress)
@@ -74,20 +73,6 @@ def _read(asked: _Version, progress: Progress | None) -> "Model":
 
 # Not a cache of Streamlit's, which would keep the visitor's progress bar together with the model.
 _others: "BoundedCache[_Version, Model]" = BoundedCache(_read, most=2)
-
-
-def _prepare() -> None:
-    import torch
-
-    torch.set_num_threads(_threads())
-
-
-def _threads() -> int:
-    """Threads of one computation. Raises ValueError with one sentence where ATTNVIZ_THREADS is no such number."""
-    said = os.environ.get("ATTNVIZ_THREADS", "").strip() or "1"  # sentences are short, visitors are many
-    if not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST_THREADS:
-        raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST_THREADS}.")
-    return int(said)
 
 
 def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0, **kept: bool) -> "Trace":
@@ -109,7 +94,8 @@ _Asked = tuple[str, str, str, str, str, int, bool]
 
 def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
     name, _, src, to, tgt, new, whole = asked
-    return run(model(name), src, to=to, tgt=tgt, new=new, logits=whole, hidden=whole)
+    with threads.enough_for(max(len(src), len(tgt))):
+        return run(model(name), src, to=to, tgt=tgt, new=new, logits=whole, hidden=whole)
 
 
 # By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, joined
 from attnviz.maps.lazy import MapsOverview, maps_overview
-from attnviz.maps.maps import Maps
+from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import select
-from attnviz.ui.cache import payloads
+from attnviz.maps.selection import labels, select
+from attnviz.ui.cache import payloads, threads
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.widgets.heads.payload import THUMBNAIL_SIDE
 
@@ -33,7 +33,7 @@ def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Ma
             maps[kind] = made = select(trace, kind, options)
             table = head_metrics(made, trace)
         tables.append(table)
-    return maps, _joined(tables)
+    return maps, joined(tables)
 
 
 def is_long(trace: "TraceLike", kind: "Kind") -> bool:
@@ -44,20 +44,14 @@ def is_long(trace: "TraceLike", kind: "Kind") -> bool:
 
 def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:
     def look() -> tuple[MapsOverview, pd.DataFrame]:
-        tables: list[pd.DataFrame] = []
-        overview = maps_overview(
-            trace,
-            kind,
-            options,
-            side=THUMBNAIL_SIDE,
-            look=lambda layer, maps, one: tables.append(head_metrics(maps, one).assign(layer=layer)),
-        )
-        return overview, _joined(tables)
+        metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
+
+        def measure(layer: int, head: int, maps: EagerMaps, one: "TraceLike") -> None:
+            table = metrics.table(maps, one)
+            tables.append(table.assign(layer=layer, head=table["head"] + head))
+
+        with threads.enough_for(max(len(trace.src_text), len(trace.tgt_text))):
+            overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
+        return overview, joined(tables)
 
     return payloads.cached(trace, ("overview", kind, options), make=look)
-
-
-def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    joined = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
-    joined.attrs = tables[0].attrs
-    return joined

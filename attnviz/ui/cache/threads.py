@@ -1,0 +1,42 @@
+"""Threads of one computation: one for a sentence, since visitors are many; every core for a text of a thousand tokens
+and more, which somebody waits for.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_MOST = 1024
+_LONG = 4000  # characters: a thousand tokens or so
+
+
+def prepare() -> None:
+    """What a model's computations begin with. Raises ValueError as `_given`."""
+    import torch
+
+    torch.set_num_threads(_given() or 1)
+
+
+@contextmanager
+def enough_for(characters: int) -> Iterator[None]:
+    """Compute something about a text of so many characters; on every core where it is long and ATTNVIZ_THREADS does not
+    say how many.
+    """
+    import torch
+
+    if characters < _LONG or _given():
+        yield
+        return
+    torch.set_num_threads(os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        prepare()
+
+
+def _given() -> int | None:
+    """What ATTNVIZ_THREADS says. Raises ValueError with one sentence where it is no number of threads."""
+    said = os.environ.get("ATTNVIZ_THREADS", "").strip()
+    if said and (not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST):
+        raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST}.")
+    return int(said) if said else None

@@ -1,0 +1,85 @@
+"""A checkpoint of 135 million parameters (SmolLM2-135M's shape, random weights): opened, its first map, a long text,
+and what memory that takes; each in a process of its own, which has torch and transformers loaded already.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+
+from benchmarks.report import Row
+
+TOKENS = 4096
+SENTENCE = "the old man who lives in this small house has a big red dog "
+NAME = "decoder of 135 M parameters"
+
+
+def rows() -> Iterator[Row]:
+    """What a person waits for: the model, the map of one head, and the same for a text that fills the window."""
+    with tempfile.TemporaryDirectory() as folder:
+        _save(Path(folder))
+        opened = _measured(folder, SENTENCE)
+        yield Row(f"{NAME}: opened from disk, first check included", opened["opened"], "s", 3)
+        yield Row(f"{NAME}: then the first map", opened["mapped"], "s", 2)
+        long = _measured(folder, (SENTENCE * TOKENS)[:TOKENS])  # a byte a token
+        yield Row(f"{NAME}, {TOKENS} tokens: the first map", long["mapped"], "s", 20)
+        yield Row(f"{NAME}, {TOKENS} tokens: then every head's small map and numbers", long["overview"], "s")
+        yield Row(f"{NAME}, {TOKENS} tokens: the process at its peak", long["peak"], "GB", 2.5)
+
+
+def _measured(folder: str, text: str) -> dict[str, float]:
+    command = (sys.executable, "-m", "benchmarks.checkpoint", folder, text)
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+
+
+def _save(folder: Path) -> None:
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    alphabet = {character: index + 1 for index, character in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(models.BPE(vocab={"<|endoftext|>": 0} | alphabet, merges=[]))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    shape = LlamaConfig(
+        hidden_size=576, intermediate_size=1536, num_hidden_layers=30, vocab_size=49_152, num_attention_heads=9,
+        num_key_value_heads=3, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    LlamaForCausalLM(shape).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>").save_pretrained(folder)
+
+
+def _once(folder: str, text: str) -> dict[str, float]:
+    """The seconds of each step, and the process's largest size in gigabytes."""
+    import transformers.models.llama.modeling_llama  # noqa: F401  what a server has loaded long before
+
+    from attnviz.analysis.heads.metric_table import HeadMetrics
+    from attnviz.maps.lazy import maps_overview
+    from attnviz.maps.options import MapOptions
+    from attnviz.maps.selection import labels
+    from attnviz.models.catalogue import load
+    from attnviz.ui.cache import threads
+    from attnviz.ui.cache.traces import run
+
+    threads.prepare()
+    started = time.perf_counter()
+    model = load(folder)
+    opened = time.perf_counter()
+    with threads.enough_for(len(text)):
+        trace = run(model, text, logits=False, hidden=False)  # as the Heads page does
+        (kind,) = trace.kinds
+        trace.attn(kind, layer=0, head=0)
+        mapped = time.perf_counter()
+        metrics = HeadMetrics(trace, kind, labels(trace, kind, MapOptions()))
+        maps_overview(trace, kind, side=64, look=lambda layer, head, maps, one: metrics.table(maps, one))
+    done = time.perf_counter()
+    peak = getrusage(RUSAGE_SELF).ru_maxrss / 1e6
+    return {"opened": opened - started, "mapped": mapped - opened, "overview": done - mapped, "peak": peak}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_once(*sys.argv[1:])))
