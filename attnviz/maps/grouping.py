@@ -91,17 +91,15 @@ def merged(attn: Tensor, mask: Tensor, groups: tuple[Groups, Groups]) -> tuple[T
     row_groups, col_groups = groups
     if len(row_groups) == attn.shape[-2] and len(col_groups) == attn.shape[-1]:
         return attn, mask
-    rows, cols = _membership(row_groups, attn.shape[-2]), _membership(col_groups, attn.shape[-1])
-    # Pieces that see no key hold zeros and do not count in the mean.
     sees = mask.any(dim=-1, keepdim=True).float()
-    pieces = (rows @ sees).clamp(min=1)
-    return rows @ (attn @ cols.T) / pieces, (rows @ mask.float() @ cols.T) > 0
+    pieces = _added(sees, row_groups, -2).clamp(min=1)  # those that see no key hold zeros and do not count in the mean
+    attn = _added(_added(attn, row_groups, -2), col_groups, -1)
+    return attn / pieces, _added(_added(mask.float(), row_groups, -2), col_groups, -1) > 0
 
 
 def keyless(mask: Tensor, row_groups: Groups) -> Tensor:
     """`(layers or 1, heads or 1, rows)`: True where no piece of a row sees any key."""
-    rows = _membership(row_groups, mask.shape[-2])
-    return (mask.any(dim=-1).float() @ rows.T) == 0
+    return _added(mask.any(dim=-1).float(), row_groups, -1) == 0
 
 
 def mean_of_visible(
@@ -112,8 +110,12 @@ def mean_of_visible(
     return attn.sum(dim=dims) / sees.sum(dim=dims).clamp(min=1)
 
 
-def _membership(groups: Groups, length: int) -> Tensor:
-    member = torch.zeros(len(groups), length)
-    for at, group in enumerate(groups):
-        member[at, list(group)] = 1.0
-    return member
+def _added(values: Tensor, groups: Groups, dim: int) -> Tensor:
+    """The sum of each group along an axis; what is in no group is left out."""
+    positions = [position for group in groups for position in group]
+    group_of = torch.tensor([at for at, group in enumerate(groups) for _ in group], dtype=torch.long)
+    if positions != list(range(values.shape[dim])):
+        values = values.index_select(dim, torch.tensor(positions, dtype=torch.long))
+    shape = list(values.shape)
+    shape[dim] = len(groups)
+    return values.new_zeros(shape).index_add_(dim, group_of, values)
