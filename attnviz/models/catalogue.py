@@ -142,8 +142,11 @@ def _toy(model: Any) -> "Toy | None":
     else:
         recording, name = model, ""
     from attnviz.learning.recording import Recording
+    from attnviz.learning.translator.recording import TranslatorRecording
     from attnviz.models.toy.toy import Toy
 
+    if isinstance(recording, TranslatorRecording):
+        raise ValueError("This recording shows how a translator learned: its model is in the checkpoint folder.")
     return Toy.of(recording, name) if isinstance(recording, Recording) else None
 
 
