@@ -90,6 +90,17 @@ def load_recording(path: str | Path) -> Recording | TranslatorRecording:
         raise ValueError(f"{path.name} is not a recording of attnviz ({first_line(error)}).") from error
 
 
+def toy_recording(path: str | Path) -> Recording:
+    """What `load_recording` reads, where it is a toy's run. Raises ValueError for a translator's training, too."""
+    found = load_recording(path)
+    if not isinstance(found, Recording):
+        raise ValueError(
+            f"{Path(path).name} shows how a translator learned, and no toy: its model is in the folder `checkpoint` of "
+            "that training."
+        )
+    return found
+
+
 def _recorded(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecording:
     _check_version(arrays)
     steps = arrays["steps"]

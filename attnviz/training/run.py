@@ -16,7 +16,7 @@ from attnviz.training.piece_dropout import PieceDropout
 from attnviz.training.recipe import Recipe
 from attnviz.training.trainer import Trainer, train
 from attnviz.training.vocabulary import build_codec
-from attnviz.training.watch import Watch, watched_lines
+from attnviz.training.watch import TrainingWatch, watched_lines
 from attnviz.training.workers import Share
 from attnviz.transformer import checkpoint
 from attnviz.transformer.config import ModelConfig
@@ -123,10 +123,10 @@ def _english(*tables: Pairs) -> set[str]:
 
 def _watch(
     task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
-) -> Watch:
+) -> TrainingWatch:
     """What looks on at the checkpoints, and has looked already at where the run begins or goes on."""
     held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
-    watch = Watch(task.state / RECORDING, lines, trainer.model.config, held_out)
+    watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
     if trainer.step:
         watch.resume()
     if not watch.has(trainer.step):
@@ -135,7 +135,7 @@ def _watch(
     return watch
 
 
-def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: Watch | None) -> str:
+def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: TrainingWatch | None) -> str:
     """Write the checkpoint, translate with it, look at it, and log a line of scores."""
     translator, out = _translator(trainer, codec), task.state / "checkpoint"
     checkpoint.save(translator.model, out)

@@ -17,6 +17,7 @@ from attnviz.learning.translator.recording import (
     of_translator,
     thinned,
 )
+from attnviz.learning.translator.storage import MOST_LINES
 from attnviz.models.translator.translator import Translator
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.tracing.record import Sentence
@@ -41,8 +42,10 @@ def watched_lines(
     found = [to for to in languages if to in table]
     if not found or not table[found[0]]:
         raise ValueError(f"{path.name} has no sentence in a language that is trained: {', '.join(languages)}.")
+    if (count := len(table[found[0]])) > MOST_LINES:
+        raise ValueError(f"{path.name} has {count} sentences; at most {MOST_LINES} can be watched.")
     lines = []
-    for number, _ in enumerate(table[found[0]]):
+    for number in range(count):
         to = found[number % len(found)]
         english, target = table[to][number]
         if not english.strip() or not target.strip():
@@ -52,7 +55,7 @@ def watched_lines(
     return tuple(lines)
 
 
-class Watch:
+class TrainingWatch:
     """The recording of a run, in a file that grows by a moment at each look and is thinned as it does."""
 
     def __init__(self, path: Path, lines: tuple[WatchedLine, ...], config: ModelConfig, held_out: list[Corpus]) -> None:

@@ -12,7 +12,7 @@ from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.recording import Recording
 from attnviz.learning.run import MOMENTS
-from attnviz.learning.storage import save
+from attnviz.learning.storage import save, toy_recording
 from attnviz.learning.tasks.catalogue import TASKS
 
 ALL = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)}
@@ -20,7 +20,7 @@ ALL = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS
 
 @pytest.fixture(scope="module")
 def recordings() -> dict[str, Recording]:
-    return {name: attnviz.load_recording(shipped.path(one)) for name, one in ALL.items()}
+    return {name: toy_recording(shipped.path(one)) for name, one in ALL.items()}
 
 
 @pytest.fixture(scope="module")

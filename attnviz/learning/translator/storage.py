@@ -23,7 +23,7 @@ from attnviz.tracing.record import Sentence
 from attnviz.tracing.storage import sentence_of
 from attnviz.tracing.trace import KINDS
 
-_MOST_LINES, _MOST_VOCABULARY = 64, 10_000_000
+MOST_LINES, _MOST_VOCABULARY = 8, 10_000_000
 _SCORE = re.compile(r"(bleu|chrf)\.[\w-]{1,20}")
 
 
@@ -48,8 +48,8 @@ def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
 
 def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecording:
     """The recording in a file's arrays and in what its meta says. Raises ValueError, or what missing keys raise."""
+    require(0 < len(said["lines"]) <= MOST_LINES, f"it watches {len(said['lines'])} lines")
     lines = tuple(_line(line) for line in said["lines"])
-    require(0 < len(lines) <= _MOST_LINES, "it watches no line")
     found = TranslatorRecording(
         lines,
         said["vocab_size"],
@@ -64,19 +64,17 @@ def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecordin
 
 
 def _line(said: dict[str, Any]) -> WatchedLine:
-    line = WatchedLine(said["to"], sentence_of(said["sentence"]), said["learned"])
-    require(isinstance(line.to, str) and isinstance(line.learned, bool), "it watches a line of no language")
-    sentence = line.sentence
-    require(_is_typed(sentence) and not sentence.cut and not sentence.first_row, "it watches no sentence")
-    require(all(map(_is_typed, (*sentence.src, *sentence.tgt))), "its sentences have other than tokens")
-    return line
+    to, learned, told = said["to"], said["learned"], said["sentence"]
+    require(isinstance(to, str) and isinstance(learned, bool), "it watches a line of no language")
+    require(_is_typed(told, Sentence) and not told["cut"] and not told["first_row"], "it watches no sentence")
+    tokens = (*told["src"], *told["tgt"])
+    require(all(_is_typed(token, Token) for token in tokens), "its sentences have other than tokens")
+    return WatchedLine(to, sentence_of(told), learned)
 
 
-def _is_typed(made: Sentence | Token) -> bool:
-    """Whether texts are texts and numbers are numbers, as its fields say."""
-    return all(
-        type(getattr(made, field.name)) is field.type for field in fields(made) if field.type in (str, int, bool)
-    )
+def _is_typed(said: dict[str, Any], kind: type) -> bool:
+    """Whether texts are texts and numbers are numbers, as the fields of a dataclass say."""
+    return all(type(said[field.name]) is field.type for field in fields(kind) if field.type in (str, int, bool))
 
 
 def _check(found: TranslatorRecording) -> None:
