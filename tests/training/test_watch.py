@@ -23,6 +23,7 @@ from attnviz.training.watch import MOST_BYTES, SENTENCES, TrainingWatch, watched
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
+DEV = 2  # pairs a language that are scored
 STRANGE = "The red 👩‍👩‍👧 <b>dog</b> \u2028 $x$ ﺦ e\u0301."
 ROWS = ("en\tde\tzh\tfr", "The red dog.\t\t红狗。\tLe rouge chien.", f"{STRANGE}\tx\t红狗\u2028。\ty",
         "The new cat.\tx\t新猫。\tLe chat.")  # fmt: skip
@@ -43,7 +44,7 @@ def train(data, recipe, table):
         changes = json.dumps(asdict(replace(recipe, steps=steps)))
         return main(
             ["--data", str(data), "--state", str(folder), "--recipe", changes, "--device", "cpu", "--threads", "1",
-             "--every", "1", "--watch", str(table), *more]
+             "--every", "1", "--dev", str(DEV), "--watch", str(table), *more]
         )  # fmt: skip
 
     return go
@@ -101,7 +102,7 @@ def test_what_it_holds_is_what_the_translator_did(at, recording, models):
 def test_its_loss_is_the_mean_over_the_tokens_of_the_dev_pairs(at, recording, models, data, recipe):
     losses = []
     for to, pairs in language_pairs(data, recipe, "dev").items():
-        for english, target in pairs:
+        for english, target in pairs[:DEV]:
             trace = models[at].trace(english, to=to, tgt_text=target)
             ids = torch.tensor([token.id for token in trace.sentences[0].tgt_out])
             losses += torch.nn.functional.cross_entropy(trace.logits[0], ids, reduction="none").tolist()
@@ -129,6 +130,8 @@ def test_a_run_that_goes_on_leaves_bitwise_the_same_file(train, state, tmp_path)
     assert train(folder, 5) == 0
     assert (folder / "recording.npz").read_bytes() == whole
     shutil.copy(tmp_path / "older" / "state.pt", folder / "state.pt")
+    assert train(folder, 3) == 0
+    assert (folder / "recording.npz").read_bytes() == (tmp_path / "older" / "recording.npz").read_bytes()
     assert train(folder, 5) == 0
     assert (folder / "recording.npz").read_bytes() == whole
     assert not list(folder.glob("*.part"))
