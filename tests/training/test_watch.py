@@ -23,8 +23,8 @@ from attnviz.training.watch import MOST_BYTES, SENTENCES, TrainingWatch, watched
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
-DEV = 2  # pairs a language that are scored
-STRANGE = "The red 👩‍👩‍👧 <b>dog</b> \u2028 $x$ ﺦ e\u0301."
+DEV = 1  # pairs a language that are scored
+STRANGE = "<b>👩‍👧</b>\u2028 $x$ ﺦe\u0301"
 ROWS = ("en\tde\tzh\tfr", "The red dog.\t\t红狗。\tLe rouge chien.", f"{STRANGE}\tx\t红狗\u2028。\ty",
         "The new cat.\tx\t新猫。\tLe chat.")  # fmt: skip
 
