@@ -27,7 +27,7 @@ from attnviz.training.evaluation import Score, mean_loss
 from attnviz.transformer.config import ModelConfig
 
 SENTENCES = Path(__file__).parents[2] / "assets" / "watched.tsv"
-MOST_BYTES = 400_000  # of maps in all, before they are packed: the file has about half as many
+MOST_BYTES = 400_000  # of maps in all, before they are packed: the file has about half as many (measured)
 _LEAST = 8  # moments that there must be room for
 
 
