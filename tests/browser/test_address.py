@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.walking import SENTENCE, asked, entries, focus, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
 
 LINK = "/heads?v=1&src=I+love+you.&to=de&kind=decoder_self&layer=2&head=3"
 # Each page, and something of it that names the head in focus.

@@ -10,7 +10,7 @@ from attnviz.text import glossary
 from attnviz.ui.decoding import controls, state
 from attnviz.widgets.bundle import WIDGETS
 from tests.models.huggingface import checkpoints
-from tests.pages.decoding_page import PAIR, copied, header, said, verdict
+from tests.pages.decoding.decoding_page import PAIR, copied, header, said, verdict
 
 
 def test_training_and_steps_stand_side_by_side(open_page) -> None:

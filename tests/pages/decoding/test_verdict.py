@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.decoding_page import PAIR, header, verdict
+from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
 
 @pytest.mark.parametrize("way", ["cached", "recomputed", "teacher"])

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.walking import SENTENCE, asked, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, asked, source, to_page, typed
 
 STRANGE = {
     "emoji": "👩‍👩‍👧‍👦 loves 🇫🇷",

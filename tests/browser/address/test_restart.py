@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import server
-from tests.browser.walking import SENTENCE, asked, entries, focus, source, to_page, typed
+from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
 
 RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
