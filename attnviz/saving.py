@@ -4,18 +4,19 @@ from pathlib import Path
 
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import save as save_recording
+from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.storage import save as save_trace
 from attnviz.tracing.trace import Trace
 
 
-def save(made: Trace | BareWeights | Recording, path: str | Path, *, maps: bool = True) -> None:
+def save(made: Trace | BareWeights | Recording | TranslatorRecording, path: str | Path, *, maps: bool = True) -> None:
     """Write a trace or a recording as npz; `attnviz.load_trace` and `attnviz.load_recording` read it again.
 
     With `maps`, a trace's weights and scores are written too, which `load_trace` would compute again. The keys stand in
     `attnviz.tracing.storage` and `attnviz.learning.storage`.
     """
-    if isinstance(made, Recording):
+    if isinstance(made, Recording | TranslatorRecording):
         save_recording(made, path)
     else:
         save_trace(made, path, maps=maps)

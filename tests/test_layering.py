@@ -17,7 +17,8 @@ BELOW = {
     "tracing": {"transformer", "text"},
     "learning": {"tracing", "transformer", "text"},
     "models": {"learning", "tracing", "transformer", "text"},  # a toy is a model, too
-    "training": {"models", "transformer", "text"},  # scores a checkpoint as it will be used; nothing imports it
+    # Scores a checkpoint as it will be used, and records how it learns as a toy's run is; nothing imports it.
+    "training": {"models", "learning", "tracing", "transformer", "text"},
     "implementations": {"tracing", "transformer", "text"},
     "maps": {"tracing", "transformer", "text"},
     "analysis": {"models", "implementations", "maps", "tracing", "transformer", "text"},

@@ -25,6 +25,7 @@ from attnviz.learning.evaluation import beside_padding, evaluation, grammatical,
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import WantedKeys, look, maps
 from attnviz.learning.network import network_of
+from attnviz.learning.packing import in_8_bits
 from attnviz.learning.words import ToyWords
 from attnviz.transformer.probe import Kind
 
@@ -112,7 +113,7 @@ class TrainingRun:
         weights = maps(look(self.network, self._first))
         return Moment(
             step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
-            {kind: _in_8_bits(attn) for kind, attn in weights.items()},
+            {kind: in_8_bits(attn) for kind, attn in weights.items()},
             tuple(writes(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 
@@ -165,7 +166,3 @@ def _round(network: nn.Module) -> None:
     """Weights as a recording keeps them, in half precision: what is scored at the end is what a recording opens."""
     for parameter in network.parameters():
         parameter.copy_(parameter.half())
-
-
-def _in_8_bits(attn: torch.Tensor) -> np.ndarray:
-    return (attn * 255).round().to(torch.uint8).numpy()

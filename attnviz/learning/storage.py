@@ -13,7 +13,6 @@
 | `weights` | at the end, in a row; absent where they were left out | `(weights,)` float16 |
 """  # noqa: E501 - a table
 
-import json
 import math
 import re
 from pathlib import Path
@@ -23,24 +22,43 @@ import numpy as np
 
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.head_scores import SCORES
+from attnviz.learning.packing import (
+    FORMAT_VERSION,
+    MOST_MOMENTS,
+    as_bytes,
+    changes,
+    named,
+    of_bytes,
+    require,
+    restored,
+    write,
+)
 from attnviz.learning.recording import Recording, shown_sentence
 from attnviz.learning.tasks.task import Example
+from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.learning.translator.storage import arrays_of, recording_of
 from attnviz.learning.words import MOST_WORDS
 from attnviz.text import plain_file
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import KINDS
 from attnviz.transformer.config import ModelConfig
 
-FORMAT_VERSION = 1
 _UNPACKED = 32 * 1024 * 1024  # the largest run that may be asked for leaves less
-_MOST_META, _MOST_MOMENTS = 1_000_000, 1_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CURVES = ("held_out_loss", "teacher_prefix", "own_prefix")
 _NOT_A_RECORDING = (KeyError, TypeError, AttributeError, IndexError, AssertionError)
 
 
-def save(recording: Recording, path: str | Path, *, weights: bool = True) -> None:
-    """Write a recording as npz; without weights it shows the run, and its model cannot be opened."""
+def save(recording: Recording | TranslatorRecording, path: str | Path, *, weights: bool = True) -> None:
+    """Write a recording as npz; without weights it shows the run, and its model cannot be opened.
+
+    Of a translator's training, whose weights a checkpoint has, `attnviz.learning.translator.storage` lists the keys.
+    """
+    is_toy = isinstance(recording, Recording)
+    write(_arrays(recording, weights=weights) if is_toy else arrays_of(recording), path)
+
+
+def _arrays(recording: Recording, *, weights: bool) -> dict[str, Any]:
     arrays: dict[str, Any] = {
         "format_version": np.array(FORMAT_VERSION),
         "meta": _meta(recording),
@@ -50,31 +68,50 @@ def save(recording: Recording, path: str | Path, *, weights: bool = True) -> Non
     }
     arrays |= {name: getattr(recording, name) for name in _CURVES}
     arrays |= {f"heads.{name}": score for name, score in recording.heads.items()}
-    arrays |= {f"changes.{kind}": _changes(maps) for kind, maps in recording.maps.items()}
+    arrays |= {f"changes.{kind}": changes(maps) for kind, maps in recording.maps.items()}
     if weights and recording.weights is not None:
         arrays["weights"] = recording.weights
-    with Path(path).open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    return arrays
 
 
-def load_recording(path: str | Path) -> Recording:
-    """Read what `save` wrote. Raises ValueError with one sentence for any other file, and for another version's."""
+def load_recording(path: str | Path) -> Recording | TranslatorRecording:
+    """Read what `save` wrote: a toy's run, or what `python -m attnviz.training --watch` saw of a translator.
+
+    Raises ValueError with one sentence for any other file, and for another version's.
+    """
     path = Path(path)
     try:
         with plain_file.opened(path) as content:
             file = Archive(content, most=_UNPACKED)
-            return _recording(file.arrays(file.keys))
+            return _recorded(file.arrays(file.keys))
     except FileNotFoundError:
         raise ValueError(f"There is no recording {path.name!r}.") from None
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_RECORDING) as error:
         raise ValueError(f"{path.name} is not a recording of attnviz ({first_line(error)}).") from error
 
 
-def _recording(arrays: dict[str, np.ndarray]) -> Recording:
+def toy_recording(path: str | Path) -> Recording:
+    """What `load_recording` reads, where it is a toy's run. Raises ValueError for a translator's training, too."""
+    found = load_recording(path)
+    if not isinstance(found, Recording):
+        raise ValueError(
+            f"{Path(path).name} shows how a translator learned, and no toy: its model is in the folder `checkpoint` of "
+            "that training."
+        )
+    return found
+
+
+def _recorded(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecording:
     _check_version(arrays)
     steps = arrays["steps"]
-    _require(steps.ndim == 1 and steps.size <= _MOST_MOMENTS and steps.dtype.kind == "u", "its moments are no numbers")
-    meta = json.loads(arrays["meta"][:_MOST_META].tobytes().decode("utf-8"))
+    require(steps.ndim == 1 and steps.size <= MOST_MOMENTS and steps.dtype.kind == "u", "its moments are no numbers")
+    meta = of_bytes(arrays["meta"])
+    if "translator" in meta:
+        return recording_of(arrays, meta["translator"])
+    return _of_toy(arrays, meta)
+
+
+def _of_toy(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recording:
     experiment = Experiment.from_dict(meta["experiment"])
     if meta["words"] != len(experiment.about.words):
         raise ValueError(
@@ -82,11 +119,11 @@ def _recording(arrays: dict[str, np.ndarray]) -> Recording:
         )
     found = Recording(
         experiment,
-        tuple(steps.tolist()),
+        tuple(arrays["steps"].tolist()),
         arrays["losses"],
         *(arrays[name] for name in _CURVES),
-        heads=_named(arrays, "heads."),
-        maps={kind: _restored(changes) for kind, changes in _named(arrays, "changes.").items()},  # type: ignore[arg-type]
+        heads=named(arrays, "heads."),
+        maps={kind: restored(changes) for kind, changes in named(arrays, "changes.").items()},  # type: ignore[arg-type]
         wrote=arrays["wrote"],
         watched=tuple(Example(*(tuple(map(str, words)) for words in line)) for line in meta["watched"]),
         scores={str(name): float(score) for name, score in meta["scores"].items()},
@@ -106,48 +143,46 @@ def _check_version(arrays: dict[str, np.ndarray]) -> None:
 def _check(found: Recording) -> None:
     """Raises ValueError for arrays that no run of this experiment leaves."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
-    _require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
-    _require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
-    _require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves are of other lengths")
-    _require(all(map(math.isfinite, found.scores.values())), "its scores are no numbers")
-    _require(all(map(_NAME.fullmatch, found.scores)), "its scores have no names")
-    _require(
+    require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are in no order")
+    require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
+    require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves are of other lengths")
+    require(all(map(math.isfinite, found.scores.values())), "its scores are no numbers")
+    require(all(map(_NAME.fullmatch, found.scores)), "its scores have no names")
+    require(
         set(found.heads) <= {*SCORES, *(f"sharpness.{kind}" for kind in KINDS)}, "it scores heads in an unknown way"
     )
-    _require(0 < len(found.watched) <= MOST_WORDS, "it watches no line")
+    require(0 < len(found.watched) <= MOST_WORDS, "it watches no line")
     known, sides = set(found.experiment.about.words), [side for line in found.watched for side in (line.src, line.tgt)]
-    _require(
+    require(
         all(side and len(side) <= MOST_WORDS and known >= set(side) for side in sides), "it watches an unknown line"
     )
     heads = (moments, size.n_layers, size.n_heads)
-    _require(all(score.shape == heads for score in found.heads.values()), "its head scores are of another size")
-    _require(
+    require(all(score.shape == heads for score in found.heads.values()), "its head scores are of another size")
+    require(
         found.wrote.shape[:2] == (moments, len(found.watched)) and found.wrote.ndim == 3,
         "its lines are of another number",
     )
-    _require(found.wrote.dtype == np.uint8 and found.wrote.max(initial=0) < len(words.pieces), "it wrote unknown words")
+    require(found.wrote.dtype == np.uint8 and found.wrote.max(initial=0) < len(words.pieces), "it wrote unknown words")
     _check_maps(found, heads)
     if found.weights is not None:
         count = _n_weights(found.experiment, len(words.pieces))
-        _require(found.weights.shape == (count,), f"its weights are not the {count:,} of this experiment")
-        _require(bool(np.isfinite(found.weights).all()), "its weights are no numbers")
+        require(found.weights.shape == (count,), f"its weights are not the {count:,} of this experiment")
+        require(bool(np.isfinite(found.weights).all()), "its weights are no numbers")
     numbers = (found.losses, *(getattr(found, name) for name in _CURVES), *found.heads.values())
-    _require(
-        all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers), "its curves are no numbers"
-    )
+    require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in numbers), "its curves are no numbers")
 
 
 def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
     kinds = ("decoder_self",) if found.experiment.about.is_decoder_only else KINDS
-    _require(set(found.maps) == set(kinds), "it lacks the maps of a kind of attention")
-    _require(all(maps.dtype == np.uint8 and maps.shape[:3] == heads and maps.ndim == 5 for maps in found.maps.values()),
+    require(set(found.maps) == set(kinds), "it lacks the maps of a kind of attention")
+    require(all(maps.dtype == np.uint8 and maps.shape[:3] == heads and maps.ndim == 5 for maps in found.maps.values()),
              "its maps are of another size")  # fmt: skip
     padding = 0 if len(kinds) == 1 else found.maps["encoder_self"].shape[-1] - len(found.watched[0].src) - 1
-    _require(0 <= padding <= MOST_WORDS, "its maps are of another size")
+    require(0 <= padding <= MOST_WORDS, "its maps are of another size")
     sentence = shown_sentence(found.words, found.watched[0], padding)
     for kind in kinds:
         shape = len(sentence.queries(kind)), len(sentence.keys(kind))
-        _require(found.maps[kind].shape[3:] == shape, "its maps are of another size")
+        require(found.maps[kind].shape[3:] == shape, "its maps are of another size")
 
 
 def _n_weights(experiment: Experiment, vocab_size: int) -> int:
@@ -162,23 +197,6 @@ def _n_weights(experiment: Experiment, vocab_size: int) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-def _require(holds: bool, said: str) -> None:
-    if not holds:
-        raise ValueError(said)
-
-
-def _named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-
-
-def _changes(maps: np.ndarray) -> np.ndarray:
-    return np.diff(np.moveaxis(maps, 0, -1), axis=-1, prepend=np.uint8(0))
-
-
-def _restored(changes: np.ndarray) -> np.ndarray:
-    return np.moveaxis(np.cumsum(changes, axis=-1, dtype=changes.dtype), -1, 0)
-
-
 def _meta(recording: Recording) -> np.ndarray:
     meta = {
         "experiment": recording.experiment.to_dict(),
@@ -186,4 +204,4 @@ def _meta(recording: Recording) -> np.ndarray:
         "watched": [[line.src, line.tgt] for line in recording.watched],
         "scores": dict(recording.scores),
     }
-    return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    return as_bytes(meta)

@@ -136,9 +136,9 @@ def _toy(model: Any) -> "Toy | None":
         path = local_paths.place(model)  # type: ignore[arg-type]
         if path is None or path.suffix != RECORDING or path.is_dir():
             return None
-        from attnviz.learning.storage import load_recording
+        from attnviz.learning.storage import toy_recording
 
-        recording, name = load_recording(path), path.stem
+        recording, name = toy_recording(path), path.stem
     else:
         recording, name = model, ""
     from attnviz.learning.recording import Recording

@@ -120,7 +120,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         calls={site: _call(tensors, site) for site in sites},
         contexts={site: t for site in sites if (t := tensors.get(f"context.{site.kind}.{site.layer}")) is not None},
         layers={_layer(key): tensor for key, tensor in tensors.items() if key.startswith("layer.")},
-        sentences=tuple(_sentence(sentence) for sentence in meta["sentences"]),
+        sentences=tuple(sentence_of(sentence) for sentence in meta["sentences"]),
         memory=tensors.get("memory"),
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
@@ -166,7 +166,8 @@ def _token(fields: dict[str, Any]) -> Token:
     return Token(**{_FORMERLY.get(name, name): value for name, value in fields.items()})
 
 
-def _sentence(fields: dict[str, Any]) -> Sentence:
+def sentence_of(fields: dict[str, Any]) -> Sentence:
+    """A sentence of its fields, as `dataclasses.asdict` has them."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     values: dict[str, Any] = fields | tokens
     return Sentence(**values)

@@ -3,6 +3,11 @@
 With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
 write the card, the weights and the tokenizer as a model of the catalogue. With `--reads FOLDER`, measure what a model
 of the catalogue reads, and write it into its config, as `--ship` does.
+
+With `--watch`, four sentences are traced before the first step and at every checkpoint: `recording.npz` in the state's
+folder has every head's map of each, what the model wrote, the dev pairs' loss and scores, and `attnviz.load_recording`
+opens it while the run goes on and after it. It holds sixty moments at most, fewer of a large model, the first and the
+last among them.
 """
 
 import argparse
@@ -25,6 +30,7 @@ from attnviz.training.recipe import Recipe
 from attnviz.training.run import Pairs, Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
 from attnviz.training.state import read_state
+from attnviz.training.watch import SENTENCES
 from attnviz.training.workers import together
 from attnviz.transformer.device import choose_device
 
@@ -106,7 +112,10 @@ def _english(pairs: Pairs) -> Iterator[str]:
 
 
 def _task(options: argparse.Namespace) -> Task:
-    return Task(options.data, options.more, options.state, options.begin, options.device, options.every, options.dev)
+    return Task(
+        options.data, options.more, options.state, options.begin, options.device, options.every, options.dev,
+        options.watch,
+    )  # fmt: skip
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
@@ -136,6 +145,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=_positive, default=max(1, (os.cpu_count() or 2) - 1))
     parser.add_argument("--every", type=_positive, default=1000, help="save and score every so many steps")
     parser.add_argument("--dev", type=_positive, default=400, help="how many dev pairs a language to score as it goes")
+    parser.add_argument(
+        "--watch", type=Path, nargs="?", const=SENTENCES, metavar="FILE",
+        help="trace sentences at every checkpoint: a table as in assets/pairs, or without a FILE four that come along",
+    )  # fmt: skip
     group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
     group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")

@@ -31,7 +31,8 @@ def read_table(path: Path) -> dict[str, list[Pair]]:
 
     Raises ValueError naming the first bad line.
     """
-    names, *rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()] or [[]]
+    text = path.read_text(encoding="utf-8").removesuffix("\n")
+    names, *rows = [line.split("\t") for line in text.split("\n")]
     if names[:1] != ["en"] or len(set(names)) < max(2, len(names)):
         raise ValueError(f"{path.name}: the first line must name the columns, each once, en first: en, fr, zh.")
     for number, row in enumerate(rows, 2):

@@ -1,13 +1,18 @@
-"""How good are the translations? chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs."""
+"""How good are the translations? chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs; and their loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import sacrebleu
+import torch
+import torch.nn.functional as F
 
 from attnviz.models.translator.translator import Translator
-from attnviz.training.corpus import Pair
+from attnviz.training.corpus import Corpus, Pair, epoch_batches
+from attnviz.transformer.transformer import Transformer
+
+_BATCH_TOKENS = 2_000
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,21 @@ def score_translations(translations: Mapping[str, str], references: Mapping[str,
         for both in (alone, together)
     )
     return Score(bleu, chrf, len(pairs), bleu_any, chrf_any, len(references))
+
+
+@torch.inference_mode()
+def mean_loss(model: Transformer, corpora: list[Corpus]) -> float:
+    """The mean loss in nats a target token, `<eos>` included, each fed the right ones before it; nothing is smoothed.
+
+    Raises ValueError where there are no pairs.
+    """
+    total, n_target, device = 0.0, 0, model.embedding.weight.device
+    for batch in epoch_batches(corpora, epoch=0, seed=0, batch_tokens=_BATCH_TOKENS):
+        src, tgt_in, tgt_out = (ids.to(device) for ids in (batch.src, batch.tgt[:, :-1], batch.tgt[:, 1:]))
+        src_mask, real = model.src_mask(src), tgt_out != model.config.pad_id
+        hidden = model.decode(tgt_in, model.encode(src, src_mask), src_mask)
+        total += F.cross_entropy(model.logits(hidden[real]), tgt_out[real], reduction="sum").item()
+        n_target += int(real.sum())
+    if not n_target:
+        raise ValueError("There are no dev pairs to take the loss of: every one of them is too long.")
+    return total / n_target

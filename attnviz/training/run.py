@@ -1,19 +1,22 @@
 """One training run, from pairs on disk to a checkpoint, a line of scores and a state to go on from."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tqdm import tqdm
 
+from attnviz.learning.translator.recording import WatchedLine
 from attnviz.models.translator.translator import Translator
 from attnviz.text.tokenizer import TranslatorTokenizer
 from attnviz.training.corpus import Corpus, Pair, read_pairs, read_table
-from attnviz.training.evaluation import score
+from attnviz.training.evaluation import Score, score
 from attnviz.training.piece_dropout import PieceDropout
 from attnviz.training.recipe import Recipe
 from attnviz.training.trainer import Trainer, train
 from attnviz.training.vocabulary import build_codec
+from attnviz.training.watch import TrainingWatch, watched_lines
 from attnviz.training.workers import Share
 from attnviz.transformer import checkpoint
 from attnviz.transformer.config import ModelConfig
@@ -21,11 +24,14 @@ from attnviz.transformer.device import choose_device
 
 Pairs = dict[str, list[Pair]]
 
+STATE, RECORDING = "state.pt", "recording.npz"
+
 
 @dataclass(frozen=True)
 class Task:
     """Where a run reads and writes: folders of the pairs, of the further tables, of its own state and of the model that
-    it begins with; the device; and how often it saves and scores, on how many dev pairs a language.
+    it begins with; the device; and how often it saves and scores, on how many dev pairs a language. `watch` is a table
+    of sentences to trace each time, into `recording.npz` in the state's folder.
     """
 
     data: Path
@@ -35,6 +41,7 @@ class Task:
     device: str | None
     every: int
     dev: int
+    watch: Path | None = None
 
 
 def run(task: Task, recipe: Recipe, share: Share) -> None:
@@ -44,26 +51,17 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
     """
     pairs, dev = language_pairs(task.data, recipe, "train"), language_pairs(task.data, recipe, "dev")
     tables = further_pairs(task.more, recipe)
-    state = task.state / "state.pt"
     if not share.leads:
         share.wait()  # for the tokenizer
     codec = _codec(task.state / "tokenizer.json", pairs, recipe)
     if share.leads:
         share.wait()
-    config = ModelConfig(
-        codec.vocab_size, recipe.d_model, recipe.n_heads, recipe.n_layers, recipe.d_ff, pad_id=codec.pad_id
-    )
-    trainer = Trainer(recipe, config, choose_device(task.device), share)
-    if state.is_file():
-        trainer.load(state)
-    elif task.begin:
-        trainer.begin_from(codec, checkpoint.load(task.begin), TranslatorTokenizer.load(task.begin / "tokenizer.json"))
-    corpora = [Corpus.encode(codec, pairs[to], to, repeat=times) for to, times in recipe.languages.items()]
-    corpora += [
-        Corpus.encode(codec, of_language, to, repeat=recipe.more[name])
-        for name, table in tables.items()
-        for to, of_language in table.items()
-    ]
+    trainer = _trainer(task, recipe, codec, share)
+    corpora = _corpora(codec, recipe, pairs, tables)
+    watch = None
+    if task.watch and share.leads:
+        lines = watched_lines(task.watch, recipe.languages, codec, _english(pairs, *tables.values()))
+        watch = _watch(task, trainer, codec, dev, lines)
     quiet = not share.leads
     with tqdm(total=recipe.steps, initial=trainer.step, unit="step", dynamic_ncols=True, disable=quiet) as bar:
 
@@ -73,8 +71,8 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
 
         def keep() -> None:
             if share.leads:
-                trainer.save(state)
-                bar.write(_score(task, trainer, codec, dev))
+                trainer.save(task.state / STATE)
+                bar.write(_score(task, trainer, codec, dev, watch))
             share.wait()
 
         change = PieceDropout(codec, recipe.piece_dropout, seed=recipe.seed) if recipe.piece_dropout else None
@@ -97,17 +95,67 @@ def further_pairs(folder: Path, recipe: Recipe) -> dict[str, Pairs]:
     }
 
 
-def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs) -> str:
-    """Write the checkpoint, translate with it, and log a line of scores."""
-    model, out = trainer.averaged(), task.state / "checkpoint"
-    checkpoint.save(model, out)
+def _trainer(task: Task, recipe: Recipe, codec: TranslatorTokenizer, share: Share) -> Trainer:
+    """A trainer where the run stands: at its saved state, at the model that it begins with, or at chance."""
+    config = ModelConfig(
+        codec.vocab_size, recipe.d_model, recipe.n_heads, recipe.n_layers, recipe.d_ff, pad_id=codec.pad_id
+    )
+    trainer, state = Trainer(recipe, config, choose_device(task.device), share), task.state / STATE
+    if state.is_file():
+        trainer.load(state)
+    elif task.begin:
+        trainer.begin_from(codec, checkpoint.load(task.begin), TranslatorTokenizer.load(task.begin / "tokenizer.json"))
+    return trainer
+
+
+def _corpora(codec: TranslatorTokenizer, recipe: Recipe, pairs: Pairs, tables: dict[str, Pairs]) -> list[Corpus]:
+    corpora = [Corpus.encode(codec, pairs[to], to, repeat=times) for to, times in recipe.languages.items()]
+    return corpora + [
+        Corpus.encode(codec, of_language, to, repeat=recipe.more[name])
+        for name, table in tables.items()
+        for to, of_language in table.items()
+    ]
+
+
+def _english(*tables: Pairs) -> set[str]:
+    return {english for table in tables for pairs in table.values() for english, _ in pairs}
+
+
+def _watch(
+    task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
+) -> TrainingWatch:
+    """What looks on at the checkpoints, and has looked already at where the run begins or goes on."""
+    held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
+    watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
+    if trainer.step:
+        watch.resume()
+    if not watch.has(trainer.step):
+        translator = _translator(trainer, codec)
+        watch.look(translator, trainer.step, _scores(task, translator, dev))
+    return watch
+
+
+def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: TrainingWatch | None) -> str:
+    """Write the checkpoint, translate with it, look at it, and log a line of scores."""
+    translator, out = _translator(trainer, codec), task.state / "checkpoint"
+    checkpoint.save(translator.model, out)
     codec.save(out / "tokenizer.json")
-    translator = Translator(model, codec, model_id=f"step-{trainer.step}")
-    scores = {to: asdict(score(translator, pairs[: task.dev], to)) for to, pairs in dev.items()}
-    line = json.dumps({"step": trainer.step, "tokens": trainer.tokens_seen} | scores)
+    scores = _scores(task, translator, dev)
+    if watch is not None:
+        watch.look(translator, trainer.step, scores)
+    told = {to: asdict(of_language) for to, of_language in scores.items()}
+    line = json.dumps({"step": trainer.step, "tokens": trainer.tokens_seen} | told)
     with (task.state / "scores.jsonl").open("a") as log:
         log.write(line + "\n")
     return line
+
+
+def _translator(trainer: Trainer, codec: TranslatorTokenizer) -> Translator:
+    return Translator(trainer.averaged(), codec, model_id=f"step-{trainer.step}")
+
+
+def _scores(task: Task, translator: Translator, dev: Pairs) -> Mapping[str, Score]:
+    return {to: score(translator, pairs[: task.dev], to) for to, pairs in dev.items()}
 
 
 def _codec(path: Path, pairs: Pairs, recipe: Recipe) -> TranslatorTokenizer:

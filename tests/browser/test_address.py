@@ -1,67 +1,16 @@
 """The address as a visitor lives with it: Back undoes one choice or one page, and nothing that was typed is lost."""
 
-import json
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from attnviz.views.labels import KINDS
-from tests.browser import server
+from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
 
-SENTENCE = "The dog sleeps."
 LINK = "/heads?v=1&src=I+love+you.&to=de&kind=decoder_self&layer=2&head=3"
 # Each page, and something of it that names the head in focus.
 PAGES = ("Heads", "Masks", "Decoding", "Anatomy", "Implementations")
-
-
-def asked(page: Page) -> dict[str, str]:
-    """What the address says."""
-    return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
-
-
-def entries(page: Page) -> int:
-    return page.evaluate("history.length")
-
-
-def source(page: Page):
-    return page.get_by_label(re.compile("^Source sentence"))
-
-
-def to_page(page: Page, settled: Callable, name: str) -> None:
-    """Follow the menu, and wait for the page it leads to."""
-    page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
-    page.wait_for_url(f"**/{name.lower()}*")
-    settled(page)
-
-
-def typed(page: Page, settled: Callable, sentence: str) -> None:
-    """Type a sentence, and wait until the address says it."""
-    source(page).fill(sentence)
-    source(page).press("Enter")
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [sentence])
-    settled(page)
-
-
-def in_view(page: Page) -> dict:
-    """What the page's picture says is chosen."""
-    return json.loads(page.locator("[data-attnviz-painted]").first.get_attribute("data-attnviz-view") or "{}")
-
-
-def focus(page: Page) -> tuple[str, ...]:
-    """Kind, layer and head as the page's own controls or picture show them."""
-    here = ".st-key-mask-controls" if "/masks" in page.url else "[data-attnviz-view], .st-key-site"
-    page.locator(here).first.wait_for()
-    picture = page.locator("[data-attnviz-view]")
-    if picture.count():
-        view = in_view(page)
-        return tuple(str(view[name]) for name in ("kind", "layer", "head") if name in view)
-    boxes = (page.get_by_role("combobox", name=name, exact=True).input_value() for name in ("Site", "Layer", "Head"))
-    kinds = {title.name: kind for kind, title in KINDS.items()}
-    return tuple(kinds.get(box, re.sub(r"^[LH](?=\d)", "", box)) for box in boxes)
 
 
 def press(page: Page, settled: Callable, key: str) -> None:
@@ -211,119 +160,3 @@ def test_a_copied_link_shows_somebody_else_the_same_and_visitors_do_not_meet(
     page.reload()
     settled(page)
     expect(source(page)).to_have_value(SENTENCE)
-
-
-STRANGE = {
-    "emoji": "👩‍👩‍👧‍👦 loves 🇫🇷",
-    "right to left": "שלום مرحبا",
-    "marks of an address": "100% & more = a+b #1?",
-    "percent signs": "%41 %zz %",
-}
-
-
-@pytest.mark.parametrize("sentence", STRANGE.values(), ids=STRANGE)
-def test_a_strange_text_comes_back_as_it_was(page: Page, settled: Callable, sentence: str) -> None:
-    page.goto("/heads?to=fr")
-    settled(page)
-    typed(page, settled, sentence)
-    to_page(page, settled, "Masks")
-    expect(source(page)).to_have_value(sentence)
-    assert asked(page)["src"] == sentence
-    page.reload()
-    settled(page)
-    expect(source(page)).to_have_value(sentence)
-    page.go_back()
-    page.wait_for_url("**/heads*")
-    expect(source(page)).to_have_value(sentence)
-    settled(page)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["%ED%A0%80", "a%00b", "a%0Ab", "%FF%FE", quote("‮abc​")],
-    ids=["surrogate", "nul", "newline", "no utf-8", "marks"],
-)
-def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(
-    page: Page, settled: Callable, text: str
-) -> None:
-    page.goto(f"/heads?to=fr&src=dog+{text}&kind={text}")
-    settled(page)
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    to_page(page, settled, "Masks")
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    page.go_back()
-    page.wait_for_url("**/heads*")
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    typed(page, settled, SENTENCE)
-
-
-RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
-LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
-
-
-@pytest.fixture
-def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_path: Path) -> Iterator[Page]:
-    """A Heads page whose server was killed and started again, while the browser stayed open."""
-    port = server.free_port()
-    running = server.start(port, tmp_path / "before.log")
-    try:
-        page = visitor(base_url=f"http://127.0.0.1:{port}").new_page()
-        page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
-        settled(page)
-        running.kill()
-        running.wait()
-        page.locator(LOST).wait_for(state="attached")
-        running = server.start(port, tmp_path / "after.log")
-        page.locator(RECONNECTED).wait_for(state="attached")
-        yield page
-    finally:
-        running.kill()
-        running.wait()
-
-
-def test_the_first_sentence_after_the_server_was_restarted_is_kept(restarted: Page, settled: Callable) -> None:
-    start = entries(restarted)
-    typed(restarted, settled, SENTENCE)
-    expect(source(restarted)).to_have_value(SENTENCE)
-    expect(restarted.locator(".strip")).to_contain_text("dog")
-    assert entries(restarted) == start + 1
-    assert focus(restarted) == ("cross", "1", "3")
-    typed(restarted, settled, "We love you.")
-    restarted.go_back()
-    expect(source(restarted)).to_have_value(SENTENCE)
-    to_page(restarted, settled, "Masks")
-    expect(source(restarted)).to_have_value(SENTENCE)
-    assert focus(restarted) == ("cross", "1", "3")
-
-
-def test_a_sentence_typed_over_another_in_the_first_second_is_kept(restarted: Page, settled: Callable) -> None:
-    source(restarted).fill("We love you.")
-    source(restarted).press("Enter")
-    restarted.wait_for_timeout(100)
-    source(restarted).fill(SENTENCE)
-    source(restarted).press("Enter")
-    restarted.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
-    settled(restarted)
-    expect(source(restarted)).to_have_value(SENTENCE)
-    expect(restarted.locator(".strip")).to_contain_text("dog")
-
-
-def test_the_first_choice_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
-    restarted.get_by_role("radio", name="Links").click()
-    expect(restarted).to_have_url(re.compile("tab=links"))
-    settled(restarted)
-    expect(restarted.get_by_role("radio", name="Links")).to_be_checked()
-    assert asked(restarted)["src"] == "I love you."
-
-
-def test_the_first_head_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
-    restarted.get_by_role("gridcell", name="L2 H5").click()
-    expect(restarted).to_have_url(re.compile("layer=2.*head=5"))
-    settled(restarted)
-    assert focus(restarted) == ("cross", "2", "5")
-
-
-def test_a_page_change_after_a_restart_takes_everything_along(restarted: Page, settled: Callable) -> None:
-    to_page(restarted, settled, "Anatomy")
-    expect(source(restarted)).to_have_value("I love you.")
-    assert focus(restarted) == ("cross", "1", "3")

@@ -201,6 +201,9 @@ RECORDINGS: dict[str, Callable[[], bytes]] = {
     "a million watched lines": lambda: _recording(
         meta=np.frombuffer(b'{"watched": [' + b'[["a"], ["a"]],' * 10**6 + b"0]}", np.uint8)
     ),
+    "a translator's lines without end": lambda: _recording(
+        meta=np.frombuffer(b'{"translator": {"lines": [' + b"{}," * 300_000 + b"{}]}}", np.uint8)
+    ),
 }
 
 

@@ -5,38 +5,12 @@ import re
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.text import glossary
 from attnviz.ui.decoding import controls, state
 from attnviz.widgets.bundle import WIDGETS
-from attnviz.widgets.wire import unpack
 from tests.models.huggingface import checkpoints
-
-PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
-
-
-def header(app: AppTest) -> dict:
-    """What the component is told, less the bytes of its maps."""
-    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
-    return unpack(component.proto.bytes).header
-
-
-def verdict(app: AppTest) -> str:
-    """The verdict in words."""
-    (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
-    return re.sub(r"<[^>]+>", " ", block)
-
-
-def copied(app: AppTest) -> str:
-    """The link that the button copies."""
-    (told,) = [part.proto.json for part in app.get("bidi_component") if part.proto.json.startswith('{"query"')]
-    return told
-
-
-def said(app: AppTest) -> str:
-    """The notes above the picture."""
-    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
+from tests.pages.decoding.decoding_page import PAIR, copied, header, said, verdict
 
 
 def test_training_and_steps_stand_side_by_side(open_page) -> None:
@@ -52,84 +26,6 @@ def test_training_and_steps_stand_side_by_side(open_page) -> None:
         "cross": True,
         "encoder_self": False,
     }
-
-
-@pytest.mark.parametrize("way", ["cached", "recomputed", "teacher"])
-def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
-    app = open_page("decoding", **PAIR, way=way)
-    assert not app.exception
-    assert "of what rounding allows: equal, as it must be" in verdict(app)
-    assert 0 < float(verdict(app).split()[0]) < 1, "a share of what is allowed, not a bare difference"
-    assert re.search(r"\|Δ\| \d\.\de-\d\d, allowed \d\.\de-\d\d", verdict(app)), "absolute numbers beside it"
-    assert "What rounding allows in float32" in verdict(app)
-
-
-@pytest.mark.parametrize(
-    ("switch", "words"),
-    [
-        (
-            {"causal": "none"},
-            "Without the causal mask every row of the pass also looks at tokens that no step has seen",
-        ),
-        ({"causal": "ahead"}, "one token too many"),
-        ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, others in every run"),
-        ({"dtype": "float16"}, "The steps run in float16"),
-        ({"dtype": "bfloat16"}, "The steps run in bfloat16"),
-        ({"restart": "true"}, "as if it stood at position 0"),
-    ],
-)
-def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
-    app = open_page("decoding", **PAIR, way="cached", **switch)
-    assert not app.exception
-    assert "times what rounding allows: not the same any more" in verdict(app)
-    assert "breaks first at" in verdict(app)
-    assert "e+" not in verdict(app), "large differences are plain numbers"
-    assert words in verdict(app)
-
-
-def test_of_several_switches_each_says_why_and_the_rest_is_folded(open_page) -> None:
-    app = open_page("decoding", **PAIR, dropout="true", causal="none", restart="true", dtype="bfloat16")
-    (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
-    seen = re.findall("<details class='verdict-why'><summary>(.*?)</summary>", block)
-    assert len(seen) == 4
-    for words in ("causal mask", "Dropout zeroes", "bfloat16", "position 0"):
-        assert any(words in sentence for sentence in seen)
-
-
-def loss(text: str) -> tuple[float, float]:
-    """The two losses of a sentence such as "rises from 0.16 to 2.24 nats"."""
-    found = re.search(r"from (\d+\.\d\d) to (\d+\.\d\d) nats", text)
-    assert found is not None, text
-    return float(found[1]), float(found[2])
-
-
-@pytest.mark.parametrize("causal", ["none", "ahead"])
-def test_a_mask_taken_away_is_told_from_training_without_it(open_page, causal: str) -> None:
-    """The loss of a model that was trained with the mask changes; one trained without it would have none."""
-    app = open_page("decoding", **PAIR, causal=causal)
-    told = verdict(app)
-    intact = header(open_page("decoding", **PAIR))["training"]["mean"]
-    assert "was trained with the" in told
-    assert "its loss would be near 0, and it would write nonsense" in told
-    assert loss(told) == pytest.approx((intact, header(app)["training"]["mean"]), abs=0.006), "the page's own numbers"
-    assert "Training would learn from the answer" not in told
-
-
-def test_several_switches_do_not_ascribe_the_loss_to_one(open_page) -> None:
-    assert "Its loss on this target" not in verdict(open_page("decoding", **PAIR, causal="none", dropout="true"))
-
-
-def test_a_coarse_type_says_whether_rounding_to_it_explains_the_difference(open_page) -> None:
-    assert "explains all of it" in verdict(open_page("decoding", **PAIR, way="cached", dtype="float16"))
-    told = verdict(open_page("decoding", **PAIR, way="cached", dtype="float16", restart="true"))
-    assert "does not explain it" in told
-
-
-def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
-    assert re.search(
-        r"likeliest (in \d+ of|token is the same in all) \d+ steps",
-        verdict(open_page("decoding", **PAIR, causal="none")),
-    )
 
 
 def test_the_pass_over_the_steps_tokens_stands_beside_them(open_page) -> None:
@@ -170,11 +66,6 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
         "cut",
     }
     assert asked - {""} <= set(glossary.HEADS | glossary.DECODING)
-
-
-def test_a_switch_is_this_visitors_alone(open_page) -> None:
-    open_page("decoding", **PAIR, dropout="true", causal="none")
-    assert "equal, as it must be" in verdict(open_page("decoding", **PAIR))
 
 
 def test_a_link_brings_step_and_head_back(open_page) -> None:

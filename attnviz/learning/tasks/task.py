@@ -29,10 +29,10 @@ class Defaults:
     n_heads: int = 2
     d_model: int = 32
     d_ff: int = 64
+    learning_rate: float = 3e-3
     steps: int = 1_500
     warm_up: int = 50
     decay: float = 0.3
-    learning_rate: float = 3e-3
 
 
 class ToyTask(ABC):

@@ -4,21 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from attnviz.ui.address.fields import (
-    MEAN,
-    PageState,
-    Problem,
-    Say,
-    SiteBounds,
-    choice,
-    declared,
-    flag,
-    is_index,
-    or_mean,
-    read,
-    whole,
-    window,
-)
+from attnviz.ui.address import fields
+from attnviz.ui.address.fields import PageState, Problem, Say, SiteBounds
 
 if TYPE_CHECKING:
     from attnviz.maps.options import Specials
@@ -34,9 +21,9 @@ def _pins(text: str, bounds: SiteBounds, default: object, say: Say) -> tuple[tup
         kind, layer, head = (*part.split("."), "", "")[:3]
         sizes = bounds.shapes.get(kind, (0, 0))
         if kind in bounds.shapes and all(
-            at == MEAN or is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
+            at == fields.MEAN or fields.is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
         ):
-            pins.append((kind, *(at if at == MEAN else int(at) for at in (layer, head))))
+            pins.append((kind, *(at if at == fields.MEAN else int(at) for at in (layer, head))))
         else:
             say("a pin is kind.layer.head, such as cross.2.5", "without that pin", part)
     return tuple(pins[:MAX_PINS])
@@ -53,25 +40,25 @@ class HeadsState(PageState):
     `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
     """
 
-    kind: "Kind" = choice("cross")
-    layer: int | str = or_mean(of="layer")
-    head: int | str = or_mean(of="head")
-    row: int | None = whole(used="no pinned row")
-    sort: str = choice("layout")
-    tint: str = choice("diagonality")
-    specials: "Specials" = choice("show", ("show", "hide", "renormalise"))
-    words: bool = flag()
-    mask: bool = flag()
-    sink: bool = flag()
-    scale: str = choice("fixed", ("fixed", "max"))
-    pins: tuple[tuple[str, int | str, int | str], ...] = declared(
+    kind: "Kind" = fields.choice("cross")
+    layer: int | str = fields.or_mean(of="layer")
+    head: int | str = fields.or_mean(of="head")
+    row: int | None = fields.whole(used="no pinned row")
+    sort: str = fields.choice("layout")
+    tint: str = fields.choice("diagonality")
+    specials: "Specials" = fields.choice("show", ("show", "hide", "renormalise"))
+    words: bool = fields.flag()
+    mask: bool = fields.flag()
+    sink: bool = fields.flag()
+    scale: str = fields.choice("fixed", ("fixed", "max"))
+    pins: tuple[tuple[str, int | str, int | str], ...] = fields.declared(
         (), _pins, lambda pins: "~".join(".".join(map(str, pin)) for pin in pins)
     )
-    compare: str = choice("none", ("none", "side", "difference"))
-    zoom: tuple[int, int, int, int] | None = window()
-    bars: str = choice("weight", ("weight", "position"))
-    plotly: bool = flag()
-    table: bool = flag()
+    compare: str = fields.choice("none", ("none", "side", "difference"))
+    zoom: tuple[int, int, int, int] | None = fields.window()
+    bars: str = fields.choice("weight", ("weight", "position"))
+    plotly: bool = fields.flag()
+    table: bool = fields.flag()
 
     def to_payload(self) -> dict[str, Any]:
         """As the component reads it."""
@@ -88,4 +75,4 @@ def view_of(
     orders = {"sort": ("layout", *metrics), "tint": ("none", *metrics), "pins": bounds}
     if start.kind not in bounds.shapes:
         start = replace(start, kind=next(iter(bounds.shapes)))  # type: ignore[arg-type]
-    return read(HeadsState, params, bounds.by_field() | orders, start)
+    return fields.read(HeadsState, params, bounds.by_field() | orders, start)

@@ -9,20 +9,8 @@ import torch
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, Rule
 from attnviz.transformer.probe import Kind
-from attnviz.ui.address.fields import (
-    PageState,
-    Problem,
-    Say,
-    SiteBounds,
-    choice,
-    declared,
-    index,
-    number,
-    read,
-    text,
-    whole,
-    window,
-)
+from attnviz.ui.address import fields
+from attnviz.ui.address.fields import PageState, Problem, Say, SiteBounds
 from attnviz.ui.address.painted_mask import painting_of_text
 
 SCOPES = ("head", "layer", "kind")
@@ -90,24 +78,24 @@ class MasksState(PageState):
     is put there.
     """
 
-    kind: Kind = choice("decoder_self")
-    layer: int = index(of="layer")
-    head: int = index(of="head")
-    row: int | None = whole()
-    zoom: tuple[int, int, int, int] | None = window()
-    rules: tuple[tuple[str, tuple[int | float, ...]], ...] = declared((), _rules, rules_to_text, name="masks")
-    paint: str = declared("", _paint)
-    fill: str = choice("-inf", FILLS)
-    number: float = number(-10.0, LEAST_FILL, MOST_FILL)
-    dtype: str = choice("float32", DTYPES)
-    scope: str = choice("head", SCOPES)
-    tab: str = choice("pipeline", tuple(TABS))
-    second: str = text(limit=MAX_SECOND)
-    item: int = whole(0, 2)
-    step: int | None = whole()
-    arrived: int = whole(2, 100)
-    at: int | None = whole()
-    instead: str = text(limit=MAX_SECOND)
+    kind: Kind = fields.choice("decoder_self")
+    layer: int = fields.index(of="layer")
+    head: int = fields.index(of="head")
+    row: int | None = fields.whole()
+    zoom: tuple[int, int, int, int] | None = fields.window()
+    rules: tuple[tuple[str, tuple[int | float, ...]], ...] = fields.declared((), _rules, rules_to_text, name="masks")
+    paint: str = fields.declared("", _paint)
+    fill: str = fields.choice("-inf", FILLS)
+    number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)
+    dtype: str = fields.choice("float32", DTYPES)
+    scope: str = fields.choice("head", SCOPES)
+    tab: str = fields.choice("pipeline", tuple(TABS))
+    second: str = fields.text(limit=MAX_SECOND)
+    item: int = fields.whole(0, 2)
+    step: int | None = fields.whole()
+    arrived: int = fields.whole(2, 100)
+    at: int | None = fields.whole()
+    instead: str = fields.text(limit=MAX_SECOND)
 
     @property
     def choice(self) -> FillChoice:
@@ -127,7 +115,7 @@ def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, 
     A missing text means the default, a bad one falls back to it, and the others still count.
     """
     first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
-    view, problems = read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
+    view, problems = fields.read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
     if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
         view = replace(view, rules=(("causal", ()),))
     return view if view.second.strip() else replace(view, item=0), problems

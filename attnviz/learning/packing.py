@@ -1,0 +1,57 @@
+"""What all recordings share on disk: maps in 8 bits, and of each cell how it changes from moment to moment.
+
+Changes are modulo 256, so that they are 8 bits too and nothing is lost; they pack a sixth better than the maps.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+FORMAT_VERSION = 1
+MOST_MOMENTS = 1_000
+_MOST_META = 1_000_000  # bytes
+
+
+def in_8_bits(attn: torch.Tensor) -> np.ndarray:
+    """Weights of 0 to 1 as 0 to 255, the nearest."""
+    return (attn * 255).round().to(torch.uint8).numpy()
+
+
+def changes(maps: np.ndarray) -> np.ndarray:
+    """Maps `(moments, …)` as `(…, moments)`: the first, then what each adds to the one before."""
+    return np.diff(np.moveaxis(maps, 0, -1), axis=-1, prepend=np.uint8(0))
+
+
+def restored(changes: np.ndarray) -> np.ndarray:
+    """The maps that `changes` was given."""
+    return np.moveaxis(np.cumsum(changes, axis=-1, dtype=changes.dtype), -1, 0)
+
+
+def as_bytes(meta: Any) -> np.ndarray:
+    """Plain JSON types as an array."""
+    return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+
+
+def of_bytes(meta: np.ndarray) -> Any:
+    """What `as_bytes` was given. Raises ValueError for what is no JSON."""
+    return json.loads(meta[:_MOST_META].tobytes().decode("utf-8"))
+
+
+def named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+
+
+def write(arrays: dict[str, Any], path: str | Path) -> None:
+    """Write them as npz. Equal arrays give equal bytes."""
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def require(holds: bool, said: str) -> None:
+    """Raises ValueError with what is wrong, unless it holds."""
+    if not holds:
+        raise ValueError(said)

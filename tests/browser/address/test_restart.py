@@ -1,0 +1,83 @@
+"""A server that is killed and started again while the browser stays open: the first choice after it is kept."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser import server
+from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
+
+RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
+LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
+
+
+@pytest.fixture
+def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_path: Path) -> Iterator[Page]:
+    """A Heads page whose server was killed and started again, while the browser stayed open."""
+    port = server.free_port()
+    running = server.start(port, tmp_path / "before.log")
+    try:
+        page = visitor(base_url=f"http://127.0.0.1:{port}").new_page()
+        page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
+        settled(page)
+        running.kill()
+        running.wait()
+        page.locator(LOST).wait_for(state="attached")
+        running = server.start(port, tmp_path / "after.log")
+        page.locator(RECONNECTED).wait_for(state="attached")
+        yield page
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_the_first_sentence_after_the_server_was_restarted_is_kept(restarted: Page, settled: Callable) -> None:
+    start = entries(restarted)
+    typed(restarted, settled, SENTENCE)
+    expect(source(restarted)).to_have_value(SENTENCE)
+    expect(restarted.locator(".strip")).to_contain_text("dog")
+    assert entries(restarted) == start + 1
+    assert focus(restarted) == ("cross", "1", "3")
+    typed(restarted, settled, "We love you.")
+    restarted.go_back()
+    expect(source(restarted)).to_have_value(SENTENCE)
+    to_page(restarted, settled, "Masks")
+    expect(source(restarted)).to_have_value(SENTENCE)
+    assert focus(restarted) == ("cross", "1", "3")
+
+
+def test_a_sentence_typed_over_another_in_the_first_second_is_kept(restarted: Page, settled: Callable) -> None:
+    source(restarted).fill("We love you.")
+    source(restarted).press("Enter")
+    restarted.wait_for_timeout(100)
+    source(restarted).fill(SENTENCE)
+    source(restarted).press("Enter")
+    restarted.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
+    settled(restarted)
+    expect(source(restarted)).to_have_value(SENTENCE)
+    expect(restarted.locator(".strip")).to_contain_text("dog")
+
+
+def test_the_first_choice_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
+    restarted.get_by_role("radio", name="Links").click()
+    expect(restarted).to_have_url(re.compile("tab=links"))
+    settled(restarted)
+    expect(restarted.get_by_role("radio", name="Links")).to_be_checked()
+    assert asked(restarted)["src"] == "I love you."
+
+
+def test_the_first_head_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
+    restarted.get_by_role("gridcell", name="L2 H5").click()
+    expect(restarted).to_have_url(re.compile("layer=2.*head=5"))
+    settled(restarted)
+    assert focus(restarted) == ("cross", "2", "5")
+
+
+def test_a_page_change_after_a_restart_takes_everything_along(restarted: Page, settled: Callable) -> None:
+    to_page(restarted, settled, "Anatomy")
+    expect(source(restarted)).to_have_value("I love you.")
+    assert focus(restarted) == ("cross", "1", "3")

@@ -1,0 +1,27 @@
+"""The Decoding page in a browser: opened, and what its component shows."""
+
+import json
+
+from playwright.sync_api import Page
+
+PATH = "/decoding?src=I%20love%20you.&to=fr"
+ROOT = ".stepper[data-attnviz-painted]"
+
+
+def opened(page: Page, path: str = PATH) -> Page:
+    page.goto(path)
+    page.locator(ROOT).wait_for(timeout=60_000)
+    return page
+
+
+def view(page: Page) -> dict:
+    """What the component shows: step, layer and head."""
+    return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
+
+
+def last_step(page: Page) -> int:
+    return int(page.get_by_role("slider", name="Step").get_attribute("max") or 0)
+
+
+def verdict(page: Page) -> str:
+    return page.locator("[data-verdict]").get_attribute("data-verdict") or ""

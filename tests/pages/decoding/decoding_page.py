@@ -1,0 +1,32 @@
+"""The Decoding page as AppTest has run it: what its component was told, the verdict, and what stands there."""
+
+import re
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.widgets.wire import unpack
+
+PAIR = {"src": "I love you", "to": "fr", "tgt": "un chien rouge"}
+
+
+def header(app: AppTest) -> dict:
+    """What the component is told, less the bytes of its maps."""
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    return unpack(component.proto.bytes).header
+
+
+def verdict(app: AppTest) -> str:
+    """The verdict in words."""
+    (block,) = [part.proto.body for part in app.get("html") if "data-verdict=" in part.proto.body]
+    return re.sub(r"<[^>]+>", " ", block)
+
+
+def copied(app: AppTest) -> str:
+    """The link that the button copies."""
+    (told,) = [part.proto.json for part in app.get("bidi_component") if part.proto.json.startswith('{"query"')]
+    return told
+
+
+def said(app: AppTest) -> str:
+    """The notes above the picture."""
+    return "\n".join(note.value for note in (*app.error, *app.info, *app.warning)).replace("\\", "")
