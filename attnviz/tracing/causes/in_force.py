@@ -7,6 +7,7 @@ numbers, so that each step of a decoding does what one pass over the whole targe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.alignment import Alignment, aligned, by_number, places_of
@@ -14,6 +15,7 @@ from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.tracing.causes.intervention import OF_STACK, Intervention, Place
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace_like import checked
 from attnviz.transformer.probe import Kind, Probe, Site
 
 Shapes = Mapping[Kind, tuple[int, int]]
@@ -40,7 +42,7 @@ class InForce:
     shapes: Shapes = field(default_factory=dict)
 
     @classmethod
-    def of(cls, interventions: Sequence[Intervention], shapes: Shapes, model_id: str) -> "InForce":
+    def of(cls, interventions: Sequence[Any], shapes: Shapes, model_id: str) -> "InForce":
         """Raises ValueError for a kind, a layer or a head that the model has not, and for another model's donor."""
         for each in interventions:
             if not isinstance(each, Intervention):
@@ -75,7 +77,8 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
         raise ValueError(f"This model has no {each.where} attention: it has {', '.join(shapes)}.")
     if each.where not in shapes:
         return
-    layers, heads = shapes[each.where]
+    kind: Kind = checked(each.where, "kind", tuple(shapes))
+    layers, heads = shapes[kind]
     for name, count, numbers in (
         ("layer", layers, () if each.layer is None or each.what in OF_STACK else (each.layer,)),
         ("head", heads, each.heads or ()),
@@ -106,12 +109,12 @@ class _Binding:
                 for layer, put in each.values.items()
             ]
         edits = []
-        assert each.where in self.shapes  # checked before
-        for layer in range(self.shapes[each.where][0]) if each.layer is None else (each.layer,):
+        kind: Kind = checked(each.where, "kind", tuple(self.shapes))
+        for layer in range(self.shapes[kind][0]) if each.layer is None else (each.layer,):
             put = each.values.get(layer)
             if put is not None and from_ is not None and put.shape[1] > 1:
                 put = put[:, list(from_)]
-            edits.append(replace(made, place=Site(each.where, layer), put=put))
+            edits.append(replace(made, place=Site(kind, layer), put=put))
         return edits
 
     def notes(self, each: Intervention) -> list[str]:

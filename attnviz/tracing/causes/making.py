@@ -13,13 +13,13 @@ from attnviz.tracing.trace_like import TraceLike, checked
 from attnviz.transformer.probe import Kind, Stack
 
 Put = Literal["zero", "uniform", "diagonal"]
-_PUTS = ("zero", "uniform", "diagonal")
+_PUTS: tuple[Put, ...] = ("zero", "uniform", "diagonal")
 _STACK: dict[str, Stack] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "decoder"}
 
 
 def ablate(
-    kind: Kind, *, layer: int | None = None, heads: Sequence[int] | None = None,
-    to: Put | MeanContexts | TraceLike = "zero", positions: Sequence[Place] | None = None, item: int = 0,
+    kind: Kind | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
+    to: Put | str | MeanContexts | TraceLike = "zero", positions: Sequence[Place] | None = None, item: int = 0,
 ) -> Intervention:  # fmt: skip
     """Take what heads gather out of a run, before `W_o` joins the heads.
 
@@ -40,15 +40,15 @@ def ablate(
         return replace(chosen.put("context", "mean", chosen.of_heads(means), to.told), model_id=to.model_id)
     if isinstance(to, TraceLike):
         return replace(patch(to, kind, layer=layer, heads=heads, positions=positions, item=item), tokens=())
-    how = checked(to, "to", _PUTS)
+    how: How = checked(to, "to", _PUTS)
     if how == "diagonal" and kind == "cross":
         raise ValueError("Cross-attention has no diagonal: a row of the target has no place of its own in the source.")
     return chosen.put("context" if how == "zero" else "attn", how)
 
 
 def patch(
-    donor: TraceLike, kind: Kind | Stack, *, layer: int | None = None, heads: Sequence[int] | None = None,
-    positions: Sequence[Place] | None = None, what: What = "context", item: int = 0,
+    donor: TraceLike, kind: Kind | Stack | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
+    positions: Sequence[Place] | None = None, what: What | str = "context", item: int = 0,
 ) -> Intervention:  # fmt: skip
     """Put into a run what another run computed: that of `donor`, a trace of the same model, at one place or several.
 
@@ -60,22 +60,22 @@ def patch(
 
     Raises ValueError for a donor that lacks what is asked for. See Vig et al. 2020 and Meng et al. 2022.
     """
-    what = checked(what, "what", WHATS)
+    asked: What = checked(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
         raise ValueError("That is one step of a decoding: give a trace of a whole sentence as donor.")
-    made = _stream(donor, kind, layer, positions, what, item) if what in OF_STACK else None
+    made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
     if made is None:
         chosen = _Chosen.of(checked(kind, "kind", donor.kinds), layer, heads, positions)
         layers = range(donor.shape(chosen.kind)[0]) if layer is None else (layer,)
-        values = {at: _values(donor, chosen.kind, at, what, item) for at in layers}
-        made = chosen.put(what, "values", chosen.of_heads(values))
+        values = {at: _values(donor, chosen.kind, at, asked, item) for at in layers}
+        made = chosen.put(asked, "values", chosen.of_heads(values))
     sentence = donor.sentences[item]
     source = sentence.src_text if made.on_source or sentence.src else sentence.tgt_text
     return _with_tokens(replace(made, source=source, model_id=donor.model_id), sentence)
 
 
 def edit(
-    kind: Kind, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
+    kind: Kind | str, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
     rows: Sequence[int] | None = None,
 ) -> Intervention:  # fmt: skip
     """Put weights that somebody wrote by hand in the place of a map, or of some rows of it.
@@ -100,7 +100,7 @@ def edit(
 
 
 def exchange(
-    kind: Kind, columns: tuple[Place, Place], *, layer: int | None = None, heads: Sequence[int] | None = None,
+    kind: Kind | str, columns: Sequence[Place], *, layer: int | None = None, heads: Sequence[int] | None = None,
     positions: Sequence[Place] | None = None,
 ) -> Intervention:  # fmt: skip
     """Exchange two columns of maps: what one key was given, the other is given, in every row that sees both.
@@ -124,17 +124,17 @@ class _Chosen:
 
     @classmethod
     def of(
-        cls, kind: Kind, layer: int | None, heads: Sequence[int] | None, positions: Sequence[Place] | None
+        cls, kind: str, layer: int | None, heads: Sequence[int] | None, positions: Sequence[Place] | None
     ) -> "_Chosen":
         """Raises ValueError for what cannot be a layer, heads or positions of any model."""
-        checked(kind, "kind", KINDS)
+        found: Kind = checked(kind, "kind", KINDS)
         numbers = () if heads is None else tuple(heads)
         for name, each in (("layer", () if layer is None else (layer,)), ("head", numbers)):
             if wrong := [one for one in each if not isinstance(one, int) or isinstance(one, bool) or one < 0]:
                 raise ValueError(f"A {name} is a number from 0 on, not {wrong[0]!r:.60}.")
         if heads is not None and not numbers:
             raise ValueError("heads names no head: leave it out for all of a layer.")
-        return cls(kind, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
+        return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
         """The intervention there."""
@@ -153,7 +153,7 @@ class _Chosen:
 
 
 def _stream(
-    donor: TraceLike, kind: Kind | Stack, layer: int | None, positions: Sequence[Place] | None, what: What, item: int
+    donor: TraceLike, kind: str, layer: int | None, positions: Sequence[Place] | None, what: What, item: int
 ) -> Intervention:
     """Hidden states of a stack. An attention kind stands for the stack that it is in."""
     where = _STACK.get(kind, kind)
