@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
@@ -104,6 +105,11 @@ class Model(Protocol):
         ...
 
     @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        ...
+
+    @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
         ...
@@ -144,6 +150,12 @@ class Model(Protocol):
         """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force.
 
         Raises ValueError for a model that does not write.
+        """
+        ...
+
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
         ...
 

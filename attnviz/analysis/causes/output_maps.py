@@ -14,11 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnviz.analysis.site.projections import ROUNDING, NotPlain
+from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe, Site
+
+ROUNDING = 256  # steps of the type that ran: the same product, taken in another order
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +46,13 @@ OutputMaps = Mapping[Site, OutputMap | NotPlain]
 def output_maps(model: Model, trace: Trace, probe: Probe | None = None) -> OutputMaps:
     """`W_o` of every site, or why it is not known; one pass over the tokens of `trace`, in which the probe acts."""
     watch = _ContextWatch()
-    with LinearWatch(watch.hear):
+    with ProductWatch(watch.hear):
         model.rerun(replace(trace, interventions=()), watch if probe is None else Chain((probe, watch)))
     return {site: _checked(*watch.heard[site]) if site in watch.heard else _UNHEARD for site in watch.sites}
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMap:
+class HeardProduct:
     """One product that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
 
     input_: Tensor
@@ -59,10 +61,10 @@ class LinearMap:
     made: Tensor
 
 
-class LinearWatch(TorchFunctionMode):
+class ProductWatch(TorchFunctionMode):
     """Tells of the linear maps that this thread computes, and of no other visitor's."""
 
-    def __init__(self, hear: Callable[[LinearMap], None]) -> None:
+    def __init__(self, hear: Callable[[HeardProduct], None]) -> None:
         super().__init__()
         self.hear = hear
 
@@ -70,9 +72,9 @@ class LinearWatch(TorchFunctionMode):
         """What torch computes, told of on the way."""
         result = func(*args, **(kwargs or {}))
         if func is F.linear and not kwargs:
-            self.hear(LinearMap(args[0], args[1], args[2] if len(args) > 2 else None, result))
+            self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))
         elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
-            self.hear(LinearMap(args[1], args[2].T, args[0], result))
+            self.hear(HeardProduct(args[1], args[2].T, args[0], result))
         return result
 
 
@@ -83,7 +85,7 @@ _UNHEARD = NotPlain("no linear map is given what its heads gathered, so that W_o
 class _ContextWatch(Probe):
     """Knows what each site's heads gathered, and waits for the map that is given it. Made for one run."""
 
-    heard: dict[Site, tuple[Tensor, LinearMap]] = field(default_factory=dict)
+    heard: dict[Site, tuple[Tensor, HeardProduct]] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     _open: tuple[Site, Tensor] | None = None
 
@@ -93,7 +95,7 @@ class _ContextWatch(Probe):
         self._open = site, context
         return context
 
-    def hear(self, one: LinearMap) -> None:
+    def hear(self, one: HeardProduct) -> None:
         """A linear map was computed."""
         if self._open is None:
             return
@@ -104,7 +106,7 @@ class _ContextWatch(Probe):
             self._open = None
 
 
-def _checked(context: Tensor, one: LinearMap) -> OutputMap | NotPlain:
+def _checked(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     """The map, cut into heads, if these add up to what it made."""
     batch, heads, q_len, size = context.shape
     made = one.made.reshape(batch, q_len, -1).float().cpu()

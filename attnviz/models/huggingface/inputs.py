@@ -11,6 +11,7 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedTex
 from attnviz.models.protocol import Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
@@ -73,6 +74,23 @@ class InputBuilder:
         is_told = probe is not None or bound.edits is not None
         memory = self.network.encode(src, Watch(bound.before(probe or Chain(())), hidden=is_told))
         return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=bound.edits)
+
+    def answers(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
+        """Logits `(copies, length, vocab_size)` of copies of a sentence, one under each of the edits' rows; of a target
+        as far as `longest`, since no row of it sees a later one.
+        """
+        copies, watch = len(edits.rows), Watch(edits)
+        if self.network.family != "encoder-decoder":
+            tokens = sentence.src if self.network.family == "encoder" else sentence.tgt_in[:longest]
+            return self.network.single(self.batch([tokens] * copies), watch).logits
+        src, one = self.batch([sentence.src] * copies), self.batch([sentence.src])
+
+        def encode(ids: torch.Tensor, probe: Probe | None) -> torch.Tensor:
+            read = Batch(ids, one.mask.expand(len(ids), -1))
+            return self.network.encode(read, Watch(probe or Chain(())))
+
+        memory = edits.read(encode, src.ids)
+        return self.network.decode(self.batch([sentence.tgt_in[:longest]] * copies), memory, src.mask, watch).logits
 
     def prompted(self, prompt: EncodedText, *, cached: bool = True) -> CheckpointStepper:
         """What writes after a prompt."""

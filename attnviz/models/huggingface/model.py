@@ -16,6 +16,7 @@ from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.interventions import Chain
@@ -175,6 +176,17 @@ class HuggingFaceModel(NetworkModel):
         encoded = self.text.encode(text)
         sentences, notes = self._under(interventions).translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
+
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the text that are asked for, or all. Raises
+        ValueError for a model without a head over the vocabulary.
+        """
+        if not self.writes_logits:
+            raise ValueError(f"{self.name} has no head over the vocabulary: there are no probabilities to compare.")
+        logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
+        return logits if rows is None else logits[:, list(rows)]
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""

@@ -168,6 +168,10 @@ class ReplayedModel:
         """Raises ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
+    def answers(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
+        """Raises ValueError: nobody can look into its passes, or change them."""
+        raise ValueError(self.why)
+
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
         written = self.text.continued(EncodedText((), ""), ids)

@@ -194,6 +194,18 @@ class Toy:
         stepper = ToyStepper(self.network, memory, src_mask, capacity=limit + shortest, cached=cached)
         return Writer(under(stepper, edits), begun, self.vocabulary)
 
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first line of `trace`, one under each of
+        the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """
+        sentence, run = trace.sentences[0], ForwardContext(edits)
+        src = self._batch([sentence.src] * len(edits.rows))
+        src_mask = self.network.src_mask(src)
+        memory = self.network.encode(src, src_mask, run)
+        hidden = self.network.decode(self._batch([sentence.tgt_in] * len(edits.rows)), memory, src_mask, run)
+        return self.network.logits(hidden if rows is None else hidden[:, list(rows)])
+
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The line that ids stand for, and their tokens."""
         return self.words.text(ids), self.words.tokens(ids)

@@ -16,6 +16,7 @@ from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import InForce
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.stepping import under
@@ -155,10 +156,22 @@ class Translator:
         probes = [each for each in (probe, edits) if each is not None]
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
-        memory = self.model.encode(src, src_mask, ForwardContext(Chain(probes) if probes else None))
+        memory = self._read(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
         begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
         return Writer(under(stepper, edits), begun, self.vocabulary)
+
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """
+        sentence, copies = trace.sentences[0], len(edits.rows)
+        memory = self._read(self._batch([sentence.src]).expand(copies, -1), None, edits)
+        longest = None if rows is None else max(rows) + 1  # no row sees a later one
+        tgt_in = self._batch([sentence.tgt_in[:longest]]).expand(copies, -1)
+        hidden = self.model.decode(tgt_in, memory, None, ForwardContext(edits))
+        return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""
@@ -226,6 +239,12 @@ class Translator:
     def ids(self, encoded: Encoded) -> Tensor:
         """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
+
+    def _read(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
+        """The memory of a batch; copies of one source that no edit changes are read once."""
+        if isinstance(probe, Edits) and src_mask is None and bool((src == src[:1]).all()):
+            return probe.read(lambda rows, edits: self.model.encode(rows, None, ForwardContext(edits)), src)
+        return self.model.encode(src, src_mask, ForwardContext(probe))
 
     def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
         return InForce.of(interventions, self.shapes, self.model_id)

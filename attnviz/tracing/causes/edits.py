@@ -3,7 +3,7 @@
 Edits know positions of the text, not rows of a pass: a step of a cached decoding applies those that are its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -135,6 +135,20 @@ class Edits(Probe):
     def in_encoder(self) -> tuple[int, ...]:
         """The rows whose edits change what the encoder computes."""
         return tuple(number for number, edits in enumerate(self.rows) if any(_in_encoder(edit.place) for edit in edits))
+
+    def read(self, encode: Callable[[Tensor, Probe | None], Tensor], src: Tensor) -> Tensor:
+        """What `encode(src, probe)` makes of copies of one source `(copies, k_len)`, a row of edits each.
+
+        Copies that no edit changes are read once, for all of them.
+        """
+        touched = list(self.in_encoder())
+        if len(self.rows) == 1 or len(touched) == len(self.rows):
+            return encode(src, self)
+        memory = encode(src[:1], None).expand(len(src), -1, -1)
+        if touched:
+            memory = memory.clone()
+            memory[touched] = encode(src[touched], self.keep(touched))
+        return memory
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Queries, keys, values and weights, changed."""
