@@ -49,6 +49,10 @@ class Stepping(Protocol):
         """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
         ...
 
+    def keep(self, rows: Tensor, /) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        ...
+
 
 @runtime_checkable
 class StopRules(Protocol):

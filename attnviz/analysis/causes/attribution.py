@@ -85,15 +85,15 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitOf, *, item: int =
     def worth(parts: Tensor) -> list[float]:
         return (maps.norm.direction(parts, stream[-1]) @ toward).flatten().tolist()
 
-    parts = [LogitPart("embedding", *worth(stream[0]))]
+    parts = [LogitPart("embedding", worth(stream[0])[0])]
     for layer, (before, after) in enumerate(pairwise(stream)):
         rest = after - before
         for kind in _kinds(maps, trace):
             heads, bias = _of_heads(maps, trace, Site(kind, layer), row, item), maps.of(kind, layer).bias.double()
             rest = rest - heads.sum(dim=0) - bias
             parts += [LogitPart("head", value, kind, layer, head) for head, value in enumerate(worth(heads))]
-            parts.append(LogitPart("head bias", *worth(bias), kind, layer))
-        parts.append(LogitPart("feed-forward", *worth(rest), layer=layer))
+            parts.append(LogitPart("head bias", worth(bias)[0], kind, layer))
+        parts.append(LogitPart("feed-forward", worth(rest)[0], layer=layer))
     parts.append(LogitPart("norm bias", float(maps.norm.bias @ toward)))
     parts.append(LogitPart("vocabulary bias", float(asked.of(maps.bias))))
     return Attribution(asked, float(asked.of(logits[row].double())), tuple(parts))

@@ -50,7 +50,7 @@ def test_the_parts_sum_to_the_logit(maps, again, traced) -> None:
                 spread = float(trace.logits[0, row].max() - trace.logits[0, row].min())
                 assert found.logit == float(trace.logits[0, row, id_])
                 assert abs(found.total - found.logit) <= 1e-5 * spread
-    assert len(found.parts) == 1 + 3 * (2 * 5 + 2 + 1) + 2
+    assert len(attribution(maps, again, LogitOf(0, 5)).parts) == 1 + 3 * (2 * 5 + 2 + 1) + 2
 
 
 def test_a_lead_is_the_difference_of_two_sums(maps, again) -> None:

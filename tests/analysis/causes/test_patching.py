@@ -70,6 +70,7 @@ def test_what_goes_in_differs_at_two_words_and_nowhere_else(model, clean, change
 def test_a_token_without_a_partner_is_not_patched(model, clean, traced, metric) -> None:
     longer = traced("A big and very red dog jumped.")
     found = patched_stream(model, clean, longer, metric, stack="encoder")
+    assert found.alone is not None
     assert found.alone.any()
     assert found.patched[:, found.alone].isnan().all()
     assert not found.patched[:, ~found.alone].isnan().any()

@@ -60,13 +60,13 @@ def test_steps_on_a_cache_and_without_one_are_the_one_pass(sort, model, done) ->
         steps = list(model.stepwise(TEXT, to="fr", cached=cached, max_tokens=MOST, interventions=done[sort]))
         assert [step.token.id for step in steps] == [token.id for token in whole.sentences[0].tgt_out][: len(steps)]
         assert len(steps) == MOST or not whole.sentences[0].cut
+        assert steps[0].trace.interventions == whole.interventions
         for row, step in enumerate(steps):
             torch.testing.assert_close(step.logits, whole.logits[0, row], atol=2e-4, rtol=1e-4)
             for kind in ("decoder_self", "cross"):
                 found = step.attn(kind)[:, :, -1]
                 expected = whole.attn(kind)[:, :, row, : found.shape[-1]]
                 torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
-        assert step.trace.interventions == whole.interventions
 
 
 @pytest.mark.parametrize("sort", ["mean", "value"])
