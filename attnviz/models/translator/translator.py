@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
+from attnviz.models.translator.copies import hidden_states, memories
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
@@ -166,11 +167,9 @@ class Translator:
         """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
         of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
-        sentence, copies = trace.sentences[0], len(edits.rows)
-        memory = self._read(self._batch([sentence.src]).expand(copies, -1), None, edits)
-        longest = None if rows is None else max(rows) + 1  # no row sees a later one
-        tgt_in = self._batch([sentence.tgt_in[:longest]]).expand(copies, -1)
-        hidden = self.model.decode(tgt_in, memory, None, ForwardContext(edits))
+        sentence, longest = trace.sentences[0], None if rows is None else max(rows) + 1  # no row sees a later one
+        tgt_in = self._batch([sentence.tgt_in[:longest]])
+        hidden = hidden_states(self.model, self._batch([sentence.src]), tgt_in, edits)
         return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -242,8 +241,13 @@ class Translator:
 
     def _read(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
         """The memory of a batch; copies of one source that no edit changes are read once."""
-        if isinstance(probe, Edits) and src_mask is None and bool((src == src[:1]).all()):
-            return probe.read(lambda rows, edits: self.model.encode(rows, None, ForwardContext(edits)), src)
+        if (
+            isinstance(probe, Edits)
+            and len(probe.rows) == len(src) > 1
+            and src_mask is None
+            and bool((src == src[:1]).all())
+        ):
+            return memories(self.model, src[:1], probe)
         return self.model.encode(src, src_mask, ForwardContext(probe))
 
     def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
