@@ -17,6 +17,7 @@ from attnviz.analysis.causes.residual import ResidualMaps
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
+_SAME = 1e-4  # of contexts: rounding, and no intervention
 PartKind = Literal["embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
 
 
@@ -104,14 +105,26 @@ def by_key(
 ) -> Float[Tensor, "heads k_len"]:
     """A site's bars opened into keys: what each head adds through each token that it looks at, α_j v_j W_o^h.
 
-    For cross-attention keys are source tokens. A head's keys sum to its bar; a sink, which has no value, adds nothing.
+    For cross-attention keys are source tokens. A head's keys sum to its bar, but where an intervention has put its
+    context there, which no key gave; a sink, which has no value, adds nothing.
     """
     asked.require(trace)
     whole = trace.layer_output(maps.stack, _layers(maps, trace)[-1], item)[asked.row].double()
-    weights = trace.attn(site.kind, layer=site.layer, item=item)[:, asked.row].double()
+    weights = explained_weights(trace, site, item)[:, asked.row]
     value = trace.call(site.kind, site.layer).value[item].double().cpu()
     given = weights.unsqueeze(-1) * (value @ maps.of(site.kind, site.layer).weight.double())
     return (maps.norm.direction(given, whole) @ asked.of(maps.weight)).float()
+
+
+def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
+    """A site's weights in float64; zeros in rows whose context is not what their weights gather, but was put there."""
+    weights = trace.attn(site.kind, layer=site.layer, item=item).double()
+    if not trace.interventions:
+        return weights
+    gathered = weights @ trace.call(site.kind, site.layer).value[item].double().cpu()
+    context = trace.context(site.kind, site.layer, item).double()
+    apart = (gathered - context).abs().amax(dim=-1, keepdim=True)
+    return weights.where(apart <= _SAME * (1 + gathered.abs().amax()), 0.0)
 
 
 def _layers(maps: ResidualMaps, trace: Trace) -> list[int]:

@@ -17,6 +17,7 @@ from torch import Tensor
 from attnviz.analysis.causes.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.protocol import Model
+from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
@@ -46,7 +47,8 @@ class LastNorm:
 @dataclass(frozen=True, eq=False)
 class ResidualMaps:
     """What a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the map to the
-    vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+    vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where there is an encoder
+    beside a decoder whose layers only add to their stream too.
     """
 
     stack: Stack
@@ -54,6 +56,7 @@ class ResidualMaps:
     norm: LastNorm
     weight: Tensor
     bias: Tensor
+    encoder_adds_up: bool = False
 
     def of(self, kind: Kind, layer: int) -> OutputMap:
         """`W_o` of a site."""
@@ -64,9 +67,14 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
     """What logits are a sum of, found by one pass over the first sentence of `trace` and checked on it; or why not."""
     plain = replace(trace, sentences=trace.sentences[:1], interventions=())
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
-    watch = _StreamWatch(stack)
-    with torch.inference_mode(), ProductWatch(watch.hear):
-        again = model.rerun(plain, watch)
+    watch, beside = _StreamWatch(stack), _StreamWatch("encoder")
+
+    def hear(one: HeardProduct) -> None:
+        watch.hear(one)
+        beside.hear(one)
+
+    with torch.inference_mode(), ProductWatch(hear):
+        again = model.rerun(plain, Chain((watch, beside)))
     if again.logits is None:
         return NotPlain("it has no head over the vocabulary")
     if watch.layers and any(kind in again.numbers for kind in again.kinds):
@@ -80,7 +88,9 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
             "its layers do not only add to what goes through them (they normalise the sum, or what they add), so that "
             "its logits have no exact split over layers"
         )
-    return _ended(stack, outputs, watch, again.logits)
+    found = _ended(stack, outputs, watch, again.logits)
+    both = stack == "decoder" and "encoder_self" in model.kinds and beside.adds_up(outputs)
+    return replace(found, encoder_adds_up=both) if isinstance(found, ResidualMaps) else found
 
 
 def _ended(

@@ -70,6 +70,15 @@ def test_heads_open_into_the_tokens_that_they_look_at(maps, again) -> None:
         assert not opened[:, unseen].any()
 
 
+def test_what_an_intervention_put_there_no_token_gave(maps, traced) -> None:
+    gone = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1, heads=[0, 3]))
+    opened = by_key(maps, gone, LogitOf(2, 9), Site("cross", 1))
+    assert not opened[[0, 3]].any()
+    bars = [part.value for part in attribution(maps, gone, LogitOf(2, 9)).parts
+            if (part.part, part.kind, part.layer) == ("head", "cross", 1)]  # fmt: skip
+    assert opened.sum(dim=1).tolist() == pytest.approx(bars, abs=1e-4)
+
+
 def test_the_norm_is_the_models_own(model, maps) -> None:
     norm = model.model.decoder.norm
     torch.testing.assert_close(maps.norm.gain.float(), norm.weight, atol=1e-4, rtol=1e-4)

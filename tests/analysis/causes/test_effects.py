@@ -1,5 +1,7 @@
 """All single-head ablations in a few passes are those that one run each gives."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -74,8 +76,6 @@ def test_an_effect_is_told_in_units_of_its_spread(model, traced, clean) -> None:
         reference_effects(model, [clean])
 
 
-def test_toys_and_their_traces_without_logits(model, clean) -> None:
-    from dataclasses import replace
-
+def test_a_trace_without_logits_is_refused(model, clean) -> None:
     with pytest.raises(ValueError, match="this trace has none"):
         head_effects(model, replace(clean, logits=None))
