@@ -46,6 +46,11 @@ class Trace(TraceLike):
         """A trace of what a recorder wrote down."""
         return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)
 
+    def __repr__(self) -> str:
+        """What a notebook shows of it, and what was done to the run."""
+        done = "; ".join(map(str, self.interventions))
+        return super().__repr__() if not done else f"{super().__repr__()[:-1]}; done to it: {done}>"
+
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that there are, encoder first."""
@@ -116,7 +121,8 @@ class Trace(TraceLike):
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
-        others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits)
+        put = (values for each in self.interventions for values in each.values.values())
+        others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
         return bytes_kept(self.calls.values(), others)
 
     def _only(self, kind: Kind, layer: int) -> "Trace":

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from torch import Tensor
 
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention
+from attnviz.tracing.trace_like import checked
 
 NAME = "intervention"
 
@@ -39,6 +40,21 @@ def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tu
 
 
 def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
-    tuples = {name: None if said[name] is None else tuple(said[name]) for name in ("heads", "positions", "columns")}
+    for name, allowed in (("where", (*KINDS, "encoder", "decoder")), ("what", WHATS), ("how", get_args(How))):
+        checked(said[name], name, allowed)
+    lists = {name: said[name] or () for name in ("heads", "positions", "columns")}
+    numbers = [*lists["heads"], *(() if said["layer"] is None else (said["layer"],))]
+    places = [*lists["positions"], *lists["columns"]]
+    if any(type(number) is not int for number in numbers) or any(type(place) not in (int, str) for place in places):
+        raise ValueError("an intervention in it names layers, heads or positions that are none")
+    needs = said["how"] in ("values", "mean")
+    if needs != bool(values) or any(not _fits(put, said["what"]) for put in values.values()):
+        raise ValueError("an intervention in it has numbers that do not fit what it says")
+    tuples = {name: None if said[name] is None else tuple(said[name]) for name in lists}
     tokens = tuple(Token(**token) for token in said["tokens"])
     return Intervention(**(dict(said) | tuples | {"tokens": tokens, "values": values}))  # type: ignore[arg-type]
+
+
+def _fits(put: Tensor, what: str) -> bool:
+    """Whether numbers have as many axes as what they are to be put in the place of."""
+    return put.dim() == (2 if what in OF_STACK else 3) and put.is_floating_point()

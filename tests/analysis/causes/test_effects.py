@@ -26,7 +26,7 @@ def test_every_head_at_once_is_each_by_itself(to, model, clean, traced) -> None:
     effects = head_effects(model, clean, to=to)
     assert len(effects.places) == len(set(effects.places)) == 45
     torch.testing.assert_close(effects.before, log_probabilities(clean))
-    for place in effects.places[::7]:
+    for place in effects.places[::11]:
         alone = traced(clean.src_text, *by_itself(model, clean, place, to))
         found = effects.after[effects.places.index(place)]
         torch.testing.assert_close(found, log_probabilities(alone), atol=1e-4, rtol=0)
@@ -55,17 +55,18 @@ def test_what_was_done_before_stays_in_force(model, traced) -> None:
     torch.testing.assert_close(effects.per_token[gone], torch.zeros_like(effects.per_token[gone]), atol=1e-4, rtol=0)
 
 
-def test_translations_without_a_head_are_what_translate_writes_without_it(model, clean) -> None:
+def test_translations_without_a_head_are_what_translate_writes_without_it(model, traced) -> None:
+    clean = traced("I love fun.")
     found = translations_without(model, clean)
     assert len(found) == 45
-    for place in list(found)[::11]:
+    for place in list(found)[::22]:
         expected = model.trace(clean.src_text, to="fr", max_tokens=24, interventions=by_itself(model, clean, place))
         assert found[place] == expected.tgt_text
     assert len(set(found.values())) > 1
 
 
 def test_an_effect_is_told_in_units_of_its_spread(model, traced, clean) -> None:
-    texts = ("I love fun.", "A small pond.", "You jumped over.")
+    texts = ("I love fun.", "A pond.")
     reference = reference_effects(model, [traced(text) for text in texts])
     means = torch.stack([head_effects(model, traced(text)).mean for text in texts])
     torch.testing.assert_close(reference.spread, means.std(dim=0))

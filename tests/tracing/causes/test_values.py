@@ -59,14 +59,31 @@ def test_what_was_read_from_a_file_can_be_done_again(model, trace, done, tmp_pat
     assert torch.equal(model.rerun(again).logits, after.logits)
 
 
-def test_a_file_whose_interventions_are_none_is_refused(trace, done, tmp_path) -> None:
+OTHER = [
+    (b'"interventions": [{"where"', b'"interventions": [{"here"'),
+    (b'"where": "cross"', b'"where": "crass"'),
+    (b'"how": "mean"', b'"how": "zero"'),
+    (b'"heads": [2, 4]', b'"heads": [2, {}]'),
+    (b'"layer": 1', b'"layer": []'),
+    (b'"positions": ["red", 0]', b'"positions": [["red"], 0]'),
+]
+
+
+@pytest.mark.parametrize(("own", "other"), OTHER, ids=[other.decode() for _, other in OTHER])
+def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, done, tmp_path) -> None:
     attnviz.save(trace(TEXT, *done), tmp_path / "t.npz", maps=False)
     with np.load(tmp_path / "t.npz") as file:
         arrays = dict(file)
-    meta = arrays["meta"].tobytes().replace(b'"interventions": [{"where"', b'"interventions": [{"here"')
+    assert own in arrays["meta"].tobytes()
+    meta = arrays["meta"].tobytes().replace(own, other)
     np.savez_compressed(tmp_path / "t.npz", **(arrays | {"meta": np.frombuffer(meta, dtype=np.uint8)}))
     with pytest.raises(ValueError, match=r"t\.npz is not a trace saved by attnviz"):
         attnviz.load_trace(tmp_path / "t.npz")
+
+
+def test_a_notebook_is_told_what_was_done(model, trace, done) -> None:
+    assert repr(trace(TEXT, done[0])).endswith("; done to it: cross L1 H2 H4: context zero>")
+    assert "done to it" not in repr(trace(TEXT))
 
 
 def test_equal_values_are_equal(done) -> None:
