@@ -144,14 +144,15 @@ class Model(Protocol):
         ...
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to that trace.
 
         Raises RuntimeError where torch refuses what the probe asks for.
         """
         ...
 
     def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
-        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force.
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force and
+        what was done to that trace; the latter acts at every step too, the probe where it is handed to the stepper.
 
         Raises ValueError for a model that does not write.
         """

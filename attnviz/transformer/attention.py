@@ -14,7 +14,7 @@ from attnviz.transformer.block_sdpa import over_visible_keys
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, dropped
 from attnviz.transformer.masks import for_heads
-from attnviz.transformer.probe import AttentionCall, Probe, Site
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site
 
 Query = Float[Tensor, "batch heads q_len d_k"]
 Key = Float[Tensor, "batch heads k_len d_k"]
@@ -126,11 +126,17 @@ def attend(
         call = probe.on_call(site, call)
     drops = dropout is not None and dropout.attention and dropout.rate > 0
     by_hand = drops or call.softcap is not None or call.sinks is not None  # the kernel knows neither
-    out = _explicit(call, dropout if drops else None) if by_hand else _fused(call)
-    if call.edited is not None and not by_hand:
-        edited = context(call.edited.attn.to(call.value.dtype), call.value)
-        out = torch.where(call.edited.rows.unsqueeze(-1), edited, out)  # all other rows stay as they are to the bit
+    if by_hand:
+        out = _explicit(call, dropout if drops else None)
+    else:
+        out = _fused(call) if call.edited is None else _edited(call, call.edited)
     return out if probe is None or site is None else probe.on_context(site, out)
+
+
+def _edited(call: AttentionCall, edited: EditedWeights) -> Tensor:
+    """The edited rows by hand; all others stay to the bit as the kernel computes them."""
+    out = context(edited.attn.to(call.value.dtype), call.value)
+    return out if bool(edited.rows.all()) else torch.where(edited.rows.unsqueeze(-1), out, _fused(call))
 
 
 def _explicit(call: AttentionCall, dropout: Dropout | None) -> Tensor:
