@@ -140,3 +140,19 @@ def test_a_model_that_is_only_replayed_says_that_nothing_can_be_done(tmp_path) -
     assert isinstance(held, ReplayedModel)
     with pytest.raises(ValueError, match="Nothing can be done to its runs"):
         held.trace("A cat sat.", interventions=[attnviz.ablate("decoder_self", heads=[0])])
+
+
+@pytest.mark.parametrize("name", ["gemma2", "gpt_oss", "lfm2"])
+def test_they_hold_where_scores_are_capped_or_share_with_a_sink_and_where_layers_do_not_attend(name, tmp_path) -> None:
+    held = load(architectures.ALL[name](tmp_path / name), **CPU)
+    pair = Pair(held, lambda number, done=(): held.trace(TEXTS[number], new_tokens=0, interventions=done))
+    invariants.a_patch_from_itself_changes_nothing(pair)
+    invariants.a_head_gives_its_context_through_w_o(pair, "decoder_self")
+    invariants.an_edited_map_is_what_the_trace_shows_and_what_ran(pair, "decoder_self")
+    even = held.trace(
+        TEXTS[0], new_tokens=0, interventions=[attnviz.ablate("decoder_self", layer=0, heads=[1], to="uniform")]
+    )
+    sunk = even.sunk("decoder_self")
+    if sunk is not None:  # even weights leave nothing to the sink
+        torch.testing.assert_close(sunk[0, 1], torch.zeros_like(sunk[0, 1]), atol=1e-6, rtol=0)
+        assert bool((sunk[0, 0] > 0).all())
