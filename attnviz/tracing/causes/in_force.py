@@ -85,6 +85,9 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
     ):
         if beyond := [number for number in numbers if not 0 <= number < count]:
             raise ValueError(f"There is no {name} {beyond[0]}: this model has {each.where} {name}s 0 to {count - 1}.")
+    wanted = heads if each.heads is None else len(each.heads)
+    if wrong := [len(put) for put in each.values.values() if each.what not in OF_STACK and len(put) not in (1, wanted)]:
+        raise ValueError(f"{each}: that is for {wrong[0]} heads, and there are {wanted}.")
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,8 @@ def edit(
         for nth, row in enumerate(numbers):
             if bool(given[:, nth, row + 1 :].any()):
                 raise ValueError(f"Row {row} of a decoder cannot look at what comes after it.")
+    if heads is not None and chosen.heads is not None and len(given) > 1:
+        given = given[[list(heads).index(head) for head in chosen.heads]]  # which are in order there
     placed = given.new_zeros(len(given), max(numbers) + 1, given.shape[2])
     placed[:, numbers] = given
     return chosen.put("attn", "values", {layer: placed}, source="")

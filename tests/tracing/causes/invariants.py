@@ -124,7 +124,7 @@ def an_edited_map_is_what_the_trace_shows_and_what_ran(pair: Pair, kind: str) ->
     """Weights by hand, put in row by row: the map shows them, and the context is their mean of the values."""
     plain = pair.plain()
     own = plain.attn(kind, layer=1)
-    after = pair.trace(0, [attnviz.edit(kind, own[HEADS], layer=1, heads=sorted(HEADS))])  # each has the other's
+    after = pair.trace(0, [attnviz.edit(kind, own[sorted(HEADS)], layer=1, heads=HEADS)])  # each has the other's
     expected = own.clone()
     expected[sorted(HEADS)] = own[HEADS]
     torch.testing.assert_close(after.attn(kind, layer=1), expected, atol=1e-6, rtol=0)
