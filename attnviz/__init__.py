@@ -13,31 +13,40 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz import views
+    from attnviz.analysis.causes.means import mean_contexts
     from attnviz.learning.learn import learn
     from attnviz.learning.storage import load_recording
     from attnviz.models.catalogue import load
     from attnviz.saving import save
     from attnviz.text.tokens import Token
+    from attnviz.tracing.causes.intervention import Intervention
+    from attnviz.tracing.causes.making import ablate, edit, exchange, patch
     from attnviz.tracing.external.from_tensors import from_tensors
     from attnviz.tracing.storage import load_trace
     from attnviz.tracing.trace import Trace
     from attnviz.transformer.probe import Site
 
 __all__ = [
-    "Site", "Token", "Trace", "__version__", "from_tensors", "learn", "load", "load_recording", "load_trace", "save",
-    "views",
+    "Intervention", "Site", "Token", "Trace", "__version__", "ablate", "edit", "exchange", "from_tensors", "learn",
+    "load", "load_recording", "load_trace", "mean_contexts", "patch", "save", "views",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
 _HOME = {
+    "Intervention": "attnviz.tracing.causes.intervention",
     "Site": "attnviz.transformer.probe",
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
+    "ablate": "attnviz.tracing.causes.making",
+    "edit": "attnviz.tracing.causes.making",
+    "exchange": "attnviz.tracing.causes.making",
     "from_tensors": "attnviz.tracing.external.from_tensors",
     "learn": "attnviz.learning.learn",
     "load": "attnviz.models.catalogue",
     "load_recording": "attnviz.learning.storage",
     "load_trace": "attnviz.tracing.storage",
+    "mean_contexts": "attnviz.analysis.causes.means",
+    "patch": "attnviz.tracing.causes.making",
     "save": "attnviz.saving",
 }
 

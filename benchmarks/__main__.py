@@ -12,6 +12,7 @@ NAMES = (
     "recording",
     "decoding",
     "masks",
+    "causes",
     "learning",
     "payload",
     "translation",

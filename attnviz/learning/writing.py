@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from attnviz.learning.network import ToyNetwork
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.stepping import under
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.decoding import Choose, Vocabulary, decode, likeliest
 from attnviz.transformer.layers import ForwardContext
@@ -45,12 +47,13 @@ class ToyStepper:
 
 @torch.inference_mode()
 def written(
-    network: ToyNetwork, src: Tensor, begun: Tensor, rules: Vocabulary, *, limit: int, choose: Choose = likeliest
-) -> list[tuple[int, ...]]:
+    network: ToyNetwork, src: Tensor, begun: Tensor, rules: Vocabulary, *, limit: int, choose: Choose = likeliest,
+    edits: Edits | None = None,
+) -> list[tuple[int, ...]]:  # fmt: skip
     """What the network writes for each source `(batch, k_len)` after `begun (batch, length)`, its end included."""
     src_mask = network.src_mask(src)
-    memory = network.encode(src, src_mask)
-    stepper = ToyStepper(network, memory, src_mask, capacity=limit + begun.shape[1])
+    memory = network.encode(src, src_mask, ForwardContext(edits))
+    stepper = under(ToyStepper(network, memory, src_mask, capacity=limit + begun.shape[1]), edits)
     if begun.shape[1] > 1:
         stepper.step(begun[:, :-1])
     rows: Sequence[list[int]] = decode(stepper, begun[:, -1], rules, max_tokens=limit, choose=choose)

@@ -12,7 +12,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.beam import Hypothesis
-from attnviz.transformer.probe import Kind, Stack, bytes_kept
+from attnviz.transformer.probe import EditedWeights, Kind, Stack, bytes_kept
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ def _newest(trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
     mask = None if call.mask is None else call.mask[item if len(call.mask) > 1 else 0][None, :, -1:]
     one = slice(item, item + 1)
     bias = None if call.bias is None else call.bias[item if len(call.bias) > 1 else 0][None, :, -1:]
-    call = replace(call, query=call.query[one, :, -1:], key=call.key[one], value=call.value[one], mask=mask, bias=bias)
+    edited = call.edited and EditedWeights(call.edited.attn[one, :, -1:], call.edited.rows[one, :, -1:])
+    parts = {"key": call.key[one], "value": call.value[one], "mask": mask, "bias": bias, "edited": edited}
+    call = replace(call, query=call.query[one, :, -1:], **parts)
     return call_attn(call)[0, :, 0].cpu()
 
 

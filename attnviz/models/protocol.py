@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
@@ -46,6 +47,10 @@ class Stepping(Protocol):
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
         """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        ...
+
+    def keep(self, rows: Tensor, /) -> None:
+        """Go on with these rows of the batch only, in this order."""
         ...
 
 
@@ -104,6 +109,11 @@ class Model(Protocol):
         ...
 
     @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        ...
+
+    @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
         ...
@@ -134,16 +144,23 @@ class Model(Protocol):
         ...
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to that trace.
 
         Raises RuntimeError where torch refuses what the probe asks for.
         """
         ...
 
     def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
-        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force.
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force and
+        what was done to that trace; the latter acts at every step too, the probe where it is handed to the stepper.
 
         Raises ValueError for a model that does not write.
+        """
+        ...
+
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
         ...
 

@@ -1,17 +1,16 @@
-"""Probes that change a forward pass: another mask, a head switched off, several of them one after another.
+"""Probes that change a forward pass: another mask, or several probes one after another. `causes` has the others.
 
 Each is made for one run, like a `Recorder`, and must not be shared between threads. The model itself stays as it is.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from attnviz.transformer.masks import for_heads
-from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack
 
 MakeMask = Callable[[int, int], Tensor]
 Weigh = Callable[[AttentionCall], Tensor]
@@ -32,23 +31,16 @@ class MaskOverride(Probe):
     head: int | None = None
     start: int = 0
     weigh: Weigh | None = None
-    _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def at(self, start: int) -> "MaskOverride":
         """The same intervention for a run whose first query is at position `start`."""
-        return replace(self, start=start, _calls={})
+        return replace(self, start=start)
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         if site not in self.sites:
             return call
         changed = replace(call, mask=self._in_force(call))
-        self._calls[site] = changed
-        return changed
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        if self.weigh is None or site not in self.sites:
-            return None
-        return lambda attn: self.weighed(self._calls[site], attn)
+        return changed if self.weigh is None else replace(changed, edited=self._weighed(changed, self.weigh(changed)))
 
     def _in_force(self, call: AttentionCall) -> Tensor:
         q_len, k_len = call.query.shape[2], call.key.shape[2]
@@ -63,32 +55,11 @@ class MaskOverride(Probe):
         mixed[:, self.head] = wanted.expand(shape)[:, self.head]
         return mixed
 
-    def weighed(self, call: AttentionCall, attn: Tensor) -> Tensor:
-        """The weights of a call of one of its sites that was recorded under it; `attn` are the package's own."""
-        if self.weigh is None:
-            return attn
-        weights = self.weigh(call).to(attn.dtype)
-        if self.head is None:
-            return weights.expand_as(attn)
-        mixed = attn.clone()
-        mixed[:, self.head] = weights[:, self.head]
-        return mixed
-
-
-@dataclass(frozen=True)
-class HeadAblation(Probe):
-    """Take what some heads gathered out of the run: their context becomes zero, or its mean over the positions."""
-
-    heads: Collection[tuple[Site, int]]
-    to: Literal["zero", "mean"] = "zero"
-
-    def on_context(self, site: Site, context: Tensor) -> Tensor:
-        ablated = [head for where, head in self.heads if where == site]
-        if not ablated:
-            return context
-        changed = context.clone()
-        changed[:, ablated] = 0 if self.to == "zero" else context[:, ablated].mean(dim=2, keepdim=True)
-        return changed
+    def _weighed(self, call: AttentionCall, weights: Tensor) -> EditedWeights:
+        """The weights for every head, or for the one, and what was edited before."""
+        rows = torch.zeros(call.query.shape[:3], dtype=torch.bool, device=call.query.device)
+        rows[:, slice(None) if self.head is None else self.head] = True
+        return EditedWeights(weights.expand(*rows.shape, call.key.shape[2]), rows).beside(call.edited)
 
 
 @dataclass(frozen=True)
@@ -102,18 +73,6 @@ class Chain(Probe):
             call = probe.on_call(site, call)
         return call
 
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        edits = [edit for probe in self.probes if (edit := probe.edit_attn(site)) is not None]
-        if not edits:
-            return None
-
-        def apply(attn: Tensor) -> Tensor:
-            for edit in edits:
-                attn = edit(attn)
-            return attn
-
-        return apply
-
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         for probe in self.probes:
             context = probe.on_context(site, context)
@@ -123,3 +82,6 @@ class Chain(Probe):
         for probe in self.probes:
             output = probe.on_layer(stack, layer, output)
         return output
+
+    def at(self, start: int) -> "Chain":
+        return Chain([probe.at(start) for probe in self.probes])

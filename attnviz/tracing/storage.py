@@ -14,6 +14,8 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
 | `softcap.<site>`, `sinks.<site>` | scores' cap; scores of a place that is no token | `()`, `(1, heads, 1, 1)` |
 | `input.<site>`, `memory.<site>` | what query and key were projected from | `(batch, length, d_model)` |
+| `edited.<site>`, `edited_rows.<site>` | weights that an intervention put there; in which rows | as maps |
+| `intervention.<n>.<layer>` | the numbers of the trace's nth intervention; the rest of it is in `meta` | its own |
 | `layer.<stack>.<n>` | hidden states after a layer, -1 the embedding | `(batch, length, d_model)` |
 | `memory`, `logits` | encoder output; scores of the vocabulary | `(batch, length, …)` |
 """
@@ -29,12 +31,13 @@ from torch import Tensor
 
 from attnviz.text import plain_file
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes import saved
 from attnviz.tracing.external.file import trace_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace import KINDS, Trace
-from attnviz.transformer.probe import AttentionCall, Site
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Site
 
 FORMAT_VERSION = 1
 # What a file may unpack to: queries and keys hardly pack at all, and no trace is twenty times as large as its file.
@@ -71,9 +74,11 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
         arrays[f"scale.{name}"] = np.array(call.scale)
         arrays |= {} if call.softcap is None else {f"softcap.{name}": np.array(call.softcap)}
         parts = {key: getattr(call, field) for key, field in _PARTS.items()} | {"context": trace.contexts.get(site)}
+        parts |= {} if call.edited is None else {"edited": call.edited.attn, "edited_rows": call.edited.rows}
         arrays |= {f"{key}.{name}": _array(part) for key, part in parts.items() if part is not None}
     arrays |= {f"layer.{stack}.{layer}": _array(output) for (stack, layer), output in trace.layers.items()}
     arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
+    arrays |= {key: _array(put) for key, put in saved.arrays(trace.interventions).items()}
     for kind in trace.kinds if maps else ():
         items = range(len(trace.sentences))
         arrays[f"attn.{kind}"] = np.stack([trace.attn(kind, item=item).numpy() for item in items])
@@ -125,12 +130,14 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
         numbers={kind: tuple(map(int, numbers)) for kind, numbers in meta.get("numbers", {}).items()},
+        interventions=saved.read(meta.get("interventions", ()), tensors),
     )
 
 
 def _meta(trace: Trace) -> np.ndarray:
     meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
     meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
+    meta |= {"interventions": saved.described(trace.interventions)} if trace.interventions else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
@@ -146,7 +153,10 @@ def _call(tensors: dict[str, Tensor], site: Site) -> AttentionCall:
     scale, cap = (tensors.get(f"{name}.{site.kind}.{site.layer}") for name in ("scale", "softcap"))
     if scale is None:
         raise ValueError(f"it has no scale of {site.kind}, layer {site.layer}")
-    return AttentionCall(**parts, scale=float(scale), softcap=None if cap is None else float(cap))  # type: ignore[arg-type]
+    attn, rows = (tensors.get(f"{name}.{site.kind}.{site.layer}") for name in ("edited", "edited_rows"))
+    edited = None if attn is None or rows is None else EditedWeights(attn, rows)
+    cap = None if cap is None else float(cap)
+    return AttentionCall(**parts, scale=float(scale), softcap=cap, edited=edited)  # type: ignore[arg-type]
 
 
 def _site(key: str) -> Site:

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
@@ -25,6 +26,8 @@ __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 class Trace(TraceLike):
     """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0.
 
+    `interventions` are what was done to the run: its maps, contexts and hidden states are those that resulted.
+
     Where some layers of a stack do not attend, layers of a kind count those that do, and `numbers` says which they are.
     """
 
@@ -36,11 +39,17 @@ class Trace(TraceLike):
     logits: Tensor | None = None
     info: RunInfo = field(default_factory=RunInfo)
     numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
+    interventions: tuple[Intervention, ...] = ()
 
     @classmethod
     def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
         """A trace of what a recorder wrote down."""
         return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)
+
+    def __repr__(self) -> str:
+        """What a notebook shows of it, and what was done to the run."""
+        done = "; ".join(map(str, self.interventions))
+        return super().__repr__() if not done else f"{super().__repr__()[:-1]}; done to it: {done}>"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -112,7 +121,8 @@ class Trace(TraceLike):
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
-        others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits)
+        put = (values for each in self.interventions for values in each.values.values())
+        others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
         return bytes_kept(self.calls.values(), others)
 
     def _only(self, kind: Kind, layer: int, head: int | None) -> "Trace":

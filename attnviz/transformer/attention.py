@@ -14,7 +14,7 @@ from attnviz.transformer.block_sdpa import over_visible_keys
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, dropped
 from attnviz.transformer.masks import for_heads
-from attnviz.transformer.probe import AttentionCall, Probe, Site
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site
 
 Query = Float[Tensor, "batch heads q_len d_k"]
 Key = Float[Tensor, "batch heads k_len d_k"]
@@ -71,10 +71,16 @@ def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]
 
 
 def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """The attention weights of a recorded call, before dropout; in float32.
+    """The attention weights of a recorded call, before dropout; in float32. Edited ones are in their places.
 
     As `masked_softmax`, but in the memory of the scores: at 512 tokens fresh memory costs more than the arithmetic.
     """
+    own = _own_attn(call)
+    return own if call.edited is None else call.edited.over(own)
+
+
+def _own_attn(call: AttentionCall) -> Tensor:
+    """The weights that query and key of a call give."""
     attn = call_scores(call).detach()
     if call.sinks is not None:
         return masked_softmax(attn, call.mask, call.sinks)
@@ -92,7 +98,8 @@ def call_sunk(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
         return torch.zeros(call.query.shape[:3])
     raw = call_scores(call).detach()
     seen = raw if call.mask is None else raw.masked_fill(~call.mask, -math.inf)
-    return (call.sinks.squeeze(-1).float() - seen.logsumexp(dim=-1)).sigmoid()
+    sunk = (call.sinks.squeeze(-1).float() - seen.logsumexp(dim=-1)).sigmoid()
+    return sunk if call.edited is None else torch.where(call.edited.rows, 1 - call.edited.attn.sum(dim=-1), sunk)
 
 
 def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
@@ -110,26 +117,32 @@ def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
 def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
-    """The context of one call. PyTorch's fused kernel computes it, unless somebody must change the weights, or
-    scores are capped or share with a sink.
+    """The context of one call. PyTorch's fused kernel computes it, but for rows whose weights somebody has edited,
+    and where scores are capped or share with a sink.
 
     A row with no visible key gives zeros on both paths.
     """
     if probe is not None and site is not None:
         call = probe.on_call(site, call)
-        edit = probe.edit_attn(site)
-    else:
-        edit = None
     drops = dropout is not None and dropout.attention and dropout.rate > 0
-    by_hand = edit or drops or call.softcap is not None or call.sinks is not None  # the kernel knows neither
-    out = _explicit(call, edit, dropout if drops else None) if by_hand else _fused(call)
+    by_hand = drops or call.softcap is not None or call.sinks is not None  # the kernel knows neither
+    if by_hand:
+        out = _explicit(call, dropout if drops else None)
+    else:
+        out = _fused(call) if call.edited is None else _edited(call, call.edited)
     return out if probe is None or site is None else probe.on_context(site, out)
 
 
-def _explicit(call: AttentionCall, edit, dropout: Dropout | None) -> Tensor:
+def _edited(call: AttentionCall, edited: EditedWeights) -> Tensor:
+    """The edited rows by hand; all others stay to the bit as the kernel computes them."""
+    out = context(edited.attn.to(call.value.dtype), call.value)
+    return out if bool(edited.rows.all()) else torch.where(edited.rows.unsqueeze(-1), out, _fused(call))
+
+
+def _explicit(call: AttentionCall, dropout: Dropout | None) -> Tensor:
     raw = soft_capped(scores(call.query, call.key, call.scale), call.softcap)
     attn = masked_softmax(raw if call.bias is None else raw + call.bias, call.mask, call.sinks)
-    attn = attn if edit is None else edit(attn)
+    attn = attn if call.edited is None else call.edited.over(attn)
     return context(dropped(attn, dropout), call.value)
 
 

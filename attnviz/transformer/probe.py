@@ -3,7 +3,7 @@
 The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,6 +24,34 @@ class Site:
 
 
 @dataclass(frozen=True)
+class EditedWeights:
+    """Weights that somebody puts in the place of a call's own, in some rows of some heads.
+
+    `attn` `(batch, heads, q_len, k_len)`; `rows` bool `(batch, heads, q_len)`, True where they hold.
+    """
+
+    attn: Tensor
+    rows: Tensor
+
+    def beside(self, before: "EditedWeights | None") -> "EditedWeights":
+        """These, and what was edited before them in other rows."""
+        return self if before is None else EditedWeights(self.over(before.attn), self.rows | before.rows)
+
+    @classmethod
+    def everywhere(cls, attn: Tensor) -> "EditedWeights":
+        """In every row of every head."""
+        return cls(attn, torch.ones(attn.shape[:3], dtype=torch.bool, device=attn.device))
+
+    def over(self, attn: Tensor) -> Tensor:
+        """The weights that result from a call's own."""
+        return torch.where(self.rows.unsqueeze(-1), self.attn.to(attn.dtype), attn)
+
+    def cut(self, item: slice, heads: slice) -> "EditedWeights":
+        """Those of some items and heads."""
+        return EditedWeights(self.attn[item, heads], self.rows[item, heads])
+
+
+@dataclass(frozen=True)
 class AttentionCall:
     """Everything that one attention computation depends on.
 
@@ -31,8 +59,9 @@ class AttentionCall:
     attend, and bias float, both broadcastable to `(batch, heads, q_len, k_len)`; scores are
     `scale * query @ key^T + bias`. With `softcap` c the product s is c * tanh(s / c) before the bias (Gemma 2). `sinks`
     `(1, heads, 1, 1)` are the scores of one place more, which stands for no token and has no value: what it takes, a
-    row's weights lack (gpt-oss). `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)`
-    are what query and key were projected from (with a cache: only the part projected in this call).
+    row's weights lack (gpt-oss). `edited` are weights that an intervention puts in the place of those.
+    `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)` are what query and key were projected from
+    (with a cache: only the part projected in this call).
     """
 
     query: Tensor
@@ -45,18 +74,15 @@ class AttentionCall:
     memory: Tensor | None = None
     softcap: float | None = None
     sinks: Tensor | None = None
+    edited: EditedWeights | None = None
 
 
 class Probe:
     """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need."""
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Before attention: return the call, or a changed copy of it."""
+        """Before attention: return the call, or a changed copy of it; one with `edited` weights to change these."""
         return call
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        """A function that changes the weights, or None to leave them to the fused kernel."""
-        return None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """After attention, before heads are merged: `(batch, heads, q_len, d_k)`, returned or changed."""
@@ -90,6 +116,7 @@ def of_item(call: AttentionCall, item: int | None, head: int | None) -> Attentio
         mask=cut(call.mask),
         bias=cut(call.bias),
         sinks=cut(call.sinks),
+        edited=None if call.edited is None else call.edited.cut(slice(item, item + 1), heads),
     )
 
 
@@ -102,10 +129,12 @@ def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
 
 def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] = ()) -> int:
     """Bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
+    calls = tuple(calls)
+    edited = [part for call in calls if call.edited is not None for part in (call.edited.attn, call.edited.rows)]
     parts = [
         part
         for call in calls
         for part in (call.query, call.key, call.value, call.mask, call.bias, call.input_, call.memory, call.sinks)
     ]
-    storages = [part.untyped_storage() for part in (*parts, *others) if part is not None]
+    storages = [part.untyped_storage() for part in (*parts, *edited, *others) if part is not None]
     return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())

@@ -5,11 +5,12 @@ import torch
 
 from attnviz.analysis.rerun import run_again
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.tracing.interventions import Chain, HeadAblation, MaskOverride
+from attnviz.tracing.causes.edits import Edit, Edits
+from attnviz.tracing.interventions import Chain, MaskOverride
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer import masks
-from attnviz.transformer.attention import attend
+from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall, Site
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -89,28 +90,23 @@ def test_start_takes_the_rows_that_belong_to_a_cached_step() -> None:
     assert changed.mask.tolist() == [[[[False, False, True, True]]]]
 
 
-@pytest.mark.parametrize("to", ["zero", "mean"])
-def test_an_ablated_head_gathers_nothing(model, trace: Trace, to) -> None:
-    site = Site("decoder_self", 1)
-    after = run_again(model, trace, HeadAblation([(site, 4), (site, 0)], to=to))
-    contexts, before = after.context("decoder_self", 1), trace.context("decoder_self", 1)
-    expected = torch.zeros_like(before) if to == "zero" else before.mean(dim=1, keepdim=True).expand_as(before)
-    torch.testing.assert_close(contexts[[0, 4]], expected[[0, 4]], atol=1e-5, rtol=0)
-    torch.testing.assert_close(contexts[[1, 2, 3]], before[[1, 2, 3]], atol=1e-5, rtol=0)
-
-
 def test_probes_in_a_chain_see_what_the_one_before_made() -> None:
     site = Site("cross", 0)
     call = AttentionCall(torch.randn(1, 1, 2, 3), torch.randn(1, 1, 4, 3), torch.randn(1, 1, 4, 3), scale=1.0)
     recorder = Recorder()
     uniform = MaskOverride([site], masks.full, weigh=lambda call: torch.full((1, 1, 2, 4), 0.25))
+    gone = Edits(((Edit(site, "context", "zero", heads=(0,)),),))
     halved = MaskOverride([site], window, weigh=lambda call: torch.full((1, 1, 2, 4), 0.5))
-    out = attend(call, site, probe=Chain((uniform, halved, HeadAblation([(site, 0)]), recorder)))
+    out = attend(call, site, probe=Chain((uniform, halved, gone, recorder)))
     assert out.abs().max() == 0
     assert torch.equal(recorder.contexts[site], out)
     assert recorder.calls[site].mask is not None
     assert torch.equal(recorder.calls[site].mask, window(2, 4).unsqueeze(1))
+    assert torch.equal(call_attn(recorder.calls[site]), torch.full((1, 1, 2, 4), 0.5))
 
 
-def test_a_chain_of_onlookers_leaves_the_fused_kernel_alone() -> None:
-    assert Chain((Recorder(), Recorder())).edit_attn(Site("cross", 0)) is None
+def test_weights_that_were_put_there_are_what_the_trace_shows(model, trace: Trace) -> None:
+    probe = MaskOverride([Site("cross", 1)], masks.full, head=3, weigh=lambda call: call_attn(call).flip(-1))
+    after = run_again(model, trace, probe)
+    torch.testing.assert_close(after.attn("cross", layer=1, head=3), trace.attn("cross", layer=1, head=3).flip(-1))
+    torch.testing.assert_close(after.attn("cross", layer=1, head=2), trace.attn("cross", layer=1, head=2))

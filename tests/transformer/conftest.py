@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.config import ModelConfig
-from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack
 from attnviz.transformer.transformer import Transformer
 
 # batch 2, n_layers 2, heads 3, lengths 5 and 7, d_k 11, d_ff 13, vocab_size 23; d_model must be even for positions.
@@ -27,10 +27,9 @@ class Capture(Probe):
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         self.calls[site] = call
-        return call
-
-    def edit_attn(self, site: Site) -> Callable[[Tensor], Tensor] | None:
-        return self.edits.get(site)
+        if site not in self.edits:
+            return call
+        return replace(call, edited=EditedWeights.everywhere(self.edits[site](call_attn(call))))
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         self.contexts[site] = context

@@ -13,7 +13,7 @@ from attnviz.analysis.rerun import run_again
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import Kind, of_item
+from attnviz.transformer.probe import Kind
 
 
 @dataclass(frozen=True)
@@ -25,24 +25,15 @@ class Refused:
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """Two runs on the same tokens, without the mask and with it.
-
-    `probe` is what was in force: a trace holds what weights are computed from, and only the probe knows how a fill
-    computes them.
-    """
+    """Two runs on the same tokens, without the mask and with it; `probe` is what was in force."""
 
     before: Trace
     after: Trace
     probe: MaskOverride
 
     def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
-        """The weights of the run with the mask, as its fill computes them."""
-        maps = self.after.attn(kind, item=item)
-        for site in self.probe.sites:
-            if site.kind == kind:
-                call = of_item(self.after.call(kind, site.layer), item, None)
-                maps[site.layer] = self.probe.weighed(call, maps[None, site.layer].to(call.query.device))[0].cpu()
-        return maps
+        """The weights of the run with the mask, as its fill computed them."""
+        return self.after.attn(kind, item=item)
 
 
 def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:

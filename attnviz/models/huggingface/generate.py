@@ -12,6 +12,8 @@ from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.network.network import Batch, Network, Watch
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.protocol import Step
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -69,13 +71,15 @@ class GenerationRules:
 class CheckpointStepper:
     """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
 
-    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again.
+    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again. `edits` are in force
+    at every step, before whoever looks on.
     """
 
     def __init__(
-        self, network: Network, memory: Tensor | None = None, *, src_mask: Tensor | None = None, cached: bool = True
-    ):
-        self.network, self.memory, self.src_mask = network, memory, src_mask
+        self, network: Network, memory: Tensor | None = None, *, src_mask: Tensor | None = None, cached: bool = True,
+        edits: Edits | None = None,
+    ):  # fmt: skip
+        self.network, self.memory, self.src_mask, self.edits = network, memory, src_mask, edits
         self.cache = network.empty_cache() if cached else None
         self.prefix = torch.empty(1, 0, dtype=torch.long, device=network.device)
 
@@ -84,6 +88,9 @@ class CheckpointStepper:
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         if self.prefix.shape[1] == 0:
             self.prefix = self.prefix.expand(len(new), 0)
+        if self.edits is not None:
+            edits = self.edits.at(0 if self.cache is None else self.prefix.shape[1])
+            probe = edits if probe is None else Chain((edits, probe))
         self.prefix = torch.cat((self.prefix, new), dim=1)
         fed = Batch(self.prefix if self.cache is None else new, torch.ones_like(self.prefix))
         watch = Watch(probe or _NOBODY, hidden=probe is not None, last_only=True)
@@ -97,6 +104,7 @@ class CheckpointStepper:
     def keep(self, rows: Tensor) -> None:
         """Go on with these rows of the batch only, in this order."""
         self.prefix = self.prefix[rows]
+        self.edits = None if self.edits is None else self.edits.keep(rows)
         if self.memory is not None and self.src_mask is not None:
             self.memory, self.src_mask = self.memory[rows], self.src_mask[rows]
         if self.cache is not None:
@@ -116,7 +124,8 @@ def written(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generation
 @dataclass(frozen=True)
 class GenerationPlan:
     """How to step: `given` is fed first, token by token, whatever the model chooses; then its own choices, up to
-    `count` of them. `encoded` are the source's tokens and record, where there is an encoder.
+    `count` of them. `source` are the source's tokens and `encoder` its record, where there is an encoder;
+    `interventions` what is done to the run.
     """
 
     given: EncodedText
@@ -124,6 +133,7 @@ class GenerationPlan:
     choose: Choose = likeliest
     source: EncodedText | None = None
     encoder: Recorder = field(default_factory=Recorder)
+    interventions: tuple[Intervention, ...] = ()
 
 
 @torch.inference_mode()
@@ -170,6 +180,7 @@ def _step(
         logits=logits.unsqueeze(1),
         info=replace(info, forward_seconds=seconds),
         numbers=stepper.network.layer_numbers,
+        interventions=plan.interventions,
     )
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 

@@ -11,6 +11,8 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedTex
 from attnviz.models.protocol import Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
@@ -22,11 +24,12 @@ _START = "<start>"  # what a target begins with, where the model has no better n
 
 @dataclass(frozen=True)
 class InputBuilder:
-    """Reads texts for a network, and writes with it. It keeps nothing of a run."""
+    """Reads texts for a network, and writes with it, with interventions in force where there are any."""
 
     network: Network
     text: CheckpointTokenizer
     rules: GenerationRules
+    in_force: InForce = NOTHING_DONE
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> Batch:
         """Rows of equal length on the network's device; padding is masked, a pair's sentences are segments."""
@@ -64,12 +67,35 @@ class InputBuilder:
         return [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows], notes
 
     def reading(
-        self, rows: Sequence[Sequence[Token]], probe: Probe | None = None, *, cached: bool = True
+        self, sentences: Sequence[Sentence], probe: Probe | None = None, *, cached: bool = True
     ) -> CheckpointStepper:
         """What writes targets for sources, which are read here, with the probe looking on."""
-        src = self.batch(rows)
-        memory = self.network.encode(src, Watch(probe or Chain(()), hidden=probe is not None))
-        return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached)
+        src, bound = self.batch([sentence.src for sentence in sentences]), self.in_force.bound(sentences)
+        is_told = probe is not None or bound.edits is not None
+        memory = self.network.encode(src, Watch(bound.before(probe or Chain(())), hidden=is_told))
+        return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=bound.edits)
+
+    def answers(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
+        """Logits `(copies, length, vocab_size)` of copies of a sentence, one under each of the edits' rows; of a target
+        as far as `longest`, since no row of it sees a later one.
+        """
+        copies, watch = len(edits.rows), Watch(edits)
+        if self.network.family != "encoder-decoder":
+            tokens = sentence.src if self.network.family == "encoder" else sentence.tgt_in[:longest]
+            return self.network.single(self.batch([tokens] * copies), watch).logits
+        src, one = self.batch([sentence.src] * copies), self.batch([sentence.src])
+
+        def encode(ids: torch.Tensor, probe: Probe | None) -> torch.Tensor:
+            read = Batch(ids, one.mask.expand(len(ids), -1))
+            return self.network.encode(read, Watch(probe or Chain(())))
+
+        memory = edits.read(encode, src.ids)
+        return self.network.decode(self.batch([sentence.tgt_in[:longest]] * copies), memory, src.mask, watch).logits
+
+    def prompted(self, prompt: EncodedText, *, cached: bool = True) -> CheckpointStepper:
+        """What writes after a prompt."""
+        edits = self.in_force.bound([Sentence(tgt=prompt.tokens, tgt_text=prompt.text, cut=True)]).edits
+        return CheckpointStepper(self.network, cached=cached, edits=edits)
 
     def plan(
         self, read: EncodedText, taught: EncodedText | None, *, new_tokens: int | None, choose: Choose, cached: bool
@@ -77,10 +103,14 @@ class InputBuilder:
         """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
         if self.network.family == "decoder":
             count = 1 if taught else self.room(read, new_tokens or 0)
-            return CheckpointStepper(self.network, cached=cached), GenerationPlan(taught or read, count, choose)
-        count = 1 if taught else self.limit(read, new_tokens)
-        stepper = self.reading([read.tokens], encoder := Recorder(), cached=cached)
-        return stepper, GenerationPlan(taught or self.begun(read), count, choose, read, encoder)
+            plan = GenerationPlan(taught or read, count, choose, interventions=self.in_force.interventions)
+            return self.prompted(read, cached=cached), plan
+        count, encoder = 1 if taught else self.limit(read, new_tokens), Recorder()
+        target = taught or EncodedText((), "")
+        sentence = Sentence(read.tokens, target.tokens, read.text, target.text, cut=True)
+        stepper = self.reading([sentence], encoder, cached=cached)
+        fed = taught or self.begun(read)
+        return stepper, GenerationPlan(fed, count, choose, read, encoder, self.in_force.interventions)
 
     def taught(self, read: EncodedText, tgt_in: Sequence[int]) -> EncodedText:
         """Ids that a teacher feeds: after the prompt that was read, or a target from its first token on.
@@ -103,8 +133,9 @@ class InputBuilder:
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
             begun = torch.tensor([prompt[:shortest] for prompt in prompts], device=self.network.device)
-            return Writer(CheckpointStepper(self.network, cached=cached), begun, self.rules, self.text.max_tokens)
-        stepper = self.reading([sentence.src for sentence in sentences], probe, cached=cached)
+            stepper = CheckpointStepper(self.network, cached=cached, edits=self.in_force.bound(sentences).edits)
+            return Writer(stepper, begun, self.rules, self.text.max_tokens)
+        stepper = self.reading(sentences, probe, cached=cached)
         begins = [self._as_begun(sentence) for sentence in sentences]
         shortest = min(map(len, begins))
         begun = torch.tensor([begin[:shortest] for begin in begins], device=self.network.device)
@@ -134,12 +165,10 @@ class InputBuilder:
         return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
 
     def _continued(self, prompt: EncodedText, count: int) -> EncodedText:
-        return self.text.continued(
-            prompt, written(CheckpointStepper(self.network), prompt.ids, self.rules, count), segment=1
-        )
+        return self.text.continued(prompt, written(self.prompted(prompt), prompt.ids, self.rules, count), segment=1)
 
     def _translated(self, src: EncodedText) -> EncodedText:
-        begun, stepper = self.begun(src), self.reading([src.tokens])
+        begun, stepper = self.begun(src), self.reading([Sentence(src.tokens, src_text=src.text)])
         return self.text.continued(begun, written(stepper, begun.ids, self.rules, self.limit(src, None)))
 
     def _language(self, src: EncodedText | None) -> int | None:

@@ -16,6 +16,9 @@ from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -74,18 +77,21 @@ class HuggingFaceModel(NetworkModel):
         return self._rules
 
     @torch.inference_mode()
-    def trace(
+    def trace(  # noqa: PLR0913 - what may be asked of a pass
         self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
         new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        interventions: Sequence[Intervention] = (),
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 
         `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
         an encoder-decoder's target, which it writes itself, where none is given. A decoder writes `new_tokens` after
         its prompt (by default one: what its last row puts out). Texts are cut at `max_tokens`. `logits` and `hidden`
-        (inputs of sites, outputs of layers) may be left out, for speed and memory. Raises TextError for an empty
-        sentence, ValueError for what the model does not take.
+        (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` are in force in
+        the pass and in what is written before it, for each of the texts. Raises TextError for an empty sentence,
+        ValueError for what the model does not take and for an intervention that cannot be.
         """
+        builder = self._under(interventions)
         texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
@@ -94,40 +100,42 @@ class HuggingFaceModel(NetworkModel):
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
         notes = self._notes(encoded)
         if self.family == "encoder":
-            return self._again(self._builder.singles(encoded), watch, notes)
+            return self._again(builder.singles(encoded), watch, notes, in_force=builder.in_force)
         if self.family == "decoder":
             unsaid = 1 if watch.logits and len(texts) == 1 and self.writes else 0
             count = unsaid if new_tokens is None else new_tokens
             if count == 1 and watch.logits:
-                return self._with_next(self._again(self._builder.prompts(encoded, 0), watch, notes), encoded[0])
-            sentences = self._builder.prompts(encoded, count)
+                once = self._again(builder.prompts(encoded, 0), watch, notes, in_force=builder.in_force)
+                return self._with_next(once, encoded[0])
+            sentences = builder.prompts(encoded, count)
         else:
             given = targets if all(target.strip() for target in targets) else ()
             if not given and not self.writes:
                 given, notes = texts, (*notes, _READS_SOURCE)
-            sentences, more = self._builder.translations(encoded, given, max_tokens)
+            sentences, more = builder.translations(encoded, given, max_tokens)
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
-        trace = self._again(sentences, watch, notes)
+        trace = self._again(sentences, watch, notes, in_force=builder.in_force)
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
 
     @torch.inference_mode()
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first."""
-        recorder = Recorder()
-        watch = Watch(recorder if probe is None else Chain((probe, recorder)), logits=self.writes_logits)
-        return replace(self._again(list(trace.sentences), watch), info=trace.info)
+        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
+        watch, in_force = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).in_force
+        return replace(self._again(list(trace.sentences), watch, first=probe, in_force=in_force), info=trace.info)
 
-    def stepwise(
+    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
         new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
+        interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
         target. A teacher's prefix is fed instead where it is given: the ids `tgt_in` (of a decoder: prompt and
-        continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the model would choose. Raises
-        ValueError for a model that does not write, and for ids that do not begin as a target or the prompt does.
+        continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the model would choose. The
+        `interventions` are in force at each step. Raises ValueError for a model that does not write, for ids that do
+        not begin as a target or the prompt does, and for an intervention that cannot be.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
@@ -138,24 +146,25 @@ class HuggingFaceModel(NetworkModel):
         elif tgt_text is not None and tgt_text.strip():
             whole = self._builder.given(tgt_text, read)
             taught = EncodedText(whole.tokens[:-1], whole.text)
-        return self._steps(read, taught, cached, new_tokens, choose)
+        return self._steps(self._under(interventions), read, taught, cached, new_tokens, choose)
 
     @torch.inference_mode()
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> Writer:
-        """What writes after the sources or prompts of `trace`, read with the probe in force.
+        """What writes after the sources or prompts of `trace`, read with the probe in force and what was done to it.
 
         Prompts of different lengths cannot be continued together: of several, all are cut to the shortest. Raises
         ValueError for a model that does not write.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text.")
-        return self._builder.writer(trace.sentences, probe, cached=cached)
+        return self._under(trace.interventions).writer(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
-    def written(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """What an encoder-decoder writes for a source, greedily, and notes on what was cut.
+    def written(self, text: str, *, interventions: Sequence[Intervention] = ()) -> tuple[str, tuple[str, ...]]:
+        """What an encoder-decoder writes for a source, greedily, with the `interventions` in force, and notes on what
+        was cut.
 
         Raises TextError for an empty sentence, ValueError for a model that writes no targets.
         """
@@ -165,8 +174,19 @@ class HuggingFaceModel(NetworkModel):
             )
         self._check.check([text])
         encoded = self.text.encode(text)
-        sentences, notes = self._builder.translations([encoded], (), MAX_TOKENS)
+        sentences, notes = self._under(interventions).translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
+
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the text that are asked for, or all. Raises
+        ValueError for a model without a head over the vocabulary.
+        """
+        if not self.writes_logits:
+            raise ValueError(f"{self.name} has no head over the vocabulary: there are no probabilities to compare.")
+        logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
+        return logits if rows is None else logits[:, list(rows)]
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
@@ -193,13 +213,18 @@ class HuggingFaceModel(NetworkModel):
 
     @torch.inference_mode()
     def _steps(
-        self, encoded: EncodedText, taught: EncodedText | None, cached: bool, new_tokens: int | None, choose: Choose
-    ) -> Iterator[Step]:
-        stepper, plan = self._builder.plan(
+        self, builder: InputBuilder, encoded: EncodedText, taught: EncodedText | None, cached: bool,
+        new_tokens: int | None, choose: Choose,
+    ) -> Iterator[Step]:  # fmt: skip
+        stepper, plan = builder.plan(
             encoded, taught, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
             choose=choose, cached=cached,
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
+
+    def _under(self, interventions: Sequence[Intervention]) -> InputBuilder:
+        """Who reads and writes with these in force. Raises ValueError for one that this model has no place for."""
+        return replace(self._builder, in_force=InForce.of(interventions, self.shapes, self.model_id))
 
     def _with_next(self, trace: Trace, prompt: EncodedText) -> Trace:
         """A pass over a prompt with the token that its last row puts out: nothing need run twice for it."""
@@ -222,10 +247,19 @@ class HuggingFaceModel(NetworkModel):
         both = ((about(first, each.notes), about("Second sentence", each.pair_notes)) for each in encoded)
         return (*(note for pair in both for notes in pair for note in notes), *self._skipped())
 
-    def _again(self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = ()) -> Trace:
-        """One recorded pass over sentences whose tokens are known."""
-        recorder = watch.probe.probes[-1] if isinstance(watch.probe, Chain) else watch.probe
-        assert isinstance(recorder, Recorder)  # it comes last
+    def _again(
+        self, sentences: list[Sentence], watch: Watch, notes: tuple[str, ...] = (), *, first: Probe | None = None,
+        in_force: InForce = NOTHING_DONE,
+    ) -> Trace:  # fmt: skip
+        """One recorded pass over sentences whose tokens are known; `first` acts, then the interventions."""
+        recorder, asked, bound = watch.probe, watch.hidden, in_force.bound(sentences)
+        assert isinstance(recorder, Recorder)  # each pass has its own
+        looking = bound.before(recorder)
+        watch = replace(
+            watch,
+            probe=looking if first is None else Chain((first, looking)),
+            hidden=asked or bound.edits is not None,  # they may change hidden states
+        )
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
         memory, started = None, time.perf_counter()
         if self.family == "encoder-decoder":
@@ -236,13 +270,15 @@ class HuggingFaceModel(NetworkModel):
             out = self.network.single(self._builder.batch(src if self.family == "encoder" else tgt), watch)
             memory = out.last_hidden_state if self.family == "encoder" and not watch.logits else None
         wait_for(self.device)
-        info = self._info(time.perf_counter() - started, notes)
+        info = self._info(time.perf_counter() - started, (*notes, *bound.notes))
         logits = out.logits if watch.logits else None
-        if not watch.hidden:  # what the heads gathered is a hidden state too
+        if not asked:  # what the heads gathered is a hidden state too
             recorder.contexts.clear()
+            recorder.layers.clear()
         return Trace.of(
-            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers
-        )
+            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
+            interventions=in_force.interventions,
+        )  # fmt: skip
 
     def _info(self, forward: float, notes: tuple[str, ...]) -> RunInfo:
         dtype = str(self.dtype).removeprefix("torch.")

@@ -130,15 +130,18 @@ class ReplayedModel:
         return self
 
     @torch.inference_mode()
-    def trace(
+    def trace(  # noqa: PLR0913 - what any checkpoint may be asked
         self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True, interventions: Sequence[Any] = (),
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 
         An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. `new_tokens`, `logits` and
-        `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several.
+        `hidden` mean nothing here. Raises TextError for an empty sentence, ValueError for several, and for any
+        intervention.
         """
+        if interventions:
+            raise ValueError(f"Nothing can be done to its runs: {self.why}")
         texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         check = InputCheck(self.name, self.family, self.writes)
@@ -163,6 +166,10 @@ class ReplayedModel:
 
     def writer(self, trace: TraceLike, probe: Any = None, **how: Any) -> Writer:
         """Raises ValueError: its steps cannot be followed."""
+        raise ValueError(self.why)
+
+    def answers(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
+        """Raises ValueError: nobody can look into its passes, or change them."""
         raise ValueError(self.why)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:

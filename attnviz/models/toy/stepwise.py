@@ -12,6 +12,8 @@ from attnviz.learning.words import ToyWords
 from attnviz.learning.writing import ToyStepper
 from attnviz.models.protocol import Step
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.stepping import under
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
@@ -22,7 +24,7 @@ from attnviz.transformer.layers import ForwardContext
 @dataclass(frozen=True)
 class ToyPlan:
     """How to decode: a source as typed and as tokens, what every target begins with, the ids that a teacher feeds (its
-    own choices are fed where there are none), and how many tokens may be written.
+    own choices are fed where there are none), how many tokens may be written, and what is done to the run.
     """
 
     text: str
@@ -32,30 +34,42 @@ class ToyPlan:
     limit: int
     choose: Choose
     cached: bool
+    in_force: InForce = NOTHING_DONE
 
 
 @torch.inference_mode()
 def steps(network: ToyNetwork, words: ToyWords, plan: ToyPlan, info: RunInfo) -> Iterator[Step]:
     """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
-    encoder = Recorder()
+    encoder, bound = Recorder(), plan.in_force.bound([_begun(words, plan)])
     src = torch.tensor([[token.id for token in plan.src]], dtype=torch.long)
     src_mask = network.src_mask(src)
-    memory = network.encode(src, src_mask, ForwardContext(encoder))
+    memory = network.encode(src, src_mask, ForwardContext(bound.before(encoder)))
     fed = [token.id for token in plan.begun] if plan.taught is None else list(plan.taught)
     total = len(fed) + (plan.limit - 1 if plan.taught is None else 0)
     stepper = ToyStepper(network, memory, src_mask, capacity=total, cached=plan.cached)
+    fed_under = under(stepper, bound.edits)
     for index in range(total):
         recorder, started = Recorder(), time.perf_counter()
-        logits = stepper.step(torch.tensor([fed[index]]), probe=recorder)
+        logits = fed_under.step(torch.tensor([fed[index]]), probe=recorder)
         seconds = time.perf_counter() - started
         chosen = int(plan.choose(words.rules.forbid(logits)))
         sentence = _sentence(words, plan, (*fed[: index + 1], chosen))
         sentence = replace(sentence, first_row=0 if stepper.cache is None else index)
-        yield _step(sentence, stepper, (encoder, recorder), logits, replace(info, forward_seconds=seconds))
+        told = replace(info, forward_seconds=seconds)
+        made = _step(sentence, stepper, (encoder, recorder), logits, told)
+        yield replace(made, trace=replace(made.trace, interventions=plan.in_force.interventions))
         if index + 1 == len(fed):
             if chosen in words.rules.ends:
                 return
             fed.append(chosen)
+
+
+def _begun(words: ToyWords, plan: ToyPlan) -> Sentence:
+    """What is there before anything is written."""
+    if not plan.src:
+        return Sentence(tgt=plan.begun, tgt_text=plan.text, cut=True)
+    taught = () if plan.taught is None else words.tokens(plan.taught)
+    return Sentence(plan.src, taught, plan.text, words.text(plan.taught or ()), cut=True)
 
 
 def _sentence(words: ToyWords, plan: ToyPlan, ids: tuple[int, ...]) -> Sentence:

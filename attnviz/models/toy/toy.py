@@ -22,6 +22,10 @@ from attnviz.models.protocol import Step, Writer
 from attnviz.models.toy.lines import MOST_TOKENS, Tokens, ToyLines
 from attnviz.models.toy.stepwise import ToyPlan, steps
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.stepping import under
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -105,49 +109,62 @@ class Toy:
         """What writing must know of the ids."""
         return self.words.rules
 
-    def write(self, text: str, *, new_tokens: int | None = None) -> str:
-        """What it writes for a line, greedily. Raises TextError for an empty line, and for a word it does not know."""
+    @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        return dict.fromkeys(self.kinds, (self.network.config.n_layers, self.network.config.n_heads))
+
+    def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
+        """What it writes for a line, greedily, with the `interventions` in force. Raises TextError for an empty line,
+        and for a word it does not know.
+        """
         tokens, _ = self.lines.read(text)
-        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS))
+        bound = self._in_force(interventions).bound([self._read(text, tokens)])
+        return self.words.text(self._written(tokens, new_tokens, MOST_TOKENS, bound.edits))
 
     def trace(
         self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
-        logits: bool = True, hidden: bool = True,
+        logits: bool = True, hidden: bool = True, interventions: Sequence[Intervention] = (),
     ) -> Trace:  # fmt: skip
         """Run the toy on a line and record every site: teacher forcing on `tgt_text`, or on what it writes itself.
 
         A decoder alone continues its prompt by `new_tokens` (by default one: what its last row puts out). `max_tokens`
         bounds what is written. A toy is small: `logits` and `hidden`, which may be left out of others, are always
-        there. Raises TextError for an empty line and for a word that it does not know, ValueError for what it does not
-        take.
+        there. The `interventions` are in force in what is written and in the pass. Raises TextError for an empty line
+        and for a word that it does not know, ValueError for what it does not take.
         """
         self._require(tgt_text, new_tokens, max_tokens)
         tokens, notes = self.lines.read(text)
-        started = time.perf_counter()
+        started, in_force = time.perf_counter(), self._in_force(interventions)
+        target = self.lines.target(tgt_text)[0] if tgt_text is not None and tgt_text.strip() else ()
+        edits = in_force.bound([replace(self._read(text, tokens), **({"tgt": target} if target else {}))]).edits
         if self.is_decoder_only:
-            wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens)
+            wrote = () if new_tokens == 0 else self._written(tokens, new_tokens or 1, max_tokens, edits)
             sentence, more = self.lines.continued(text, tokens, wrote), ()
         elif tgt_text is not None and tgt_text.strip():
             target, more = self.lines.target(tgt_text)
             sentence = Sentence(self.lines.fed(tokens)[0], target, text, tgt_text)
         else:
-            sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens))
+            sentence, more = self.lines.written(text, tokens, self._written(tokens, None, max_tokens, edits))
         decoding = time.perf_counter() - started
-        made = self._again([sentence], None, (*notes, *more))
+        made = self._again([sentence], None, (*notes, *more), in_force)
         return replace(made, info=replace(made.info, decoding_seconds=decoding))
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One pass over the sentences of `trace`, recorded; the probe, an intervention, acts first."""
-        return replace(self._again(list(trace.sentences), probe), info=trace.info)
+        """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
+        in_force = self._in_force(trace.interventions)
+        return replace(self._again(list(trace.sentences), probe, in_force=in_force), info=trace.info)
 
-    def stepwise(
+    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
         new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MOST_TOKENS,
+        interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded. A prompt is fed token by token, then continued.
 
         A teacher's prefix is fed instead where it is given: ids `tgt_in`, or a target's text. A toy whose causal mask
-        is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not.
+        is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not. The
+        `interventions` are in force at each step.
         """
         self._require(tgt_text, new_tokens, max_tokens)
         tokens, notes = self.lines.read(text)
@@ -156,13 +173,16 @@ class Toy:
             tgt_in = [token.id for token in self.lines.target(tgt_text)[0][:-1]]
         taught = None if tgt_in is None else self.lines.taught(tgt_in, begun)
         limit = min(max_tokens, self.lines.limit(tokens, new_tokens))
-        plan = ToyPlan(text, src, begun, taught, limit, choose, cached)
+        in_force = self._in_force(interventions)
+        plan = ToyPlan(text, src, begun, taught, limit, choose, cached, in_force)
         return steps(self.network, self.words, plan, self._info(0.0, notes))
 
     def writer(self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64) -> Writer:
-        """What writes for the sources of `trace`, read with the probe in force, or after its prompts, all cut to the
-        shortest.
+        """What writes for the sources of `trace`, read with the probe in force and what was done to it, or after its
+        prompts, all cut to the shortest.
         """
+        edits = self._in_force(trace.interventions).bound(trace.sentences).edits
+        probes = [each for each in (probe, edits) if each is not None]
         with torch.inference_mode():
             rows = [[token.id for token in sentence.src] for sentence in trace.sentences]
             prompts = [_prompt(sentence) for sentence in trace.sentences]
@@ -170,9 +190,21 @@ class Toy:
             begun = torch.tensor([prompt[:shortest] for prompt in prompts])
             src = padded(rows) if any(rows) else torch.empty(len(rows), 0, dtype=torch.long)
             src_mask = self.network.src_mask(src)
-            memory = self.network.encode(src, src_mask, ForwardContext(probe))
+            memory = self.network.encode(src, src_mask, ForwardContext(Chain(probes) if probes else None))
         stepper = ToyStepper(self.network, memory, src_mask, capacity=limit + shortest, cached=cached)
-        return Writer(stepper, begun, self.vocabulary)
+        return Writer(under(stepper, edits), begun, self.vocabulary)
+
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first line of `trace`, one under each of
+        the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """
+        sentence, run = trace.sentences[0], ForwardContext(edits)
+        src = self._batch([sentence.src] * len(edits.rows))
+        src_mask = self.network.src_mask(src)
+        memory = self.network.encode(src, src_mask, run)
+        hidden = self.network.decode(self._batch([sentence.tgt_in] * len(edits.rows)), memory, src_mask, run)
+        return self.network.logits(hidden if rows is None else hidden[:, list(rows)])
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The line that ids stand for, and their tokens."""
@@ -201,21 +233,40 @@ class Toy:
         if max_tokens < 1:
             raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
 
-    def _written(self, tokens: Tokens, new_tokens: int | None, most: int) -> tuple[int, ...]:
+    def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
+        return InForce.of(interventions, self.shapes, self.model_id)
+
+    def _read(self, text: str, tokens: Tokens) -> Sentence:
+        """What is there before anything is written."""
+        src, begun = self.lines.fed(tokens)
+        return Sentence(tgt=begun, tgt_text=text, cut=True) if self.is_decoder_only else Sentence(src, src_text=text)
+
+    def _written(
+        self, tokens: Tokens, new_tokens: int | None, most: int, edits: Edits | None = None
+    ) -> tuple[int, ...]:
         src, begun = self.lines.fed(tokens)
         limit = min(most, self.lines.limit(tokens, new_tokens))
-        return written(self.network, self._batch([src]), self._batch([begun]), self.vocabulary, limit=limit)[0]
+        batches = self._batch([src]), self._batch([begun])
+        return written(self.network, *batches, self.vocabulary, limit=limit, edits=edits)[0]
 
     @torch.inference_mode()
-    def _again(self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = ()) -> Trace:
-        recorder, started = Recorder(), time.perf_counter()
-        run = ForwardContext(recorder if probe is None else Chain((probe, recorder)))
+    def _again(
+        self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = (),
+        in_force: InForce = NOTHING_DONE,
+    ) -> Trace:  # fmt: skip
+        recorder, started, bound = Recorder(), time.perf_counter(), in_force.bound(sentences)
+        looking = bound.before(recorder)
+        run = ForwardContext(looking if probe is None else Chain((probe, looking)))
         src, tgt_in = self._batch([each.src for each in sentences]), self._batch([each.tgt_in for each in sentences])
         src_mask = self.network.src_mask(src)
         memory = self.network.encode(src, src_mask, run)
         logits = self.network.logits(self.network.decode(tgt_in, memory, src_mask, run))
-        info = self._info(time.perf_counter() - started, notes)
-        return Trace.of(recorder, sentences, memory=None if self.is_decoder_only else memory, logits=logits, info=info)
+        rest = {
+            "memory": None if self.is_decoder_only else memory, "logits": logits,
+            "info": self._info(time.perf_counter() - started, (*notes, *bound.notes)),
+            "interventions": in_force.interventions,
+        }  # fmt: skip
+        return Trace.of(recorder, sentences, **rest)
 
     def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
         return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long).view(len(rows), -1)

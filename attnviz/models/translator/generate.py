@@ -9,20 +9,28 @@ from torch import Tensor
 from attnviz.models.translator.pretrained import Pretrained
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokenizer import Encoded
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
+from attnviz.tracing.causes.stepping import under
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.decoding import Stepper, decode
+from attnviz.transformer.layers import ForwardContext
 
 OnNote = Callable[[int, str], None]  # which sentence, and what is said of it
 
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """A sentence, the language to write it in, its target if somebody gives one, and the tokens that one may have."""
+    """A sentence, the language to write it in, its target if somebody gives one, and the tokens that one may have.
+
+    `edits` are what is done to the run that writes it.
+    """
 
     text: str
     to: str
     tgt_text: str | None
     max_tokens: int
+    edits: Edits | None = None
 
 
 def read_and_target(
@@ -34,7 +42,7 @@ def read_and_target(
         given = codec.encode_target(tgt_text, asked.to)
         return Sentence(src.tokens, given.tokens, asked.text, tgt_text), about("Target", given.notes)
     limit = min(asked.max_tokens, decoding_limit(len(src.ids)))
-    ids = (codec.bos_id(asked.to), *generate(model, memory, None, to=asked.to, limits=[limit])[0])
+    ids = (codec.bos_id(asked.to), *generate(model, memory, None, to=asked.to, limits=[limit], edits=asked.edits)[0])
     cut = ids[-1] != codec.eos_id
     notes = (was_cut(limit),) if cut else ()
     return Sentence(src.tokens, codec.tokens(ids), asked.text, codec.text(ids), cut), notes
@@ -42,10 +50,11 @@ def read_and_target(
 
 @torch.inference_mode()
 def translations(
-    model: Pretrained, sentences: Sequence[str], *, to: str, batch: int, tell: OnNote | None = None
-) -> list[str]:
+    model: Pretrained, sentences: Sequence[str], *, to: str, batch: int, tell: OnNote | None = None,
+    in_force: InForce = NOTHING_DONE,
+) -> list[str]:  # fmt: skip
     """A translation for each sentence, in their order; blank stays blank. `tell(index, note)` hears of every sentence
-    that was read, and every translation that was written, in part only.
+    that was read, and every translation that was written, in part only, and of what an intervention left as it was.
 
     Raises TextError for an unknown language, ValueError for a batch of none.
     """
@@ -58,14 +67,16 @@ def translations(
         for note in source.notes:
             tell(index, note)
     encoded = {index: source.ids for index, source in read.items()}
+    bare = {index: Sentence(source.tokens, src_text=sentences[index]) for index, source in read.items()}
     order = sorted(encoded, key=lambda index: len(encoded[index]))
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
         src = padded([encoded[row] for row in rows], model.codec.pad_id).to(model.device)
         src_mask = model.model.src_mask(src)
-        memory = model.model.encode(src, src_mask)
+        edits = in_force.bound([bare[row] for row in rows]).edits
+        memory = model.model.encode(src, src_mask, ForwardContext(edits))
         limits = [decoding_limit(len(encoded[row])) for row in rows]
-        for row, ids in zip(rows, generate(model, memory, src_mask, to=to, limits=limits), strict=True):
+        for row, ids in zip(rows, generate(model, memory, src_mask, to=to, limits=limits, edits=edits), strict=True):
             out[row] = model.codec.text(ids)
             if ids[-1] != model.codec.eos_id:
                 tell(row, was_cut(len(ids)))
@@ -73,12 +84,13 @@ def translations(
 
 
 def generate(
-    model: Pretrained, memory: Tensor, src_mask: Tensor | None, *, to: str, limits: list[int]
-) -> list[list[int]]:
+    model: Pretrained, memory: Tensor, src_mask: Tensor | None, *, to: str, limits: list[int],
+    edits: Edits | None = None,
+) -> list[list[int]]:  # fmt: skip
     """The likeliest ids for each row of `memory`, at most as many as its limit, `<eos>` included where one came."""
     stepper = Stepper(model.model, memory, src_mask, capacity=max(limits))
     first = torch.full((len(memory),), model.codec.bos_id(to), device=model.device)
-    return decode(stepper, first, model.vocabulary, max_tokens=limits)
+    return decode(under(stepper, edits), first, model.vocabulary, max_tokens=limits)
 
 
 def was_cut(count: int) -> str:

@@ -5,7 +5,7 @@ The page, the API and the command line all decode through `decode_steps` and `be
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -14,6 +14,8 @@ from attnviz.models.protocol import Step
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.pretrained import Pretrained
 from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -27,7 +29,9 @@ from attnviz.transformer.probe import Probe
 
 @dataclass(frozen=True)
 class Plan:
-    """How to decode: into which language, fed by a teacher's ids (`<bos>` first) or by itself, and what is broken."""
+    """How to decode: into which language, fed by a teacher's ids (`<bos>` first) or by itself, what is broken, and what
+    is done to the run besides.
+    """
 
     to: str
     teacher: tuple[int, ...] | None = None
@@ -35,6 +39,7 @@ class Plan:
     choose: Choose | Beam = likeliest
     max_tokens: int = MAX_TOKENS
     faults: Faults = NO_FAULTS
+    in_force: InForce = NOTHING_DONE
 
 
 @torch.inference_mode()
@@ -49,10 +54,13 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
     limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1
     dropout = plan.faults.dropping(1, translator.device)
-    memory = translator.model.encode(translator.ids(src), None, ForwardContext(plan.faults.probe(encoder), dropout))
+    sentence, taught = Sentence(src.tokens, src_text=text), translator.codec.tokens(plan.teacher or ())
+    bound = plan.in_force.bound([replace(sentence, tgt=taught)])
+    run = ForwardContext(plan.faults.probe(bound.before(encoder)), dropout)
+    memory = translator.model.encode(translator.ids(src), None, run)
     stepper = Stepper(translator.model, memory, None, capacity=limit, cached=plan.cached)
-    watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout)
-    common = _Common(translator, Sentence(src.tokens, src_text=text), about("Source", src.notes), encoder, plan)
+    watched = RecordedSteps(plan.faults.apply(stepper), plan.faults, dropout, bound.edits)
+    common = _Common(translator, sentence, (*about("Source", src.notes), *bound.notes), encoder, plan)
     for choice in _choices(watched, first, translator.vocabulary, plan, limit):
         yield common.step(watched, choice)
 
@@ -88,6 +96,7 @@ class RecordedSteps:
     stepper: Stepper
     faults: Faults = NO_FAULTS
     dropout: Dropout | None = None
+    edits: Edits | None = None
     recorder: Recorder = field(default_factory=Recorder)
     logits: Tensor | None = None
     seconds: float = 0.0
@@ -96,12 +105,15 @@ class RecordedSteps:
         """Feed the next token of every row; `recorder` and `logits` then hold this step's record."""
         started = time.perf_counter()
         self.recorder = Recorder()
-        logits = self.stepper.step(ids, probe=self.faults.probe(self.recorder), dropout=self.dropout)
+        start = 0 if self.stepper.cache is None else self.stepper.prefix.shape[1]
+        looking = self.recorder if self.edits is None else Chain((self.edits.at(start), self.recorder))
+        logits = self.stepper.step(ids, probe=self.faults.probe(looking), dropout=self.dropout)
         self.logits, self.seconds = logits, time.perf_counter() - started
         return logits
 
     def keep(self, rows: Tensor, /) -> None:
         """Go on with these rows of the batch only, in this order."""
+        self.edits = None if self.edits is None else self.edits.keep(rows)
         self.stepper.keep(rows)
 
 
@@ -142,6 +154,7 @@ class _Common:
             memory=watched.stepper.memory,
             logits=logits.unsqueeze(1),
             info=_info(self.translator, self.plan.to, self.notes, forward_seconds=watched.seconds),
+            interventions=self.plan.in_force.interventions,
         )
         tokens = sentences[0].tgt
         hypotheses = choice if isinstance(choice, tuple) else ()

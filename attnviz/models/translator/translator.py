@@ -10,14 +10,19 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
+from attnviz.models.translator.copies import hidden_states, memories
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import InForce
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.stepping import under
 from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo
+from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer import checkpoint
@@ -65,6 +70,11 @@ class Translator:
         return self.codec.languages
 
     @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
+
+    @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
         return sum(parameter.numel() for parameter in self.model.parameters())
@@ -80,24 +90,32 @@ class Translator:
         return self.model.embedding.weight.dtype
 
     @torch.inference_mode()
-    def trace(self, text: str, *, to: str, tgt_text: str | None = None, max_tokens: int = MAX_TOKENS) -> Trace:
+    def trace(
+        self, text: str, *, to: str, tgt_text: str | None = None, max_tokens: int = MAX_TOKENS,
+        interventions: Sequence[Intervention] = (),
+    ) -> Trace:  # fmt: skip
         """Run the model on a sentence and record every site.
 
-        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily. Raises TextError
-        for an empty sentence or a language that the model does not write, ValueError for room for no token.
+        The target is `tgt_text` (teacher forcing), or else what the model itself writes, greedily, with the
+        `interventions` in force. Raises TextError for an empty sentence or a language that the model does not write,
+        ValueError for room for no token and for an intervention that cannot be.
         """
         require_text(text)
         if max_tokens < 1:
             raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
         self.codec.bos_id(to)
-        src, recorder = self.codec.encode_source(text), Recorder()
+        src, recorder, in_force = self.codec.encode_source(text), Recorder(), self._in_force(interventions)
+        given = self.codec.encode_target(tgt_text, to).tokens if tgt_text is not None and tgt_text.strip() else ()
+        bound = in_force.bound([Sentence(src.tokens, given, text, tgt_text or "")])
         started = time.perf_counter()
-        memory = self.model.encode(self.ids(src), None, ForwardContext(recorder))
+        memory = self.model.encode(self.ids(src), None, ForwardContext(bound.before(recorder)))
         encoded = time.perf_counter()
-        sentence, notes = read_and_target(self, src, memory, GenerationRequest(text, to, tgt_text, max_tokens))
+        request = GenerationRequest(text, to, tgt_text, max_tokens, bound.edits)
+        sentence, notes = read_and_target(self, src, memory, request)
         decoded = time.perf_counter()
         tgt_in = torch.tensor([[token.id for token in sentence.tgt_in]], device=self.device)
-        logits = self.model.logits(self.model.decode(tgt_in, memory, None, ForwardContext(recorder)))
+        run = ForwardContext(bound.before(recorder))
+        logits = self.model.logits(self.model.decode(tgt_in, memory, None, run))
         wait_for(self.device)
         info = RunInfo(
             model_id=self.model_id,
@@ -106,35 +124,53 @@ class Translator:
             dtype=str(self.dtype).removeprefix("torch."),
             forward_seconds=encoded - started + time.perf_counter() - decoded,
             decoding_seconds=decoded - encoded,
-            notes=(*about("Source", src.notes), *notes),
+            notes=(*about("Source", src.notes), *notes, *bound.notes),
         )
-        return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+        rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
+        return Trace.of(recorder, [sentence], **rest)
 
     @torch.inference_mode()
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """One teacher-forced pass over the sentences of `trace`, recorded; the probe, an intervention, acts first.
+        """One teacher-forced pass over the sentences of `trace`, recorded; the probe acts first, and then what was done
+        to that trace.
 
         Raises RuntimeError where torch refuses what the probe asks for.
         """
         recorder = Recorder()
-        run = ForwardContext(recorder if probe is None else Chain((probe, recorder)))
+        looking = self._in_force(trace.interventions).bound(trace.sentences).before(recorder)
+        run = ForwardContext(looking if probe is None else Chain((probe, looking)))
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
         memory = self.model.encode(src, src_mask, run)
         tgt_in = self._batch([sentence.tgt_in for sentence in trace.sentences])
         logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
-        return Trace.of(recorder, trace.sentences, memory=memory, logits=logits, info=trace.info)
+        rest = {"memory": memory, "logits": logits, "info": trace.info, "interventions": trace.interventions}
+        return Trace.of(recorder, trace.sentences, **rest)
 
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> Writer:
-        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force."""
+        """What writes up to `limit` tokens for each sentence of `trace`, its sources read with the probe in force, and
+        with what was done to that trace.
+        """
+        edits = self._in_force(trace.interventions).bound(trace.sentences).edits
+        probes = [each for each in (probe, edits) if each is not None]
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
-        memory = self.model.encode(src, src_mask, ForwardContext(probe))
+        memory = self._read(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
         begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
-        return Writer(stepper, begun, self.vocabulary)
+        return Writer(under(stepper, edits), begun, self.vocabulary)
+
+    @torch.inference_mode()
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one under each
+        of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """
+        sentence, longest = trace.sentences[0], None if rows is None else max(rows) + 1  # no row sees a later one
+        tgt_in = self._batch([sentence.tgt_in[:longest]])
+        hidden = hidden_states(self.model, self._batch([sentence.src]), tgt_in, edits)
+        return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""
@@ -153,16 +189,18 @@ class Translator:
         return token.id == self.codec.pad_id
 
     def translate(
-        self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None
-    ) -> str | list[str]:
+        self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None,
+        interventions: Sequence[Intervention] = (),
+    ) -> str | list[str]:  # fmt: skip
         """Greedy translations: a string for a string, a list in the same order for several. Blank stays blank;
-        `tell(index, note)` hears of what was cut.
+        `tell(index, note)` hears of what was cut. The `interventions` are in force in every one of them.
         """
+        how = {"to": to, "batch": batch, "tell": tell, "in_force": self._in_force(interventions)}
         if isinstance(text, str):
-            return translations(self, [text], to=to, batch=batch, tell=tell)[0]
-        return translations(self, text, to=to, batch=batch, tell=tell)
+            return translations(self, [text], **how)[0]
+        return translations(self, text, **how)
 
-    def stepwise(
+    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self,
         text: str,
         *,
@@ -172,13 +210,15 @@ class Translator:
         choose: Choose | Beam = likeliest,
         max_tokens: int | None = None,
         faults: Faults = NO_FAULTS,
+        interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:
         """Decode one token at a time, each step recorded. With `tgt_text` the teacher's prefix is fed instead of the
-        model's own choices (`Step.token` is still what the model would choose).
+        model's own choices (`Step.token` is still what the model would choose). The `interventions` are in force at
+        each step.
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
         limit = self.decoding_limit(text) if max_tokens is None else max_tokens
-        return steps(self, text, Plan(to, teacher, cached, choose, limit, faults))
+        return steps(self, text, Plan(to, teacher, cached, choose, limit, faults, self._in_force(interventions)))
 
     def decoding_limit(self, text: str) -> int:
         """Tokens that a translation of `text` may have."""
@@ -198,6 +238,20 @@ class Translator:
     def ids(self, encoded: Encoded) -> Tensor:
         """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
+
+    def _read(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
+        """The memory of a batch; copies of one source that no edit changes are read once."""
+        if (
+            isinstance(probe, Edits)
+            and len(probe.rows) == len(src) > 1
+            and src_mask is None
+            and bool((src == src[:1]).all())
+        ):
+            return memories(self.model, src[:1], probe)
+        return self.model.encode(src, src_mask, ForwardContext(probe))
+
+    def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
+        return InForce.of(interventions, self.shapes, self.model_id)
 
     def _batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
         return torch.tensor([[token.id for token in row] for row in rows], device=self.device)

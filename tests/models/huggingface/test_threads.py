@@ -9,7 +9,7 @@ import torch
 from transformers.utils.logging import is_progress_bar_enabled
 
 from attnviz.models.huggingface import load
-from attnviz.tracing.interventions import HeadAblation
+from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import PAIRS, Recipe
@@ -17,7 +17,7 @@ from tests.models.huggingface.tokenizers_made import begun_pieces
 
 TEXTS = ("A cat sat.", "The quick brown fox jumps over the lazy dog.", "Where is the station?", "It sleeps on. " * 3)
 THREADS, ROUNDS = 4, 5
-ABLATION = HeadAblation([(Site("decoder_self", 0), 1)])
+ABLATION = Edits(((Edit(Site("decoder_self", 0), "context", "zero", heads=(1,)),),))
 
 
 def maps(trace):

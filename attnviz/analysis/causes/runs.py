@@ -1,0 +1,92 @@
+"""Many changed runs of one sentence in a few passes: a change a row of the batch; what is asked of each is kept."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.in_force import InForce
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.probe import Kind
+
+HeadPlace = tuple[Kind, int, int]  # kind, layer and head
+_MOST_BYTES = 12_000_000  # of logits at a time
+_MOST_COPIES = 104  # of one pass: hidden states take memory too
+
+
+def head_places(model: Model) -> tuple[HeadPlace, ...]:
+    """Every head of a model, kind by kind, encoder first."""
+    return tuple(
+        (kind, layer, head)
+        for kind, (layers, heads) in model.shapes.items()
+        for layer in range(layers)
+        for head in range(heads)
+    )
+
+
+def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -> Edits:
+    """A row for each change, made on top of what was done to the trace."""
+    sentences, before = trace.sentences[:1], tuple(trace.interventions)
+    rows: list = []
+    for change in changes:
+        bound = InForce.of((*before, change), model.shapes, model.model_id).bound(sentences)
+        assert bound.edits is not None  # there is the change
+        rows += bound.edits.rows
+    return Edits(tuple(rows))
+
+
+@torch.inference_mode()
+def measured(
+    model: Model, trace: Trace, edits: Edits, measure: Callable[[Tensor], Tensor], *, rows: Sequence[int] | None = None
+) -> Tensor:
+    """`measure` of the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` are those of
+    the target that are asked for, or all. Logits are kept for as many copies at a time as memory is allowed for.
+    """
+    vocab_size = _logits(trace).shape[-1]
+    each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))
+    count = max(1, min(_MOST_COPIES, _MOST_BYTES // each))
+    found = []
+    for first in range(0, len(edits.rows), count):
+        part = Edits(edits.rows[first : first + count])
+        found.append(measure(model.answers(trace, part, rows=rows).float()))
+    return torch.cat(found)
+
+
+@torch.inference_mode()
+def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
+    """What the model writes, greedily, in each changed run: ids, `<eos>` included where one came."""
+    sentence = trace.sentences[0]
+    limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))
+    copies = _copies(trace, len(edits.rows))
+    writer = model.writer(copies, edits, limit=limit)
+    stepper, rows, fed = writer.stepper, list(range(len(edits.rows))), writer.begun
+    ids: list[list[int]] = [[] for _ in rows]
+    at = 0
+    while rows and at < min(limit, writer.room):
+        start = 0 if at == 0 else at + writer.begun.shape[1] - 1
+        chosen = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.at(start))))
+        for row, id_ in zip(rows, chosen.tolist(), strict=True):
+            ids[row].append(id_)
+        going = [place for place, id_ in enumerate(chosen.tolist()) if id_ not in writer.vocabulary.ends]
+        at, fed = at + 1, chosen[going].unsqueeze(1)
+        if going and len(going) < len(rows):
+            kept = torch.tensor(going, device=chosen.device)
+            stepper.keep(kept)
+            edits = edits.keep(kept)
+        rows = [rows[place] for place in going]
+    return [tuple(row) for row in ids]
+
+
+def _copies(trace: Trace, count: int) -> Trace:
+    return replace(trace, sentences=trace.sentences[:1] * count, interventions=())
+
+
+def _logits(trace: Trace) -> Tensor:
+    if trace.logits is None:
+        raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
+    return trace.logits

@@ -1,0 +1,81 @@
+"""Which source word a target word comes from, by scores of source tokens for each row, and how wrong that is.
+
+A row may be read as the word that goes in or the word that comes out of it: the same map is right or wrong by that
+(Chen et al. 2020). Scores of pieces become those of words: summed over a source word, averaged over a target word.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.causes.attribution import LogitOf, by_key
+from attnviz.analysis.causes.residual import ResidualMaps
+from attnviz.text.tokens import Token
+from attnviz.text.words import word_groups
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Site
+
+Link = tuple[int, int]  # a source word and a target word, counted from 0 without special tokens
+Reading = Literal["out", "in"]
+
+
+def attention_scores(trace: Trace, *, layer: int | None = None, item: int = 0) -> Float[Tensor, "rows k_len"]:
+    """The mean weight of a layer's cross-attention heads, or of all of them."""
+    attn = trace.attn("cross", item=item) if layer is None else trace.attn("cross", layer=layer, item=item)[None]
+    return attn.mean(dim=(0, 1))
+
+
+def attribution_scores(
+    maps: ResidualMaps, trace: Trace, *, layer: int | None = None, item: int = 0
+) -> Float[Tensor, "rows k_len"]:
+    """What cross-attention of a layer, or of all, adds through each source token to the logit that each row puts out.
+
+    Zeros for a row that puts out nothing. Below 0 where a token speaks against it.
+    """
+    layers = range(trace.shape("cross")[0]) if layer is None else (layer,)
+    out = trace.output_tokens("cross", item) or ()
+    rows = []
+    for row, token in enumerate(out):
+        sites = [Site("cross", at) for at in layers] if token.id >= 0 else []
+        found = [by_key(maps, trace, LogitOf(row, token.id), site, item=item).sum(dim=0) for site in sites]
+        rows.append(torch.stack(found).sum(dim=0) if found else torch.zeros(len(trace.tokens("src", item))))
+    return torch.stack(rows)
+
+
+def word_links(
+    scores: Float[Tensor, "rows k_len"], trace: Trace, *, reading: Reading = "out", item: int = 0
+) -> frozenset[Link]:
+    """The best source word of each target word; special tokens can be no word's source.
+
+    `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in".
+    """
+    sentence = trace.sentences[item]
+    shift = 1 if reading == "out" else 0  # of a token's place in the target against its row
+    src, tgt = _words(sentence.src), _words(sentence.tgt)
+    links = set()
+    for number, group in enumerate(tgt):
+        rows = [at - shift for at in group if 0 <= at - shift < len(scores)]
+        if rows and src:
+            row = scores[rows].mean(dim=0)
+            links.add((int(torch.stack([row[list(word)].sum() for word in src]).argmax()), number))
+    return frozenset(links)
+
+
+def alignment_error(links: Collection[Link], sure: Collection[Link], possible: Collection[Link] = ()) -> float:
+    """The alignment error rate, 0 to 1: 1 − (|A∩S| + |A∩P|) / (|A| + |S|) with S among P (Och and Ney 2003).
+
+    Raises ValueError where there is neither a link nor a sure one.
+    """
+    found, certain = set(links), set(sure)
+    allowed = certain | set(possible)
+    if not found and not certain:
+        raise ValueError("There is nothing to compare: neither links nor sure ones.")
+    return 1 - (len(found & certain) + len(found & allowed)) / (len(found) + len(certain))
+
+
+def _words(tokens: tuple[Token, ...]) -> list[tuple[int, ...]]:
+    """Positions of each word's tokens; special tokens are none."""
+    return [group for group in word_groups(tokens) if not tokens[group[0]].is_special]

@@ -1,0 +1,73 @@
+"""Which token of one sentence stands where a token of another does. Knows no model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from attnviz.text.tokens import Token
+from attnviz.text.words import word_groups
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """`pairs` of positions, (here, there), in order; `only_here` and `only_there` have no partner."""
+
+    pairs: tuple[tuple[int, int], ...]
+    only_here: tuple[int, ...] = ()
+    only_there: tuple[int, ...] = ()
+
+
+def by_number(here: int, there: int) -> Alignment:
+    """Positions of equal number, as far as both sentences go."""
+    both = min(here, there)
+    return Alignment(tuple((at, at) for at in range(both)), tuple(range(both, here)), tuple(range(both, there)))
+
+
+def aligned(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
+    """The tokens of two sentences side by side. Those of equal length stand side by side as they are.
+
+    Else tokens are matched by id and word (difflib, the longest runs first), and between two matches as many tokens as
+    stand on the other side stand in each other's place. Raises ValueError where they have no token in common.
+    """
+    if len(here) == len(there):
+        return by_number(len(here), len(there))
+    one, other = _keys(here), _keys(there)
+    if not {key for key in one if not key[2]} & set(other):
+        raise ValueError(
+            f"“{_text(here)}” and “{_text(there)}” have no token in common and differ in length "
+            f"({len(here)} and {len(there)} tokens): nothing says which token stands for which."
+        )
+    pairs: list[tuple[int, int]] = []
+    for _, first, last, from_, to in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if last - first == to - from_:  # equal, or one for one in each other's place
+            pairs += zip(range(first, last), range(from_, to), strict=True)
+    left, right = ({pair[side] for pair in pairs} for side in (0, 1))
+    return Alignment(
+        tuple(pairs),
+        tuple(at for at in range(len(here)) if at not in left),
+        tuple(at for at in range(len(there)) if at not in right),
+    )
+
+
+def places_of(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
+    """The positions of a word's tokens, for each time that it stands there; as typed, or else but for capitals."""
+    groups = [(group, _text([tokens[at] for at in group])) for group in word_groups(tokens)]
+    exact = [group for group, text in groups if text == word.strip()]
+    return exact or [group for group, text in groups if text.casefold() == word.strip().casefold()]
+
+
+def _keys(tokens: Sequence[Token]) -> list[tuple[int, str, bool]]:
+    """Id and word of each token, and whether it is special."""
+    words = {at: _text([tokens[each] for each in group]) for group in word_groups(tokens) for at in group}
+    return [(token.id, words[at], token.is_special) for at, token in enumerate(tokens)]
+
+
+def _text(tokens: Sequence[Token]) -> str:
+    """The piece of the sentence that tokens cover."""
+    text, end = "", None
+    for token in tokens:
+        if token.is_special:
+            continue
+        text += (" " if end is not None and token.start > end else "") + token.text
+        end = token.end
+    return text.strip()

@@ -1,0 +1,211 @@
+"""Interventions held against a model and a sentence: which places they are, and which positions stand for which.
+
+What cannot be done is said in one sentence before anything runs. On the encoder's side, and in a prompt, a donor's
+tokens are aligned with the sentence's own; in a target, which may still have to be written, positions keep their
+numbers, so that each step of a decoding does what one pass over the whole target does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.alignment import Alignment, aligned, by_number, places_of
+from attnviz.tracing.causes.edits import Edit, Edits
+from attnviz.tracing.causes.intervention import OF_STACK, Intervention, Place
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace_like import checked
+from attnviz.transformer.probe import Kind, Probe, Site
+
+Shapes = Mapping[Kind, tuple[int, int]]
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Interventions as they act on sentences: the edits (None where there are none), and what was left out."""
+
+    edits: Edits | None = None
+    notes: tuple[str, ...] = ()
+
+    def before(self, probe: Probe) -> Probe:
+        """The probe, told of what the edits have made of the run."""
+        return probe if self.edits is None else Chain((self.edits, probe))
+
+
+@dataclass(frozen=True)
+class InForce:
+    """The interventions of a run of one model; `shapes` are layers and heads of each kind."""
+
+    interventions: tuple[Intervention, ...] = ()
+    shapes: Shapes = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, interventions: Sequence[Any], shapes: Shapes, model_id: str) -> "InForce":
+        """Raises ValueError for a kind, a layer or a head that the model has not, and for another model's donor."""
+        for each in interventions:
+            if not isinstance(each, Intervention):
+                raise ValueError(f"An intervention is what attnviz.ablate and the like return, not {each!r:.60}.")
+            _require(each, shapes, model_id)
+        return cls(tuple(interventions), dict(shapes))
+
+    def bound(self, sentences: Sequence[Sentence]) -> Bound:
+        """What is to be done to each of these sentences; of a target that is not written yet, `tgt` is empty.
+
+        Raises ValueError where a word or a position is not there, and where a donor's tokens are no match.
+        """
+        if not self.interventions:
+            return Bound()
+        binding = [_Binding(sentence, self.shapes) for sentence in sentences]
+        rows = [[edit for each in self.interventions for edit in one.edits(each)] for one in binding]
+        notes = [note for each in self.interventions for one in binding for note in one.notes(each)]
+        return Bound(Edits(tuple(map(tuple, rows))), tuple(dict.fromkeys(notes)))
+
+
+NOTHING_DONE = InForce()
+
+
+def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
+    if each.model_id and each.model_id != model_id:
+        raise ValueError(
+            f"{each}: that was recorded with other weights ({each.model_id}) than this model has ({model_id}): "
+            "trace the donor with this model."
+        )
+    kinds = [kind for kind in shapes if (kind == "encoder_self") == (each.where == "encoder")]
+    if each.where not in shapes and not (each.what in OF_STACK and kinds):
+        raise ValueError(f"This model has no {each.where} attention: it has {', '.join(shapes)}.")
+    if each.where not in shapes:
+        return
+    kind: Kind = checked(each.where, "kind", tuple(shapes))
+    layers, heads = shapes[kind]
+    for name, count, numbers in (
+        ("layer", layers, () if each.layer is None or each.what in OF_STACK else (each.layer,)),
+        ("head", heads, each.heads or ()),
+    ):
+        if beyond := [number for number in numbers if not 0 <= number < count]:
+            raise ValueError(f"There is no {name} {beyond[0]}: this model has {each.where} {name}s 0 to {count - 1}.")
+    wanted = heads if each.heads is None else len(each.heads)
+    if wrong := [len(put) for put in each.values.values() if each.what not in OF_STACK and len(put) not in (1, wanted)]:
+        raise ValueError(f"{each}: that is for {wrong[0]} heads, and there are {wanted}.")
+
+
+@dataclass(frozen=True)
+class _Binding:
+    """One sentence, as interventions see it."""
+
+    sentence: Sentence
+    shapes: Shapes
+
+    @property
+    def _prompt(self) -> bool:
+        """Whether there is a decoder alone, which is given the beginning of its text."""
+        return "encoder_self" not in self.shapes
+
+    def edits(self, each: Intervention) -> list[Edit]:
+        """What an intervention is here, an edit a layer."""
+        positions, from_ = self._positions(each)
+        made = Edit(("encoder", 0), each.what, each.how, each.heads, positions, swap=self._swap(each))
+        if each.what in OF_STACK:
+            return [
+                replace(made, place=(each.stack, layer), put=put if from_ is None else put[list(from_)])
+                for layer, put in each.values.items()
+            ]
+        edits = []
+        kind: Kind = checked(each.where, "kind", tuple(self.shapes))
+        for layer in range(self.shapes[kind][0]) if each.layer is None else (each.layer,):
+            put = each.values.get(layer)
+            if put is not None and from_ is not None and put.shape[1] > 1:
+                put = put[:, list(from_)]
+            edits.append(replace(made, place=Site(kind, layer), put=put))
+        return edits
+
+    def notes(self, each: Intervention) -> list[str]:
+        """What was not done, because there is nothing to do it with."""
+        tokens = self._tokens(each)
+        if each.how != "values" or not tokens or each.positions is not None:
+            return []
+        lone = self._alignment(each, tokens).only_here
+        if not lone:
+            return []
+        named = ", ".join(f"{at} “{tokens[at].text}”" for at in lone[:8])
+        more = f" and {len(lone) - 8} more" if len(lone) > 8 else ""
+        return [f"{each}: {len(tokens) - len(lone)} of {len(tokens)} tokens have a partner there; left as they are: "
+                f"{named}{more}."]  # fmt: skip
+
+    def _tokens(self, each: Intervention) -> Sequence[Token]:
+        """The tokens whose positions it changes; of a prompt those that were given, of a target as far as known."""
+        if each.on_source:
+            return self.sentence.src
+        given = self.sentence.tgt_in
+        return [token for token in given if not token.segment] if self._prompt else given
+
+    def _positions(self, each: Intervention) -> tuple[Numbers | None, Numbers | None]:
+        """Positions to change, and those of the values to put there; None for all as they are."""
+        tokens = self._tokens(each)
+        wanted = None if each.positions is None else self._numbers(each, each.positions, tokens)
+        if each.how != "values":
+            return wanted, None
+        pairs = self._alignment(each, tokens).pairs
+        if wanted is not None:
+            partners = dict(pairs)
+            if lone := [at for at in wanted if at not in partners]:
+                named = f" “{tokens[lone[0]].text}”" if lone[0] < len(tokens) else ""
+                raise ValueError(f"{each}: position {lone[0]}{named} has no partner in the donor.")
+            pairs = tuple((at, partners[at]) for at in wanted)
+        if each.what == "attn":
+            self._require_keys(each, pairs)
+        return tuple(here for here, _ in pairs), tuple(there for _, there in pairs)
+
+    def _alignment(self, each: Intervention, tokens: Sequence[Token]) -> Alignment:
+        if each.tokens and (each.on_source or self._prompt):
+            return aligned(tokens, each.tokens)
+        put = next(iter(each.values.values()))
+        count = put.shape[0 if each.what in OF_STACK else 1]
+        return by_number(max(len(tokens), count) if not each.on_source else len(tokens), count)
+
+    def _require_keys(self, each: Intervention, pairs: Sequence[tuple[int, int]]) -> None:
+        """Weights need the same keys: as many of them, or the same ones before each row."""
+        if each.where == "decoder_self":
+            if moved := [here for here, there in pairs if here != there]:
+                raise ValueError(f"{each}: row {moved[0]} has other keys before it there, so that weights do not fit.")
+            return
+        theirs = next(iter(each.values.values())).shape[-1]
+        if theirs != (own := len(self.sentence.src)):
+            raise ValueError(f"{each}: those weights are over {theirs} keys, and this sentence has {own}.")
+
+    def _swap(self, each: Intervention) -> tuple[Numbers, Numbers]:
+        if not each.columns:
+            return (), ()
+        tokens = self.sentence.tgt_in if each.where == "decoder_self" else self.sentence.src
+        one, other = (self._columns(each, place, tokens) for place in each.columns)
+        if len(one) != len(other) or set(one) & set(other):
+            raise ValueError(
+                f"{each}: {each.columns[0]} is {len(one)} and {each.columns[1]} {len(other)} tokens long: only as many "
+                "can change places, and no token with itself."
+            )
+        return one, other
+
+    def _columns(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> Numbers:
+        found = self._places(each, place, tokens)
+        if len(found) > 1:
+            raise ValueError(f"“{place}” stands there {len(found)} times: give the position of one.")
+        return found[0]
+
+    def _numbers(self, each: Intervention, places: Sequence[Place], tokens: Sequence[Token]) -> Numbers:
+        found = (group for place in places for group in self._places(each, place, tokens))
+        return tuple(sorted({at for group in found for at in group}))
+
+    def _places(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> list[Numbers]:
+        """A position, or those of a word, each time that it stands there."""
+        is_open = not (each.on_source or (each.columns and each.where == "cross"))
+        if isinstance(place, int):
+            if not is_open and place >= len(tokens):
+                raise ValueError(f"There is no position {place}: “{self.sentence.src_text}” has {len(tokens)} tokens.")
+            return [(place,)]
+        if not tokens:
+            raise ValueError(f"“{place}” is to be found in a target that is not written yet: give it, or a position.")
+        if not (found := places_of(place, tokens)):
+            text = self.sentence.tgt_text if is_open else self.sentence.src_text
+            raise ValueError(f"There is no word “{place}” in “{text}”.")
+        return found

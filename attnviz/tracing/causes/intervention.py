@@ -1,0 +1,106 @@
+"""What may be done to a run, as a value: which heads, at which positions, and what is put there.
+
+`making` makes them (`attnviz.ablate`, `patch`, `edit`, `exchange`), `in_force` holds them against a model and a
+sentence, `edits` is the probe that then acts, `saved` writes them beside a trace.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind, Stack
+
+What = Literal["context", "query", "key", "value", "attn", "layer", "embedding"]
+How = Literal["zero", "mean", "values", "uniform", "diagonal", "exchange"]
+Place = int | str  # a position, counted from 0; or a word, wherever it stands
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+WHATS: tuple[What, ...] = get_args(What)
+OF_STACK: tuple[What, ...] = ("layer", "embedding")
+OF_KEYS: tuple[What, ...] = ("key", "value")
+_HOW = {
+    "zero": "zero", "mean": "its mean", "uniform": "even", "diagonal": "on the diagonal", "exchange": "exchanged",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Intervention:
+    """One thing that is done to a run. Layers, heads and positions count from 0; None means all of them.
+
+    `what` is changed in attention of kind `where`, or in the stack of that name ("layer": the hidden states after
+    `layer`; "embedding": those before the first). `positions` are rows of the text that runs: queries, or keys of
+    "key" and "value". `how` says what is put there: zeros; `values` (layer -> `(heads, positions, size)`, of weights
+    `(heads, rows, k_len)`, of a stack `(positions, d_model)`; a mean has one position for all); weights that are even
+    over visible keys, or all on the row's own position; or weights with two columns exchanged (`columns`). `tokens` are
+    those that the values' positions belong to, for aligning; empty where positions keep their numbers. `source` is the
+    text that they came from, `model_id` the weights.
+    """
+
+    where: Kind | Stack
+    what: What
+    how: How
+    layer: int | None = None
+    heads: tuple[int, ...] | None = None
+    positions: tuple[Place, ...] | None = None
+    columns: tuple[Place, ...] = ()
+    values: Mapping[int, Tensor] = field(default_factory=dict)
+    tokens: tuple[Token, ...] = ()
+    source: str = ""
+    model_id: str = ""
+
+    @property
+    def stack(self) -> Stack:
+        """The stack that it is in."""
+        return "encoder" if self.where in ("encoder", "encoder_self") else "decoder"
+
+    @property
+    def on_source(self) -> bool:
+        """Whether its positions are those of the encoder's text: its stack, its queries, or keys that it is read as."""
+        return self.stack == "encoder" or (self.where == "cross" and self.what in OF_KEYS)
+
+    def __eq__(self, other: object) -> bool:
+        if (
+            not isinstance(other, Intervention)
+            or self._said() != other._said()
+            or set(self.values) != set(other.values)
+        ):
+            return False
+        return all(torch.equal(mine, other.values[layer]) for layer, mine in self.values.items())
+
+    def __hash__(self) -> int:
+        return hash(self._said())
+
+    def __str__(self) -> str:
+        """In words, such as "cross L1 H2 H5: context zero"."""
+        where = self.where if self.layer is None or self.layer < 0 else f"{self.where} L{self.layer}"
+        heads = "" if self.heads is None else "".join(f" H{head}" for head in self.heads)
+        at = "" if self.positions is None else f" at {', '.join(map(str, self.positions))}"
+        columns = f" of {' and '.join(map(str, self.columns))}" if self.columns else ""
+        put = _HOW.get(self.how) or (f"from “{self.source}”" if self.source else "as given")
+        return f"{where}{heads}: {self.what}{at}{columns} {put}"
+
+    def _said(self) -> tuple:
+        """All of it but the numbers."""
+        return (self.where, self.what, self.how, self.layer, self.heads, self.positions, self.columns, self.tokens,
+                self.source, self.model_id)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class MeanContexts:
+    """What each head gathers on average over a reference set: `(kind, layer)` -> `(heads, d_k)`, float32 on the CPU.
+
+    `rows` is how many rows of each kind the mean was taken over, `model_id` the weights that were measured.
+    """
+
+    values: Mapping[tuple[Kind, int], Tensor]
+    rows: Mapping[Kind, int]
+    model_id: str = ""
+
+    @property
+    def told(self) -> str:
+        """What it was measured on, in words."""
+        return ", ".join(f"{rows:,} rows of {kind}" for kind, rows in self.rows.items())

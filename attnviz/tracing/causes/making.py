@@ -1,0 +1,215 @@
+"""`attnviz.ablate`, `patch`, `edit`, `exchange`: what may be done to a run, for `interventions=[…]` of any model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention, MeanContexts, Place, What
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace_like import TraceLike, checked
+from attnviz.transformer.probe import Kind, Stack
+
+Put = Literal["zero", "uniform", "diagonal"]
+_PUTS: tuple[Put, ...] = ("zero", "uniform", "diagonal")
+_STACK: dict[str, Stack] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "decoder"}
+
+
+def ablate(
+    kind: Kind | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
+    to: Put | str | MeanContexts | TraceLike = "zero", positions: Sequence[Place] | None = None, item: int = 0,
+) -> Intervention:  # fmt: skip
+    """Take what heads gather out of a run, before `W_o` joins the heads.
+
+    Left out, `layer` and `heads` are all of them; `positions` are rows, by number or word. `to`:
+
+    - "zero": their context becomes zero;
+    - a mean measured over a reference set (`attnviz.mean_contexts`): their context becomes that;
+    - a trace: their context becomes that of its `item`, at positions of the same number;
+    - "uniform", "diagonal": they attend evenly to all that they see, or to their own position alone.
+
+    Raises ValueError for what cannot be put there. See Michel et al. 2019 and Voita et al. 2019 on removing heads.
+    """
+    chosen = _Chosen.of(kind, layer, heads, positions)
+    if isinstance(to, MeanContexts):
+        means = {at: mean.unsqueeze(1) for (of, at), mean in to.values.items() if of == kind and layer in (None, at)}
+        if not means:
+            raise ValueError(f"There is no mean of {kind}{'' if layer is None else f' layer {layer}'} among these.")
+        return replace(chosen.put("context", "mean", chosen.of_heads(means), to.told), model_id=to.model_id)
+    if isinstance(to, TraceLike):
+        return replace(patch(to, kind, layer=layer, heads=heads, positions=positions, item=item), tokens=())
+    how: How = checked(to, "to", _PUTS)
+    if how == "diagonal" and kind == "cross":
+        raise ValueError("Cross-attention has no diagonal: a row of the target has no place of its own in the source.")
+    return chosen.put("context" if how == "zero" else "attn", how)
+
+
+def patch(
+    donor: TraceLike, kind: Kind | Stack | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
+    positions: Sequence[Place] | None = None, what: What | str = "context", item: int = 0,
+) -> Intervention:  # fmt: skip
+    """Put into a run what another run computed: that of `donor`, a trace of the same model, at one place or several.
+
+    `what`: the heads' "context" (before `W_o`), "query", "key", "value" or "attn" of a kind, or of a stack the hidden
+    states after a "layer", or its "embedding". `positions` are those of the sentence that runs, by number or word: rows
+    of queries, of "key" and "value" keys. A source, or a prompt, of another length is aligned with the donor's by ids
+    and words (`alignment.aligned`), and what has no partner stays as it is, which the trace's notes say; positions of a
+    target keep their numbers. Weights need equally many keys. Cross-attention's context may come from another source.
+
+    Raises ValueError for a donor that lacks what is asked for. See Vig et al. 2020 and Meng et al. 2022.
+    """
+    asked: What = checked(what, "what", WHATS)
+    if donor.sentences[donor._item(item)].first_row:
+        raise ValueError("That is one step of a decoding: give a trace of a whole sentence as donor.")
+    made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
+    if made is None:
+        chosen = _Chosen.of(checked(kind, "kind", donor.kinds), layer, heads, positions)
+        layers = range(donor.shape(chosen.kind)[0]) if layer is None else (layer,)
+        values = {at: _values(donor, chosen.kind, at, asked, item) for at in layers}
+        made = chosen.put(asked, "values", chosen.of_heads(values))
+    sentence = donor.sentences[item]
+    source = sentence.src_text if made.on_source or sentence.src else sentence.tgt_text
+    return _with_tokens(replace(made, source=source, model_id=donor.model_id), sentence)
+
+
+def edit(
+    kind: Kind | str, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+) -> Intervention:  # fmt: skip
+    """Put weights that somebody wrote by hand in the place of a map, or of some rows of it.
+
+    `weights` `(rows, k_len)`, the same for each of the heads, or `(heads, rows, k_len)`; `rows` says which ones they
+    are, from 0 on where it is left out. They are used as they are and need not sum to 1. Raises ValueError for weights
+    of another shape, for numbers that are none, and for a decoder's weights on what comes after a row.
+    """
+    given = _given(weights)
+    numbers = list(range(given.shape[1])) if rows is None else list(rows)
+    chosen = _Chosen.of(kind, layer, heads, numbers)
+    if len(numbers) != given.shape[1] or (heads is not None and len(given) not in (1, len(heads))):
+        many = "all" if heads is None else len(heads)
+        raise ValueError(f"weights has shape {tuple(given.shape)}, and is for {many} heads and {len(numbers)} rows.")
+    if kind == "decoder_self":
+        for nth, row in enumerate(numbers):
+            if bool(given[:, nth, row + 1 :].any()):
+                raise ValueError(f"Row {row} of a decoder cannot look at what comes after it.")
+    if heads is not None and chosen.heads is not None and len(given) > 1:
+        given = given[[list(heads).index(head) for head in chosen.heads]]  # which are in order there
+    placed = given.new_zeros(len(given), max(numbers) + 1, given.shape[2])
+    placed[:, numbers] = given
+    return chosen.put("attn", "values", {layer: placed}, source="")
+
+
+def exchange(
+    kind: Kind | str, columns: Sequence[Place], *, layer: int | None = None, heads: Sequence[int] | None = None,
+    positions: Sequence[Place] | None = None,
+) -> Intervention:  # fmt: skip
+    """Exchange two columns of maps: what one key was given, the other is given, in every row that sees both.
+
+    Columns are positions, or words with as many tokens as each other. Raises ValueError for any other number of them.
+    """
+    if isinstance(columns, str) or len(columns) != 2:
+        raise ValueError(f"Two columns change places, not {columns!r:.60}: give two positions, or two words.")
+    chosen = _Chosen.of(kind, layer, heads, positions)
+    return replace(chosen.put("attn", "exchange"), columns=_places(columns))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Where, as it was asked for."""
+
+    kind: Kind
+    layer: int | None
+    heads: tuple[int, ...] | None
+    positions: tuple[Place, ...] | None
+
+    @classmethod
+    def of(
+        cls, kind: str, layer: int | None, heads: Sequence[int] | None, positions: Sequence[Place] | None
+    ) -> "_Chosen":
+        """Raises ValueError for what cannot be a layer, heads or positions of any model."""
+        found: Kind = checked(kind, "kind", KINDS)
+        numbers = () if heads is None else tuple(heads)
+        for name, each in (("layer", () if layer is None else (layer,)), ("head", numbers)):
+            if wrong := [one for one in each if not isinstance(one, int) or isinstance(one, bool) or one < 0]:
+                raise ValueError(f"A {name} is a number from 0 on, not {wrong[0]!r:.60}.")
+        if heads is not None and not numbers:
+            raise ValueError("heads names no head: leave it out for all of a layer.")
+        return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
+
+    def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
+        """The intervention there."""
+        return Intervention(
+            self.kind, what, how, self.layer, self.heads, self.positions, values=values or {}, source=source
+        )
+
+    def of_heads(self, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
+        """The chosen heads' rows of values. Raises ValueError for a head that these lack."""
+        if self.heads is None:
+            return dict(values)
+        count = len(next(iter(values.values())))
+        if beyond := [head for head in self.heads if head >= count]:
+            raise ValueError(f"There is no head {beyond[0]}: this model has {self.kind} heads 0 to {count - 1}.")
+        return {layer: put[list(self.heads)] for layer, put in values.items()}
+
+
+def _stream(
+    donor: TraceLike, kind: str, layer: int | None, positions: Sequence[Place] | None, what: What, item: int
+) -> Intervention:
+    """Hidden states of a stack. An attention kind stands for the stack that it is in."""
+    where = _STACK.get(kind, kind)
+    stack: Stack = checked(where, "kind", ("encoder", "decoder"))
+    if what == "layer" and layer is None:
+        raise ValueError("Hidden states are those after one layer: say which, or patch the embedding.")
+    at = -1 if what == "embedding" or layer is None else layer
+    values = {at: donor.layer_output(stack, at, item).clone()}
+    return Intervention(stack, what, "values", at, positions=_or_places(positions), values=values)
+
+
+def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> Tensor:
+    """What a site computed with for each head: `(heads, positions, size)`, float32 on the CPU."""
+    if what == "context":
+        return donor.context(kind, layer, item).clone()
+    if what == "attn":
+        return donor.attn(kind, layer=layer, item=item).clone()
+    return getattr(donor.call(kind, layer), what)[item].float().cpu().clone()
+
+
+def _with_tokens(made: Intervention, sentence: Sentence) -> Intervention:
+    """The tokens that values belong to, of a source and of a prompt; what was written after a prompt is left out."""
+    if made.on_source:
+        return replace(made, tokens=sentence.src)
+    if sentence.src:
+        return made
+    given = tuple(token for token in sentence.tgt_in if not token.segment)
+    first = slice(len(given))
+    cut = {layer: put[first] if made.what in OF_STACK else put[:, first] for layer, put in made.values.items()}
+    return replace(made, tokens=given, values=cut)
+
+
+def _given(weights: Tensor | Sequence[Any]) -> Tensor:
+    """Weights as somebody wrote them, `(heads or 1, rows, k_len)`."""
+    try:
+        given = torch.as_tensor(weights, dtype=torch.float32).detach().clone()
+    except (TypeError, ValueError):
+        raise ValueError("weights are numbers, a list of equally long rows.") from None
+    given = given.unsqueeze(0) if given.dim() == 2 else given
+    if given.dim() != 3 or not given.numel() or not bool(given.isfinite().all()):
+        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), not {given.shape}.")
+    return given
+
+
+def _or_places(positions: Sequence[Place] | None) -> tuple[Place, ...] | None:
+    return None if positions is None else _places(positions)
+
+
+def _places(positions: Sequence[Place]) -> tuple[Place, ...]:
+    """Positions and words. Raises ValueError for what is neither."""
+    places = (positions,) if isinstance(positions, str) else tuple(positions)
+    for place in places:
+        if isinstance(place, bool) or not isinstance(place, int | str) or (isinstance(place, int) and place < 0):
+            raise ValueError(f"A position is a number from 0 on, or a word, not {place!r:.60}.")
+    if not places:
+        raise ValueError("positions names no position: leave it out for all of them.")
+    return places

@@ -1,0 +1,60 @@
+"""Interventions beside a saved trace: what they are as JSON, and their numbers as arrays `intervention.<n>.<layer>`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, get_args
+
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention
+from attnviz.tracing.trace_like import checked
+
+NAME = "intervention"
+
+
+def described(interventions: Sequence[Intervention]) -> list[dict[str, Any]]:
+    """All but their numbers, as plain JSON types; tokens by their fields."""
+    return [
+        {each.name: getattr(one, each.name) for each in fields(one) if each.name not in ("values", "tokens")}
+        | {"tokens": [vars(token) for token in one.tokens]}
+        for one in interventions
+    ]
+
+
+def arrays(interventions: Sequence[Intervention]) -> dict[str, Tensor]:
+    """Their numbers, by name."""
+    return {
+        f"{NAME}.{number}.{layer}": put for number, one in enumerate(interventions) for layer, put in one.values.items()
+    }
+
+
+def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tuple[Intervention, ...]:
+    """What `described` and `arrays` wrote. Raises TypeError or ValueError for anything else."""
+    values: dict[int, dict[int, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith(f"{NAME}."):
+            _, number, layer = name.split(".")
+            values.setdefault(int(number), {})[int(layer)] = tensor
+    return tuple(_one(fields_, values.get(number, {})) for number, fields_ in enumerate(said))
+
+
+def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
+    for name, allowed in (("where", (*KINDS, "encoder", "decoder")), ("what", WHATS), ("how", get_args(How))):
+        checked(said[name], name, allowed)
+    lists = {name: said[name] or () for name in ("heads", "positions", "columns")}
+    numbers = [*lists["heads"], *(() if said["layer"] is None else (said["layer"],))]
+    places = [*lists["positions"], *lists["columns"]]
+    if any(type(number) is not int for number in numbers) or any(type(place) not in (int, str) for place in places):
+        raise ValueError("an intervention in it names layers, heads or positions that are none")
+    needs = said["how"] in ("values", "mean")
+    if needs != bool(values) or any(not _fits(put, said["what"]) for put in values.values()):
+        raise ValueError("an intervention in it has numbers that do not fit what it says")
+    tuples = {name: None if said[name] is None else tuple(said[name]) for name in lists}
+    tokens = tuple(Token(**token) for token in said["tokens"])
+    return Intervention(**(dict(said) | tuples | {"tokens": tokens, "values": values}))  # type: ignore[arg-type]
+
+
+def _fits(put: Tensor, what: str) -> bool:
+    """Whether numbers have as many axes as what they are to be put in the place of."""
+    return put.dim() == (2 if what in OF_STACK else 3) and put.is_floating_point()

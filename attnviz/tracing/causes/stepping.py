@@ -1,0 +1,34 @@
+"""A decoder that is fed token by token, with edits in force at every step."""
+
+from typing import Any
+
+from torch import Tensor
+
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.interventions import Chain
+from attnviz.transformer.probe import Probe
+
+
+class EditedStepping:
+    """Any model's stepper, under edits that know which row and which position of a text they belong to.
+
+    A stepper whose `cache` is None runs its whole prefix at each step, from position 0 on. It belongs to one run.
+    """
+
+    def __init__(self, stepper: Any, edits: Edits) -> None:
+        self.stepper, self.edits = stepper, edits
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next tokens; the logits of the one after. The probe looks on, after the edits."""
+        edits = self.edits.at(0 if self.stepper.cache is None else self.stepper.prefix.shape[1])
+        return self.stepper.step(ids, probe=edits if probe is None else Chain((edits, probe)))
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        self.edits = self.edits.keep(rows)
+        self.stepper.keep(rows)
+
+
+def under(stepper: Any, edits: Edits | None) -> Any:
+    """The stepper with edits in force, or as it is where there are none."""
+    return stepper if edits is None else EditedStepping(stepper, edits)

@@ -1,0 +1,77 @@
+"""What asking for causes costs: every head ablated, patched, attributed. On one thread, a sentence of 13 tokens.
+
+Aims are held against processor time, which other programs on the machine hardly change; what a clock says stands
+beside it.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+
+from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.effects import head_effects, translations_without
+from attnviz.analysis.causes.lens import logit_lens
+from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.analysis.site.peak_memory import peak_memory
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace import Trace
+from benchmarks.model import sentences_of, translator
+from benchmarks.report import Row
+
+LENGTH, RUNS, WARM_UP = 13, 9, 2
+
+
+def rows() -> Iterator[Row]:
+    """Each question by itself; all of a pair's matrices are the three of them."""
+    model = translator()
+    clean, changed, metric = _pair(model)
+    maps = residual_maps(model, clean)
+    assert isinstance(maps, ResidualMaps)  # our own translator is pre-norm
+    heads = sum(layers * count for layers, count in model.shapes.values())
+
+    def matrices() -> None:
+        patched_heads(model, clean, changed, metric)
+        for stack in ("encoder", "decoder"):
+            patched_stream(model, clean, changed, metric, stack=stack)
+
+    tasks: tuple[tuple[str, Callable[[], object], float | None], ...] = (
+        (f"all {heads} single ablations", lambda: head_effects(model, clean), 250),
+        (f"{heads} greedy translations, each without a head", lambda: translations_without(model, clean), 350),
+        ("a patching matrix of every head", lambda: patched_heads(model, clean, changed, metric), 120),
+        ("a patching matrix of layers x source tokens",
+         lambda: patched_stream(model, clean, changed, metric, stack="encoder"), 80),
+        ("all matrices of a pair", matrices, 800),
+        ("attribution of one logit", lambda: attribution(maps, clean, LogitOf(metric.step, metric.a)), 30),
+        ("what attribution goes through, found once", lambda: residual_maps(model, clean), None),
+        ("the logit lens of the decoder", lambda: logit_lens(model, clean), None),
+    )  # fmt: skip
+    for name, task, aim in tasks:
+        processor, clock = _milliseconds(task)
+        yield Row(f"{name}, {LENGTH} tokens, processor time", processor, "ms", aim)
+        yield Row(f"{name}, {LENGTH} tokens, by the clock", clock, "ms")
+    used = peak_memory(lambda: patched_heads(model, clean, changed, metric)).peak
+    yield Row("memory of a patching matrix of every head", used / 1e6, "MB", 30)
+
+
+def _pair(model: Translator) -> tuple[Trace, Trace, LogitDifference]:
+    """A sentence and the same with another word, its target the first one's; the tokens whose lead differs most."""
+    text = next(text for text in sentences_of(LENGTH, to="fr") if "red" in text)
+    clean = model.trace(text, to="fr")
+    changed = model.trace(text.replace("red", "black"), to="fr", tgt_text=clean.tgt_text)
+    assert clean.logits is not None
+    assert changed.logits is not None
+    lead = clean.logits[0] - changed.logits[0]
+    step = int((lead.amax(dim=1) - lead.amin(dim=1)).argmax())
+    return clean, changed, LogitDifference(step, int(lead[step].argmax()), int(lead[step].argmin()))
+
+
+def _milliseconds(task: Callable[[], object]) -> tuple[float, float]:
+    """Medians of processor time and of what a clock says."""
+    both = []
+    for _ in range(WARM_UP + RUNS):
+        started = time.process_time(), time.perf_counter()
+        task()
+        both.append((time.process_time() - started[0], time.perf_counter() - started[1]))
+    processor, clock = (1e3 * median(times) for times in zip(*both[WARM_UP:], strict=True))
+    return processor, clock

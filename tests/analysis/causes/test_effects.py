@@ -1,0 +1,82 @@
+"""All single-head ablations in a few passes are those that one run each gives."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import attnviz
+from attnviz.analysis.causes import runs
+from attnviz.analysis.causes.effects import head_effects, reference_effects, translations_without
+
+
+def by_itself(model, trace, place, to="zero"):
+    kind, layer, head = place
+    return [*trace.interventions, attnviz.ablate(kind, layer=layer, heads=[head], to=to)]
+
+
+def log_probabilities(trace):
+    ids = torch.tensor([[token.id] for token in trace.sentences[0].tgt_out])
+    return trace.logits[0].log_softmax(dim=-1).gather(1, ids)[:, 0]
+
+
+@pytest.mark.parametrize("to", ["zero", "uniform", "mean"])
+def test_every_head_at_once_is_each_by_itself(to, model, clean, traced) -> None:
+    to = attnviz.mean_contexts(model, [clean]) if to == "mean" else to
+    effects = head_effects(model, clean, to=to)
+    assert len(effects.places) == len(set(effects.places)) == 45
+    torch.testing.assert_close(effects.before, log_probabilities(clean))
+    for place in effects.places[::11]:
+        alone = traced(clean.src_text, *by_itself(model, clean, place, to))
+        found = effects.after[effects.places.index(place)]
+        torch.testing.assert_close(found, log_probabilities(alone), atol=1e-4, rtol=0)
+    torch.testing.assert_close(effects.mean, (effects.after - effects.before).mean(dim=1))
+
+
+def test_as_many_passes_as_memory_asks_for_give_the_same(model, clean, monkeypatch) -> None:
+    whole = head_effects(model, clean).after
+    asked = []
+    answers = type(model).answers
+    monkeypatch.setattr(runs, "_MOST_COPIES", 13)
+    monkeypatch.setattr(
+        type(model), "answers",
+        lambda self, trace, edits, **how: asked.append(len(edits.rows)) or answers(self, trace, edits, **how),
+    )  # fmt: skip
+    torch.testing.assert_close(head_effects(model, clean).after, whole, atol=1e-5, rtol=0)
+    assert asked == [13, 13, 13, 6]
+
+
+def test_what_was_done_before_stays_in_force(model, traced) -> None:
+    done = traced("A big red dog jumped.", attnviz.ablate("cross", layer=1), attnviz.ablate("encoder_self", layer=0))
+    effects = head_effects(model, done)
+    gone = [
+        at for at, (kind, layer, _) in enumerate(effects.places) if (kind, layer) in (("cross", 1), ("encoder_self", 0))
+    ]
+    torch.testing.assert_close(effects.per_token[gone], torch.zeros_like(effects.per_token[gone]), atol=1e-4, rtol=0)
+
+
+def test_translations_without_a_head_are_what_translate_writes_without_it(model, traced) -> None:
+    clean = traced("I love fun.")
+    found = translations_without(model, clean)
+    assert len(found) == 45
+    for place in list(found)[::22]:
+        expected = model.trace(clean.src_text, to="fr", max_tokens=24, interventions=by_itself(model, clean, place))
+        assert found[place] == expected.tgt_text
+    assert len(set(found.values())) > 1
+
+
+def test_an_effect_is_told_in_units_of_its_spread(model, traced, clean) -> None:
+    texts = ("I love fun.", "A pond.")
+    reference = reference_effects(model, [traced(text) for text in texts])
+    means = torch.stack([head_effects(model, traced(text)).mean for text in texts])
+    torch.testing.assert_close(reference.spread, means.std(dim=0))
+    effects = head_effects(model, clean)
+    expected = (effects.mean - means.mean(dim=0)) / means.std(dim=0)
+    torch.testing.assert_close(reference.in_spreads(effects), expected)
+    with pytest.raises(ValueError, match="at least two sentences"):
+        reference_effects(model, [clean])
+
+
+def test_a_trace_without_logits_is_refused(model, clean) -> None:
+    with pytest.raises(ValueError, match="this trace has none"):
+        head_effects(model, replace(clean, logits=None))

@@ -1,0 +1,49 @@
+"""Interventions on the package's own translator and on a toy: what must hold of them on every model."""
+
+import pytest
+
+from attnviz.models.translator.tiny import tiny_translator
+from tests.tracing.causes import invariants
+from tests.tracing.causes.invariants import Pair
+
+KINDS = ("encoder_self", "decoder_self", "cross")
+TEXTS, TARGET = ("A big red dog jumped.", "I love a small pond, and learning."), "un chien rouge a sauté"
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    model = tiny_translator(seed=3, n_heads=5, n_layers=3, d_k=14)
+
+    def trace(number, interventions=()):
+        return model.trace(TEXTS[number], to="fr", tgt_text=TARGET, interventions=interventions)
+
+    return Pair(model, trace)
+
+
+def test_nothing_done_changes_nothing(pair) -> None:
+    invariants.nothing_done_changes_nothing(pair)
+
+
+def test_a_patch_from_itself_changes_nothing(pair) -> None:
+    invariants.a_patch_from_itself_changes_nothing(pair)
+
+
+PER_KIND = [
+    invariants.a_head_gives_its_context_through_w_o,
+    invariants.the_context_of_ablated_heads_is_zero_and_of_no_others,
+    invariants.disjoint_heads_of_a_layer_commute,
+    invariants.an_edited_map_is_what_the_trace_shows_and_what_ran,
+    invariants.even_weights_are_even_over_what_a_row_sees,
+    invariants.another_items_context_is_put_in_its_place,
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("holds", PER_KIND, ids=lambda holds: holds.__name__)
+def test_it_holds_of_each_kind(holds, kind, pair) -> None:
+    holds(pair, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_lies_outside_the_causal_cone_stays(kind, pair) -> None:
+    invariants.what_lies_outside_the_causal_cone_stays(pair, kind, position=3)
