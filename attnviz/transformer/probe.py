@@ -116,7 +116,7 @@ def of_item(call: AttentionCall, item: int | None, head: int | None) -> Attentio
         mask=cut(call.mask),
         bias=cut(call.bias),
         sinks=cut(call.sinks),
-        edited=None if call.edited is None else call.edited.cut(slice(item, item + 1), heads),
+        edited=None if call.edited is None else call.edited.cut(items, heads),
     )
 
 

@@ -100,3 +100,14 @@ def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once
 
     maps_overview(trace, "cross", options, side=3, look=look)
     pd.testing.assert_frame_equal(joined(tables), head_metrics(select(trace, "cross", options), trace), atol=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [4_000_000, 1])
+def test_edited_weights_are_in_a_long_texts_maps_too(at_once, monkeypatch) -> None:
+    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
+    even = attnviz.ablate("cross", layer=1, heads=[2], to="uniform")
+    edited = attnviz.load().trace("I love you.", to="fr", tgt_text="Je t'aime.", interventions=[even])
+    long = maps_overview(edited, "cross", side=64).maps(edited, MapOptions())
+    assert torch.equal(long.all_heads(), select(edited, "cross").attn)
+    row = long.weights(1, 2)[0]
+    torch.testing.assert_close(row, torch.full_like(row, 1 / len(row)))
