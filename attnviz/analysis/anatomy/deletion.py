@@ -52,9 +52,7 @@ def _call(attend: Callable, weights: SiteWeights, x: Tensor, what: tuple[str, bo
         own = weights
         if holder_name == "autograd":
             with torch.inference_mode(False), torch.enable_grad():
-                own = SiteWeights(
-                    weights.n_heads, *(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
-                )
+                own = weights.with_parts(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
                 return _forward(attend, own, x, holder=holder, deleted=deleted)
         with torch.inference_mode():
             return _forward(attend, own, x, holder=holder, deleted=deleted)
