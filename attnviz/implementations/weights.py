@@ -92,6 +92,11 @@ class SiteWeights:
         return self.d_k**-0.5 if self.scoring.scale is None else self.scoring.scale
 
     @property
+    def is_unscaled(self) -> bool:
+        """Whether the model leaves its scores as query · key is (T5)."""
+        return self.scoring.scale is not None and abs(self.scoring.scale - 1) < 1e-6
+
+    @property
     def pairs(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
         return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)

@@ -3,6 +3,7 @@ that a site's queries and keys may be made with. Nothing is known of how a model
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,16 @@ class Heard:
     maps: list[LinearMap] = field(default_factory=list)
     norms: list[HeadNorm] = field(default_factory=list)
     angles: list[tuple[Tensor, float]] = field(default_factory=list)
+    is_off: bool = False  # while what was heard is tried, which is no part of the pass
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Let nothing be heard inside the block."""
+        self.is_off = True
+        try:
+            yield
+        finally:
+            self.is_off = False
 
     def forget(self) -> "Heard":
         """Begin anew, but for the angles, which a pass computes once for all layers. Returns what was heard so far."""
@@ -72,6 +83,8 @@ class Hearing(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
+        if self._heard.is_off:
+            return result
         if func is F.linear and not kwargs:
             self._on_map(LinearMap(args[0], args[1], args[2] if len(args) > 2 else None, result))
         elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
@@ -79,7 +92,7 @@ class Hearing(TorchFunctionMode):
         elif func in (torch.Tensor.cos, torch.cos):
             self._heard.angles.append((args[0], 1.0))
             self._cosines = result
-        elif func in _PLUS and len(args) == 2 and isinstance(args[1], float):
+        elif func in _PLUS and len(args) == 2 and isinstance(args[1], float) and _is_column(args[0]):
             self._eps = args[1]  # of the norm that follows
         elif func in _TIMES and len(args) == 2:
             self._on_product(*args)
@@ -93,6 +106,11 @@ class Hearing(TorchFunctionMode):
         gains = [x for x in (one, other) if isinstance(x, Tensor) and x.dim() == 1]
         if len(gains) == 1 and isinstance(one, Tensor) and isinstance(other, Tensor):
             self._heard.norms.append(HeadNorm(gains[0].float().cpu(), self._eps))
+
+
+def _is_column(x: Any) -> bool:
+    """Whether there is one number for each of something: a mean, say."""
+    return isinstance(x, Tensor) and x.dim() > 1 and x.shape[-1] == 1
 
 
 def _frequencies(angles: Tensor) -> Iterator[tuple[bool, Tensor]]:

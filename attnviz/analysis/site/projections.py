@@ -118,7 +118,9 @@ class _SiteWatch(Probe):
         before, self._open = self.heard.forget(), None
         if site not in self.sites:
             return call
-        if isinstance(found := _inputs(call, before), NotPlain):
+        with self.heard.off():
+            found = _inputs(call, before)
+        if isinstance(found, NotPlain):
             self.found[site] = found
         else:
             self.found[site] = NotPlain("no linear map joins its heads")  # unless one is heard
