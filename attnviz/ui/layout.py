@@ -90,7 +90,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     persistent.publish()
     loaded = model(request.entry.name)
     note(
-        *share.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
+        *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
         *trace.info.notes,
         *_lost(request, loaded, trace),
         *st.session_state.pop("notes", ()),
@@ -140,6 +140,8 @@ def _still_linked(request: Request) -> dict[str, str]:
     linked = dict(persistent.said())
     if linked["model"] != request.entry.name:
         linked.pop("weights", None)
+        if not request.entry.languages:  # a checkpoint has codes of its own: a translator's are no news there
+            linked.pop("to", None)
     if linked.get("to") != persistent.text("to"):
         linked.pop("to", None)
     return linked

@@ -95,8 +95,7 @@ def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once
     metrics = HeadMetrics(trace, "cross", labels(trace, "cross", options))
 
     def look(layer, head, maps, one) -> None:
-        table = metrics.table(maps, one)
-        tables.append(table.assign(layer=layer, head=table["head"] + head))
+        tables.append(metrics.table(maps, one, layer=layer, head=head))
 
     maps_overview(trace, "cross", options, side=3, look=look)
     pd.testing.assert_frame_equal(joined(tables), head_metrics(select(trace, "cross", options), trace), atol=1e-6)

@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import unpack
-from tests.models.huggingface import checkpoints
+from tests.models.huggingface import architectures, checkpoints
 from tests.models.huggingface.families import FAMILIES
 from tests.pages.on_screen import bar, notes
 
@@ -27,20 +27,47 @@ def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str,
         assert not errors
 
 
-@pytest.mark.parametrize(("name", "why"), [("llama", "turned by their positions"), ("t5", "a bias of the model's own")])
-@pytest.mark.parametrize("page", ["anatomy", "implementations"])
-def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(
-    open_page, folder, page: str, name: str, why: str
-) -> None:
-    app = open_page(page, model=folder(name), src="I", new="0")  # one token alone would be turned by no position
+@pytest.mark.parametrize(("name", "line", "says"), [("llama", "11", "RoFormer"), ("t5", "12", "head and distance")])
+def test_the_walk_has_a_line_for_the_models_positions(open_page, folder, name: str, line: str, says: str) -> None:
+    app = open_page("anatomy", model=folder(name), src="I love you.", tgt="I.", line=line, new="0")
     assert not app.exception
-    (error,) = app.error
-    assert why in error.value.replace("\\", "")
+    assert not app.error
+    assert any(says in str(node.proto.body) for node in app.get("html"))
 
 
+@pytest.mark.parametrize("tab", ["agreement", "relative", "bugs"])
+def test_every_way_is_compared_with_the_models_positions(open_page, folder, tab: str) -> None:
+    for name, says in (("llama", "rotated by their positions"), ("t5", "a bias by distance is added")):
+        app = open_page("implementations", model=folder(name), src="I love you.", tgt="I.", tab=tab, new="0")
+        assert not app.exception
+        assert not app.error
+        if tab == "agreement":
+            assert any(says in caption.value for caption in app.caption)
+
+
+def test_a_bug_that_a_model_cannot_have_is_said_and_shown_elsewhere(open_page, folder) -> None:
+    app = open_page("implementations", model=folder("t5"), src="I love you.", tab="bugs", bug="no_scale")
+    assert not app.exception
+    captions = [caption.value for caption in app.caption]
+    assert any("does not divide its scores by √d" in said and "sizes of its own" in said for said in captions)
+    assert not [group for group in app.button_group if group.label == "Put into the model at"]
+
+
+def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(open_page, tmp_path) -> None:
+    folder = str(architectures.ALL["gemma2"](tmp_path / "gemma2"))
+    for page in ("anatomy", "implementations"):
+        app = open_page(page, model=folder, src="I", new="0")
+        assert not app.exception
+        (error,) = app.error
+        assert "bent by a tanh" in error.value.replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "qwen3", "t5"])
 @pytest.mark.parametrize("tab", ["skip", "claims", "counts", "modulation"])
-def test_a_decoder_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str) -> None:
-    app = open_page("anatomy", model=folder("gpt2"), src="I love you.", tab=tab, layer="2", head="4", new="2")
+def test_a_model_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str, name: str) -> None:
+    app = open_page(
+        "anatomy", model=folder(name), src="I love you.", tab=tab, layer="1", head="4", new="2", skip="scale"
+    )
     assert not app.exception
     assert not app.error
 
@@ -176,7 +203,8 @@ def test_heads_computes_no_logits_and_other_pages_do(open_page, folder) -> None:
 def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
     """NLLB, as it is published: unsaid, a note says how; said, targets begin with it; unknown, one sentence."""
     model = str(FAMILIES["NLLB"](tmp_path / "nllb"))
-    assert "No language was named for the target: begin the source with >>" in notes(open_page("heads", model=model))
+    said = notes(open_page("heads", model=model))
+    assert "No language was named for the target: choose one under “To”, or begin the source with >>" in said
     for page in ("heads", "masks", "decoding"):
         app = open_page(page, model=model, src=">>fra_Latn<< I love you.")
         assert not app.exception
@@ -186,3 +214,44 @@ def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
     assert not app.exception
     assert len(app.error) == 1
     assert "The model knows no language “tlh”: it has " in notes(app)
+
+
+@pytest.fixture(scope="module")
+def nllb(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(FAMILIES["NLLB"](tmp_path_factory.mktemp("hf") / "nllb"))
+
+
+@pytest.mark.parametrize("page", ["masks", "decoding", "anatomy"])
+def test_a_language_is_chosen_from_a_list_on_every_page(open_page, nllb: str, page: str) -> None:
+    app = open_page(page, model=nllb, src="I love you.", to="fra_Latn")
+    assert not app.exception
+    assert not app.error
+    assert app.selectbox(key="to-shown").value == "fra_Latn"
+    assert "No language was named" not in notes(app)
+
+
+def test_the_list_names_languages_and_a_choice_reaches_the_model(open_page, nllb: str) -> None:
+    app = open_page("heads", model=nllb, src="I love you.")
+    to = app.selectbox(key="to-shown")
+    assert to.value == ""
+    assert to.options[0] == "not chosen"
+    assert {"French, fra_Latn", "German, deu_Latn", "Chinese, zho_Hans"} <= set(to.options)
+    to.set_value("deu_Latn").run()
+    assert not app.exception
+    assert app.session_state["address"].shared["to"] == "deu_Latn"
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    assert "deu_Latn" in str(unpack(component.proto.bytes).header)
+
+
+def test_a_mark_in_the_source_holds_before_the_list_and_says_so(open_page, nllb: str) -> None:
+    app = open_page("heads", model=nllb, src=">>fra_Latn<< I love you.", to="deu_Latn")
+    assert not app.exception
+    assert "begins with >>fra_Latn<<, which holds before the language that was chosen (deu_Latn)" in notes(app)
+    (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
+    assert "deu_Latn" not in str(unpack(component.proto.bytes).header)
+
+
+def test_a_language_in_a_link_that_the_model_has_not_is_said(open_page, nllb: str) -> None:
+    app = open_page("heads", model=nllb, src="I love you.", to="tlh")
+    assert not app.exception
+    assert "The link asks for the language “tlh”, but this model writes ace_Arab" in notes(app)

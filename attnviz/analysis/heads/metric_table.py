@@ -70,7 +70,8 @@ METRICS = {
 
 
 def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> pd.DataFrame:
-    """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`.
+    """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`. Where some of a
+    model's layers do not attend, `model_layer` is the number that a layer has among all of them.
 
     Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
     sentence (a word is at the mean of its pieces). The masses on the first and the end token are of the token
@@ -101,10 +102,14 @@ class HeadMetrics:
         self.lengths = len(trace.query_tokens(kind, item=item)), len(trace.key_tokens(kind, item=item))
         self.distance = distance_to_diagonal(_places(axes[0]), _places(axes[1]), self.lengths)
         self.previous, self.next = _neighbours(axes)
+        own = [trace.layer_number(kind, layer) for layer in range(trace.shape(kind)[0])]
+        self._numbers = np.array(own) if any(map(trace.attending, trace.kinds)) else None
         self._farthest: tuple[Tensor, Tensor] | None = None
 
-    def table(self, shown: EagerMaps, trace: TraceLike) -> pd.DataFrame:
-        """As `head_metrics`, of maps with the same labels; `trace` is what they are of, its heads alone."""
+    def table(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> pd.DataFrame:
+        """As `head_metrics`, of maps with the same labels, whose first head is `head` of `layer`; `trace` is what they
+        are of, these heads alone.
+        """
         sums = _row_sums(shown.attn, self.distance)
         values = {
             "entropy": entropy(shown.attn, sums),
@@ -118,9 +123,11 @@ class HeadMetrics:
         layers, heads = shown.attn.shape[:2]
         names = {
             "kind": np.repeat(np.array(self.kind, dtype=object), layers * heads),
-            "layer": np.repeat(np.arange(layers), heads),
-            "head": np.tile(np.arange(heads), layers),
+            "layer": np.repeat(layer + np.arange(layers), heads),
+            "head": np.tile(head + np.arange(heads), layers),
         }
+        if self._numbers is not None:
+            names["model_layer"] = self._numbers[names["layer"]]
         return pd.DataFrame(names | {name: values[name].double().flatten().numpy() for name in METRICS})
 
     def _farthest_keys(self, mask: Tensor) -> Tensor:

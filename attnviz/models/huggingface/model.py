@@ -11,8 +11,7 @@ from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Network, Watch
 from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import InputCheck, Texts, paired
-from attnviz.models.inputs import Inputs
+from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
@@ -40,8 +39,6 @@ class HuggingFaceModel(NetworkModel):
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
     """
 
-    languages: tuple[str, ...] = ()
-
     def __init__(
         self,
         network: Network,
@@ -63,29 +60,26 @@ class HuggingFaceModel(NetworkModel):
         return self
 
     @property
-    def inputs(self) -> Inputs:
-        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
-        return self._check.inputs
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
+        return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
 
     @property
-    def _check(self) -> InputCheck:
-        return InputCheck(self.name, self.family, self.writes)
-
-    @property
-    def vocabulary(self) -> GenerationRules:
-        """What writing must know of the ids."""
-        return self._rules
+    def own_language(self) -> str:
+        """The one of them that it writes where nobody says which; "" where nothing in its files says so."""
+        return self.text.languages.code(self._builder.begun_in(None)) if self.languages else ""
 
     @torch.inference_mode()
-    def trace(  # noqa: PLR0913 - what may be asked of a pass
+    def trace(  # noqa: PLR0913 - each is something that a caller may ask
         self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
-        new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
-        interventions: Sequence[Intervention] = (),
+        to: str = "", new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True,
+        hidden: bool = True, interventions: Sequence[Intervention] = (),
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 
         `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
-        an encoder-decoder's target, which it writes itself, where none is given. A decoder writes `new_tokens` after
+        an encoder-decoder's target, which it writes itself, where none is given, in the language `to` if it has several
+        (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
         its prompt (by default one: what its last row puts out). Texts are cut at `max_tokens`. `logits` and `hidden`
         (inputs of sites, outputs of layers) may be left out, for speed and memory. The `interventions` are in force in
         the pass and in what is written before it, for each of the texts. Raises TextError for an empty sentence,
@@ -96,9 +90,9 @@ class HuggingFaceModel(NetworkModel):
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
-        encoded = [self.text.encode(*both, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
+        encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
-        notes = self._notes(encoded)
+        notes = (*self._notes(encoded), *self.text.languages.overruled(texts[0], to))
         if self.family == "encoder":
             return self._again(builder.singles(encoded), watch, notes, in_force=builder.in_force)
         if self.family == "decoder":
@@ -116,7 +110,8 @@ class HuggingFaceModel(NetworkModel):
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
         trace = self._again(sentences, watch, notes, in_force=builder.in_force)
-        return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
+        to = self.text.languages.code(encoded[0].language) or to
+        return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     @torch.inference_mode()
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
@@ -125,8 +120,8 @@ class HuggingFaceModel(NetworkModel):
         return replace(self._again(list(trace.sentences), watch, first=probe, in_force=in_force), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
-        self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
-        new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
+        self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
+        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
@@ -140,7 +135,7 @@ class HuggingFaceModel(NetworkModel):
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
-        read, taught = self.text.encode(text, limit=max_tokens), None
+        read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
         if tgt_in is not None:
             taught = self._builder.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
@@ -162,7 +157,9 @@ class HuggingFaceModel(NetworkModel):
         return self._under(trace.interventions).writer(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
-    def written(self, text: str, *, interventions: Sequence[Intervention] = ()) -> tuple[str, tuple[str, ...]]:
+    def written(
+        self, text: str, *, to: str = "", interventions: Sequence[Intervention] = ()
+    ) -> tuple[str, tuple[str, ...]]:
         """What an encoder-decoder writes for a source, greedily, with the `interventions` in force, and notes on what
         was cut.
 
@@ -173,7 +170,7 @@ class HuggingFaceModel(NetworkModel):
                 f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
             )
         self._check.check([text])
-        encoded = self.text.encode(text)
+        encoded = self.text.encode(text, to=to)
         sentences, notes = self._under(interventions).translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 
@@ -188,23 +185,10 @@ class HuggingFaceModel(NetworkModel):
         logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
         return logits if rows is None else logits[:, list(rows)]
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids stand for, and their tokens."""
-        written = self.text.continued(EncodedText((), ""), ids)
-        return written.text, written.tokens
-
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)
-
-    def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
-        return self.text.padding(at)
-
-    def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
-        return self.text.is_pad(token)
 
     @property
     def writes_logits(self) -> bool:

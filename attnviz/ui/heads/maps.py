@@ -47,8 +47,7 @@ def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[Ma
         metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
 
         def measure(layer: int, head: int, maps: EagerMaps, one: "TraceLike") -> None:
-            table = metrics.table(maps, one)
-            tables.append(table.assign(layer=layer, head=table["head"] + head))
+            tables.append(metrics.table(maps, one, layer=layer, head=head))
 
         with threads.enough_for(max(len(trace.src_text), len(trace.tgt_text))):
             overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
