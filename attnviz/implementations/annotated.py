@@ -15,7 +15,7 @@ class AnnotatedAttention(nn.Module):
 
     def __init__(self, weights: SiteWeights) -> None:
         super().__init__()
-        self.n_heads = weights.n_heads
+        self.n_heads, self.scoring = weights.n_heads, weights.scoring
         self.linears = nn.ModuleList(linear(weight, bias) for weight, bias in weights.pairs)
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -27,7 +27,8 @@ class AnnotatedAttention(nn.Module):
             # Four maps, three inputs: zip stops at the shorter, and the fourth map waits for the last line.
             for project, x in zip(self.linears, (input_, memory, memory), strict=False)
         )
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        query, key = self.scoring.turned(query, key)  # as they are, unless the model normalises or rotates them
+        scores = self.scoring.added(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
         if mask is not None:
             scores = scores.masked_fill(~mask, -1e9)
         attn = scores.softmax(dim=-1)

@@ -15,7 +15,7 @@ class PerHeadAttention:
     """
 
     def __init__(self, weights: SiteWeights) -> None:
-        heads = weights.n_heads
+        heads, self.scoring = weights.n_heads, weights.scoring
         (W_q, b_q), (W_k, b_k), (W_v, b_v), (W_o, self.b_O) = weights.pairs  # noqa: N806 - the paper's names
         self.W_Q, self.b_Q = W_q.unflatten(0, (heads, -1)).mT, b_q.view(heads, 1, -1)
         self.W_K, self.b_K = W_k.unflatten(0, (heads, -1)).mT, b_k.view(heads, 1, -1)
@@ -28,7 +28,8 @@ class PerHeadAttention:
         query = input_ @ self.W_Q + self.b_Q
         key = memory @ self.W_K + self.b_K
         value = memory @ self.W_V + self.b_V
-        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        query, key = self.scoring.turned(query, key)
+        scores = self.scoring.added(query @ key.mT / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores.masked_fill(~mask.unsqueeze(1), -math.inf)
         attn = scores.softmax(dim=-1)

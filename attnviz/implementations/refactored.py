@@ -1,13 +1,32 @@
 """The package's own attention, with what a recorder saw of it as the second result."""
 
+from dataclasses import replace
+
 from torch import Tensor
 
+from attnviz.implementations.scoring import Scoring
 from attnviz.implementations.weights import SiteWeights, linear
 from attnviz.tracing.recorder import Recorder
 from attnviz.transformer.attention import MultiHeadAttention, call_attn
-from attnviz.transformer.probe import Site
+from attnviz.transformer.probe import AttentionCall, Site
 
 _HERE = Site("encoder_self", 0)
+
+
+class _Scored(Recorder):
+    """A recorder that first lets queries and keys be what a model makes of them: `attend` takes the call as it is
+    handed back.
+    """
+
+    def __init__(self, scoring: Scoring) -> None:
+        super().__init__()
+        self.scoring = scoring
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        """The call with its queries and keys normalised and rotated, and with its bias."""
+        query, key = self.scoring.turned(call.query, call.key)
+        bias = self.scoring.bias and self.scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
+        return super().on_call(site, replace(call, query=query, key=key, bias=bias))
 
 
 class RefactoredAttention:
@@ -20,12 +39,13 @@ class RefactoredAttention:
     def __init__(self, weights: SiteWeights) -> None:
         if weights.d_v != weights.d_k:
             raise ValueError(f"The package's own attention needs d_v = d_k, not {weights.d_v} and {weights.d_k}.")
+        self.scoring = weights.scoring
         self.module = MultiHeadAttention(weights.d_model, weights.n_heads, weights.d_k)
         for name, (weight, bias) in zip(("W_q", "W_k", "W_v", "W_o"), weights.pairs, strict=True):
             setattr(self.module, name, linear(weight, bias))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output and weights, with the axes of `Attention`."""
-        recorder = Recorder()
+        recorder = _Scored(self.scoring)
         output = self.module(input_, memory, mask, site=_HERE, probe=recorder)
         return output, call_attn(recorder.calls[_HERE])

@@ -15,7 +15,7 @@ class SequenceFirstAttention(nn.Module):
 
     def __init__(self, weights: SiteWeights) -> None:
         super().__init__()
-        self.n_heads = weights.n_heads
+        self.n_heads, self.scoring = weights.n_heads, weights.scoring
         self.query, self.key, self.value, self.output = (linear(weight, bias) for weight, bias in weights.pairs)
 
     def get_scores(self, query: Tensor, key: Tensor) -> Tensor:
@@ -44,7 +44,10 @@ class SequenceFirstAttention(nn.Module):
         query = self.query(input_).unflatten(-1, (self.n_heads, -1))
         key = self.key(memory).unflatten(-1, (self.n_heads, -1))
         value = self.value(memory).unflatten(-1, (self.n_heads, -1))
+        query, key = self.scoring.turned(query, key, length_at=0)
         scores = self.get_scores(query, key) / math.sqrt(query.shape[-1])
+        if self.scoring.bias is not None:
+            scores = scores + self.scoring.bias.cells(*scores.shape[:2]).permute(1, 2, 0).unsqueeze(2)
         if mask is not None:
             allowed = self.prepare_mask(mask, len(input_), len(memory), input_.shape[1])
             scores = scores.masked_fill(~allowed, -math.inf)

@@ -1,11 +1,12 @@
 """Plain attention with one head and no output map; and multi-head attention as a sum of such heads."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from attnviz.implementations.scoring import PLAIN, Scoring
 from attnviz.implementations.weights import SiteWeights
 
 
@@ -19,6 +20,7 @@ class SingleAttention:
     b_K: Tensor  # noqa: N815 - beside the paper's W_K
     W_V: Tensor
     b_V: Tensor  # noqa: N815 - beside the paper's W_V
+    scoring: Scoring = PLAIN  # of a model that normalises or rotates queries and keys
 
     @classmethod
     def of(cls, weights: SiteWeights, head: int) -> "SingleAttention":
@@ -31,17 +33,22 @@ class SingleAttention:
             weights.b_k[keys],
             weights.W_v[values].T,
             weights.b_v[values],
+            weights.scoring.of_head(head),
         )
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output and weights, with the axes of `Attention`."""
         query, key = input_ @ self.W_Q + self.b_Q, memory @ self.W_K + self.b_K
         value = memory @ self.W_V + self.b_V
-        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        query, key = self.scoring.turned(query, key)
+        scores = self._biased(query @ key.mT / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores.masked_fill(~mask, -math.inf)
         attn = scores.softmax(dim=-1)
         return attn @ value, attn
+
+    def _biased(self, scores: Tensor) -> Tensor:
+        return self.scoring.added(scores.unsqueeze(1)).squeeze(1)  # the one head has no axis
 
 
 class SumOfSingles:
@@ -56,7 +63,7 @@ class SumOfSingles:
     def _folded(self, weights: SiteWeights, head: int) -> SingleAttention:
         plain = SingleAttention.of(weights, head)
         W_O = weights.W_o[:, weights.rows(head, weights.d_v)].T  # noqa: N806 - the paper's name
-        return SingleAttention(plain.W_Q, plain.b_Q, plain.W_K, plain.b_K, plain.W_V @ W_O, plain.b_V @ W_O)
+        return replace(plain, W_V=plain.W_V @ W_O, b_V=plain.b_V @ W_O)
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output and weights, with the axes of `Attention`."""

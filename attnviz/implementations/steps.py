@@ -81,6 +81,7 @@ class SteppedAttention:
             steps.split(F.linear(x, weight, bias), weights.n_heads, steps.head_size(len(weight), weights.n_heads))
             for x, (weight, bias) in zip((input_, memory, memory), weights.pairs[:3], strict=True)
         )
-        attn = steps.weigh(steps.scores(query, key, weights.d_model), mask)
+        query, key = weights.scoring.turned(query, key, (input_.shape[1], memory.shape[1]))
+        attn = steps.weigh(weights.scoring.added(steps.scores(query, key, weights.d_model)), mask)
         after = dropped(attn, self.dropout)
         return steps.merge(after @ value), steps.reported(attn, after)

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.per_head import PerHeadAttention
@@ -27,6 +27,7 @@ class Way:
     make: Callable[[SiteWeights], Attention]
     shown: tuple[Callable, ...]
     slices: Mapping[str, str]
+    turned_slices: Mapping[str, str] = field(default_factory=dict)  # instead, where a model turns queries and keys
 
     def source(self) -> str:
         """Its source in the package."""
@@ -42,7 +43,8 @@ class Way:
         base = weights.n_heads * weights.d_k
         numbers = {"head": head, "a": head * size, "b": (head + 1) * size}
         shift = {"K": base, "V": 2 * base}.get(role, 0)
-        return self.slices[role].format(**numbers, c=shift + numbers["a"], d=shift + numbers["b"])
+        turned = self.turned_slices if weights.scoring.turns or weights.scoring.scale is not None else {}
+        return {**self.slices, **turned}[role].format(**numbers, c=shift + numbers["a"], d=shift + numbers["b"])
 
 
 def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
@@ -93,6 +95,7 @@ WAYS: Mapping[str, Way] = {
         TorchModuleAttention,
         (TorchModuleAttention,),
         dict.fromkeys("QKV", "module.in_proj_weight[{c}:{d}].T") | {"O": "module.out_proj.weight[:, {a}:{b}].T"},
+        {"Q": "weights.W_q[{a}:{b}].T", "K": "weights.W_k[{a}:{b}].T"},
     ),
     "torch_fused": Way(
         "Fused function",

@@ -5,12 +5,13 @@ A weight has the layout of `nn.Linear`, `(out, in)`. Head h owns rows `h * d_k :
 where it puts them.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
+from attnviz.implementations.scoring import PLAIN, DistanceBias, Scoring
 from attnviz.transformer.attention import MultiHeadAttention
 
 Attention = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor | None]]
@@ -21,7 +22,9 @@ d_model)`, mask bool, True = may attend, `(batch or 1, q_len or 1, k_len)`; outp
 
 @dataclass(frozen=True, eq=False)
 class SiteWeights:
-    """Weights `(out, in)` and biases of the four projections, and the number of heads that share them."""
+    """Weights `(out, in)` and biases of the four projections, the number of heads that share them, and how scores are
+    made of queries and keys. Where `has_bias` is False, the model has no bias and zeros stand for it here.
+    """
 
     n_heads: int
     W_q: Tensor
@@ -32,6 +35,8 @@ class SiteWeights:
     b_v: Tensor
     W_o: Tensor
     b_o: Tensor
+    scoring: Scoring = PLAIN
+    has_bias: tuple[bool, ...] = (True, True, True, True)
 
     @classmethod
     def of(cls, module: MultiHeadAttention) -> "SiteWeights":
@@ -72,9 +77,40 @@ class SiteWeights:
         )
 
     @property
+    def n_learned(self) -> int:
+        """Numbers that the model learned here: rows that heads share once, biases where it has them, gains of norms."""
+        once = (1, self.n_groups / self.n_heads, self.n_groups / self.n_heads, 1)
+        maps = sum(
+            round(share * (weight.numel() + (bias.numel() if biased else 0)))
+            for share, (weight, bias), biased in zip(once, self.pairs, self.has_bias, strict=True)
+        )
+        return maps + sum(norm.gain.numel() for norm in (self.scoring.q_norm, self.scoring.k_norm) if norm is not None)
+
+    @property
+    def scale(self) -> float:
+        """What query · key is multiplied by: 1 / √d_k, if the model has no scale of its own."""
+        return self.d_k**-0.5 if self.scoring.scale is None else self.scoring.scale
+
+    @property
+    def is_unscaled(self) -> bool:
+        """Whether the model leaves its scores as query · key is (T5)."""
+        return self.scoring.scale is not None and abs(self.scoring.scale - 1) < 1e-6
+
+    @property
     def pairs(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
         return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)
+
+    def biased_as(self, bias: Tensor | None) -> "SiteWeights":
+        """The same site with the bias by distance that a run had, `(batch or 1, heads, q_len, k_len)`.
+
+        Raises ValueError for a bias that is not the same at each distance.
+        """
+        if bias is None:
+            return self if self.scoring.bias is None else replace(self, scoring=replace(self.scoring, bias=None))
+        if (table := DistanceBias.of(bias)) is None:
+            raise ValueError("What the model adds to this run's scores is not the same at each distance.")
+        return replace(self, scoring=replace(self.scoring, bias=table))
 
     def rows(self, head: int, size: int) -> slice:
         """The rows of a projection that belong to one head, `size` to each head."""
@@ -82,7 +118,12 @@ class SiteWeights:
 
     def to(self, dtype: torch.dtype) -> "SiteWeights":
         """The same weights in another dtype."""
-        return SiteWeights(self.n_heads, *(part.to(dtype) for pair in self.pairs for part in pair))
+        return self.with_parts(part.to(dtype) for pair in self.pairs for part in pair)
+
+    def with_parts(self, parts: Iterable[Tensor]) -> "SiteWeights":
+        """The same site with other weights and biases, in the order of the fields."""
+        names = (f"{what}_{role}" for role in "qkvo" for what in "Wb")
+        return replace(self, **dict(zip(names, parts, strict=True)))  # type: ignore[arg-type]
 
 
 def linear(weight: Tensor, bias: Tensor) -> nn.Linear:

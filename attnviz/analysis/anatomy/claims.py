@@ -15,6 +15,7 @@ from attnviz.analysis.site.case import heads_of
 from attnviz.analysis.site.outcome import largest_change
 from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.case import Case
+from attnviz.implementations.scoring import PLAIN, Rotation, Scoring
 from attnviz.implementations.single import SingleAttention
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
@@ -34,6 +35,7 @@ def parameter_counts(d_model: int) -> pd.DataFrame:
 class OneHead:
     """Multi-head attention with one head beside plain self-attention on the same `W_q`, `W_k`, `W_v`: max |Δ| of
     weights and outputs, the output's usual size (its root mean square), and max |Δ| once `W_o` is made the identity.
+    Norms, positions and a scale of the model's own, which are made for heads of its size, are in neither.
     """
 
     attn_change: float
@@ -52,18 +54,19 @@ def one_head(case: Case) -> OneHead:
     weights = case.weights
     if weights.n_heads * weights.d_v != weights.d_model:
         raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
-    single = SiteWeights(1, *(part for pair in weights.pairs for part in pair))
+    single = replace(weights, n_heads=1, scoring=PLAIN)
     identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
     plain, plain_attn = SingleAttention.of(single, 0)(*case.call)
     multi, attn = AnnotatedAttention(single)(*case.call)
     without, _ = AnnotatedAttention(identity)(*case.call)
-    counts = [sum(part.numel() for pair in pairs for part in pair) for pairs in (single.pairs, single.pairs[:3])]
+    learned = replace(weights, scoring=PLAIN).n_learned
+    without_w_o = learned - weights.W_o.numel() - weights.b_o.numel() * weights.has_bias[3]
     return OneHead(
         largest_change(attn[:, 0], plain_attn),
         largest_change(multi, plain),
         float(multi.square().mean().sqrt()),
         largest_change(without, plain),
-        (counts[0], counts[1]),
+        (learned, without_w_o),
     )
 
 
@@ -81,16 +84,18 @@ class Loops:
 def loops(case: Case, *, repeats: int = 7) -> Loops:
     """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
     query, key, value = heads_of(case)
-    mask = None if case.mask is None else case.cells
+    scoring, mask = case.weights.scoring, None if case.mask is None else case.cells
+    each = [scoring.of_head(head) for head in range(query.shape[1])]
 
     def batched() -> Tensor:
-        return masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask) @ value
+        return masked_softmax(scoring.added(query @ key.mT / math.sqrt(query.shape[-1])), mask) @ value
 
     def looped() -> Tensor:
         out = torch.empty(*query.shape[:3], value.shape[-1])
         for batch in range(query.shape[0]):
             for head in range(query.shape[1]):
-                scores = query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1])
+                scores = each[head].added(query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1]))
+                scores = scores.squeeze(0) if scores.dim() > 2 else scores  # a bias has an axis of heads
                 own = None if mask is None else mask[batch, head]
                 out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
         return out
@@ -104,7 +109,8 @@ def concatenation_change(case: Case) -> float:
     """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
     query, key, value = heads_of(case)
     mask = None if case.mask is None else case.cells
-    context = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask) @ value
+    scores = case.weights.scoring.added(query @ key.mT / math.sqrt(query.shape[-1]))
+    context = masked_softmax(scores, mask) @ value
     viewed = context.transpose(1, 2).contiguous().view(context.shape[0], context.shape[2], -1)
     return largest_change(viewed, torch.cat(context.unbind(dim=1), dim=-1))
 
@@ -125,9 +131,18 @@ class Scaling:
 
 @torch.inference_mode()
 def scaling(case: Case) -> Scaling:
-    """The site's own scores, all heads together."""
+    """The site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
+
+    A site without a scale is set beside what 1 / √d_k would make of it.
+    """
     query, key, _ = heads_of(case)
-    return _scaling(query, key, case.cells)
+    weights = case.weights
+    plain = query / (weights.scale * math.sqrt(weights.d_k))  # a scale of the model's own is in the query already
+    return _scaling(plain, key, case.cells, scale=_compared_scale(weights), scoring=weights.scoring)
+
+
+def _compared_scale(weights: SiteWeights) -> float:
+    return weights.d_k**-0.5 if weights.is_unscaled else weights.scale
 
 
 def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
@@ -139,13 +154,46 @@ def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
     return _scaling(query, key, torch.ones(1, 1, length, length, dtype=torch.bool))
 
 
-def _scaling(query: Tensor, key: Tensor, cells: Tensor) -> Scaling:
+def _scaling(
+    query: Tensor, key: Tensor, cells: Tensor, *, scale: float | None = None, scoring: Scoring = PLAIN
+) -> Scaling:
     unscaled = query @ key.mT
-    scaled = unscaled / math.sqrt(query.shape[-1])
+    scaled = unscaled / math.sqrt(query.shape[-1]) if scale is None else unscaled * scale
     rows = cells.any(dim=-1)
-    weights = [masked_softmax(scores, cells)[rows] for scores in (scaled, unscaled)]
+    weights = [masked_softmax(scoring.added(scores), cells)[rows] for scores in (scaled, unscaled)]
     largest = [attn.amax(dim=-1) for attn in weights]
     return Scaling(scaled[cells], unscaled[cells], *largest, *(jacobian_norm(attn) for attn in weights))
+
+
+@dataclass(frozen=True)
+class Moved:
+    """max |Δ| of a rotated site's scores, and of its queries, when every token stands `by` places later."""
+
+    by: int
+    scores: float
+    queries: float
+
+
+@torch.inference_mode()
+def moved(case: Case, *, by: int = 100) -> Moved:
+    """Rotate a site's queries and keys as if other tokens stood before them. Raises ValueError without a rotation."""
+    rotation = case.weights.scoring.rotation
+    if rotation is None:
+        raise ValueError("This site does not rotate its queries and keys.")
+    plain = replace(case, weights=replace(case.weights, scoring=replace(case.weights.scoring, rotation=None)))
+    query, key, _ = heads_of(plain)
+    (here, later), (keys_here, keys_later) = ((rotation(x), _later(rotation, x, by)) for x in (query, key))
+    size = math.sqrt(case.weights.d_k)
+    return Moved(
+        by,
+        largest_change(here @ keys_here.mT / size, later @ keys_later.mT / size),
+        largest_change(here, later),
+    )
+
+
+def _later(rotation: Rotation, x: Tensor, by: int) -> Tensor:
+    before = x.new_zeros(*x.shape[:-2], by, x.shape[-1])
+    return rotation(torch.cat((before, x), dim=-2))[..., by:, :]
 
 
 def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.profiler import record_function
 
 from attnviz.analysis.site.peak_memory import peak_memory
+from attnviz.implementations.scoring import Scoring
 from attnviz.implementations.weights import SiteWeights
 
 LAST_LINE = "W_o"
@@ -52,9 +53,7 @@ def _call(attend: Callable, weights: SiteWeights, x: Tensor, what: tuple[str, bo
         own = weights
         if holder_name == "autograd":
             with torch.inference_mode(False), torch.enable_grad():
-                own = SiteWeights(
-                    weights.n_heads, *(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
-                )
+                own = weights.with_parts(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
                 return _forward(attend, own, x, holder=holder, deleted=deleted)
         with torch.inference_mode():
             return _forward(attend, own, x, holder=holder, deleted=deleted)
@@ -67,18 +66,20 @@ def _forward(attend: Callable, weights: SiteWeights, x: Tensor, *, holder: _Hold
         F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
         for weight, bias in weights.pairs[:3]
     )
+    query, key = weights.scoring.turned(query, key)
     if holder is not None:
         holder.kept = (query, key, value)
-    context = attend(query, key, value).transpose(1, 2).flatten(start_dim=2)
+    context = attend(query, key, value, weights.scoring).transpose(1, 2).flatten(start_dim=2)
     if deleted:
         del query, key, value
     with record_function(LAST_LINE):
         return F.linear(context, weights.W_o, weights.b_o)
 
 
-def _explicit(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return (query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
+def _explicit(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
+    return scoring.added(query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
 
 
-def _fused(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(query, key, value)
+def _fused(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
+    added = None if scoring.bias is None else scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=added)

@@ -15,7 +15,8 @@ from attnviz.transformer.attention import masked_softmax
 class Modulation:
     """Two maps of the same input, and the form between them.
 
-    `plain` is softmax(x xᵀ / √d_model), `own` the head's map; both `(length, length)`. `form` is W_Q W_Kᵀ
+    `plain` is softmax(x xᵀ / √d_model), `own` the head's map, with whatever norms, positions and scale the model has;
+    both `(length, length)`. `form` is W_Q W_Kᵀ
     `(d_model, d_model)`, of rank d_k at most; the head's biases are in `own` and not in `form`. `spectrum` holds the
     d_k largest singular values of `form`, falling. `linear_sums` are the sums of the visible scores of each row: what
     the weights would sum to without softmax.
@@ -65,7 +66,9 @@ def modulation(
     W_Q, W_K = weights.W_q[rows].T, weights.W_k[rows].T  # noqa: N806 - the paper's names
     query, key = x @ W_Q + weights.b_q[rows], x @ W_K + weights.b_k[rows]
     plain = masked_softmax(x @ x.T / math.sqrt(x.shape[-1]), mask)
-    scores = query @ key.T / math.sqrt(weights.d_k)
+    scoring = weights.scoring.of_head(head)
+    query, key = scoring.turned(query.unsqueeze(0), key.unsqueeze(0))
+    scores = scoring.added(query @ key.mT / math.sqrt(weights.d_k)).squeeze(0)
     own = masked_softmax(scores, mask)
     sums = (scores if mask is None else scores.masked_fill(~mask, 0)).sum(dim=-1)
     # The singular values of a tall matrix times a wide one, from two small triangles instead of the whole form.

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnviz.analysis.site.outcome import Outcome, Raised, outcome
 from attnviz.implementations.case import Case
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
+from attnviz.implementations.weights import SiteWeights
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Skip:
     instead: str
     steps: AttentionSteps
     why: str
+    of_scale: bool = False  # of the line that divides by √d_k, which some models have not
 
 
 def _no_contiguous(context: Tensor) -> Tensor:
@@ -105,6 +107,7 @@ SKIPS: Mapping[str, Skip] = {
         "query @ key.transpose(-2, -1)",
         replace(RIGHT, scores=_unscaled),
         "Every shape is right and rows sum to 1; the weights are sharper than those that the model was trained with.",
+        of_scale=True,
     ),
     "softmax 2": Skip(
         "softmax over the queries",
@@ -128,6 +131,11 @@ SKIPS: Mapping[str, Skip] = {
         "The sentences of the batch compete for each cell: alone, every weight would be exactly 1.",
     ),
 }
+
+
+def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
+    """The changes of lines that a site has."""
+    return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
 def skipped(name: str, case: Case) -> Outcome | Raised:

@@ -3,6 +3,7 @@
 import math
 
 from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep, output_lines
+from attnviz.analysis.anatomy.walk_scoring import scale_code, scale_why, scored_lines, turned_lines
 
 
 class BatchFirstWalk(Walk):
@@ -25,7 +26,9 @@ class BatchFirstWalk(Walk):
             input_ if case.memory is case.input_ else None,
         )
         query, key, value = self.projected(input_, memory, "batch {length} heads·d_k")
-        context = self.weighted(*(self.split(step) for step in (query, key, value)))
+        query, key, value = (self.split(step) for step in (query, key, value))
+        query, key = (turned_lines(self, step, length_at=2) for step in (query, key))
+        context = self.weighted(query, key, value)
         self.joined(context)
         return self.done
 
@@ -52,14 +55,15 @@ class BatchFirstWalk(Walk):
 
     def weighted(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
         """From scores to context."""
-        product = query.tensor @ key.tensor.transpose(-2, -1) / math.sqrt(self.weights.d_k)
         scores = self.line(
-            "scores = query @ key.transpose(-2, -1) / √d_k",
-            product,
+            f"scores = query @ key.transpose(-2, -1){scale_code(self)}",
+            query.tensor @ key.tensor.transpose(-2, -1) * self.weights.scale,
             "batch heads q_len k_len",
-            "Every query times every key. batch and heads stand in front and replace two loops.",
+            "Every query times every key. batch and heads stand in front and replace two loops." + scale_why(self),
             query,
         )
+        scores = scored_lines(self, scores)
+        product = scores.tensor
         mask = self.line(
             self.mask_code,
             self.mask,

@@ -59,7 +59,7 @@ class Walk:
         """Write down what `code` made of the step `of`."""
         after = tuple(zip(axes.split(), tensor.shape, strict=True))
         shares = of is not None and of.tensor.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
-        name = code.split(" = ")[0]
+        name = code.split(" = ")[0].split("[")[0]
         step = WalkStep(name, code, () if of is None else of.after, after, tensor, why, shares)
         self.done.append(step)
         return step

@@ -5,6 +5,7 @@ import math
 import torch
 
 from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep, output_lines
+from attnviz.analysis.anatomy.walk_scoring import scale_code, scale_why, scored_lines, turned_lines
 
 
 class SequenceFirstWalk(Walk):
@@ -28,6 +29,7 @@ class SequenceFirstWalk(Walk):
             input_ if same else None,
         )
         query, key, value = (self.split(step) for step in self.projected(input_, memory, "{length} batch heads·d_k"))
+        query, key = (turned_lines(self, step, length_at=0) for step in (query, key))
         context = self.weighted(query, key, value)
         block = self.line(
             "context = context.contiguous()",
@@ -54,14 +56,16 @@ class SequenceFirstWalk(Walk):
     def weighted(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
         """From scores to context."""
         axes = "q_len k_len batch heads"
-        product = torch.einsum("ibhd,jbhd->ijbh", query.tensor, key.tensor) / math.sqrt(self.weights.d_k)
         scores = self.line(
-            'scores = einsum("ibhd,jbhd->ijbh", query, key) / √d_k',
-            product,
+            f'scores = einsum("ibhd,jbhd->ijbh", query, key){scale_code(self)}',
+            torch.einsum("ibhd,jbhd->ijbh", query.tensor, key.tensor) * self.weights.scale,
             axes,
-            "Both lengths in front, batch and heads behind: the letters say what is multiplied and summed.",
+            "Both lengths in front, batch and heads behind: the letters say what is multiplied and summed."
+            + scale_why(self),
             query,
         )
+        scores = scored_lines(self, scores)
+        product = scores.tensor
         mask = self.line(
             f"{self.mask_code}.permute(1, 2, 0)",
             self.mask.permute(1, 2, 0),

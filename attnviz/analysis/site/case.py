@@ -41,6 +41,7 @@ def observed_case(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) ->
     Raises ValueError where these do not give the queries, keys and values of this very run.
     """
     call = trace.call(kind, layer)
+    weights = weights.biased_as(call.bias)
     if call.input_ is None or call.memory is None or not fits(weights, call):
         raise ValueError(f"What was found of layer {layer} does not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
@@ -72,11 +73,11 @@ def _without_heads(mask: Tensor) -> Tensor:
 
 
 def _float(weights: SiteWeights) -> SiteWeights:
-    return SiteWeights(weights.n_heads, *(part.float().cpu() for pair in weights.pairs for part in pair))
+    return weights.with_parts(part.float().cpu() for pair in weights.pairs for part in pair)
 
 
 def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
-    """query, key and value of a site, `(batch, heads, length, d_k)`."""
+    """query, key and value of a site, `(batch, heads, length, d_k)`, as the product of query and key takes them."""
     weights = case.weights
     sizes = (weights.d_k, weights.d_k, weights.d_v)
     query, key, value = (
@@ -85,4 +86,4 @@ def heads_of(case: Case) -> tuple[Tensor, Tensor, Tensor]:
             (case.input_, case.memory, case.memory), weights.pairs[:3], sizes, strict=True
         )
     )
-    return query, key, value
+    return (*weights.scoring.turned(query, key), value)

@@ -10,7 +10,7 @@ from attnviz.implementations import steps
 from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
 from attnviz.implementations.case import Case
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
-from attnviz.implementations.weights import Attention
+from attnviz.implementations.weights import Attention, SiteWeights
 
 Catch = Callable[[Attention, Case], bool]
 
@@ -19,7 +19,8 @@ Catch = Callable[[Attention, Case], bool]
 class Bug:
     """One bug. `step` names the step that goes wrong and `wrong` is what replaces it; `step` is "" for the
     bug that needs two threads. `unnoticed` says why a shape check or a quick look misses it, or where it shows.
-    `own` gives sizes of its own, where the model's would hide it.
+    `own` gives sizes of its own, where the model's would hide it. `lacks` says of a site which has nothing
+    that could go wrong like this that it has not, and "" of others.
     """
 
     title: str
@@ -30,6 +31,7 @@ class Bug:
     unnoticed: str
     catch: Catch
     own: Callable[[], Case] | None = None
+    lacks: Callable[[SiteWeights], str] = lambda weights: ""
 
     @property
     def steps(self) -> AttentionSteps:

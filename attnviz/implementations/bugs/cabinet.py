@@ -6,8 +6,21 @@ from attnviz.implementations.bugs import catches, wrong_steps
 from attnviz.implementations.bugs.bug import Bug, right
 from attnviz.implementations.bugs.kept_map import kept_map
 from attnviz.implementations.case import own_case
+from attnviz.implementations.weights import SiteWeights
 
 __all__ = ["BUGS", "Bug", "right"]
+
+
+def _scale(weights: SiteWeights) -> str:
+    if weights.scoring.scale is None:
+        return ""
+    instead = "leaves its scores as they are" if weights.is_unscaled else f"multiplies them by {weights.scale:.4g}"
+    return f"This model does not divide its scores by √d_k: it {instead}."
+
+
+def _output_bias(weights: SiteWeights) -> str:
+    return "" if weights.has_bias[3] else "This model has no bias behind W_o."
+
 
 BUGS: Mapping[str, Bug] = {
     "softmax_over_heads": Bug(
@@ -38,6 +51,7 @@ BUGS: Mapping[str, Bug] = {
         "Scores are not divided by √d_k: their variance grows with d_k, and softmax puts nearly all weight on one key.",
         "Rows sum to 1 and the largest weight is on the same key; the maps only look very sure of themselves.",
         catches.equals_pytorch,
+        lacks=_scale,
     ),
     "scale_by_d_model": Bug(
         "Scaled by √d_model",
@@ -48,6 +62,7 @@ BUGS: Mapping[str, Bug] = {
         "With one head both are the same number. With more, rows sum to 1 and the order of the keys is right; the maps "
         "are only flatter.",
         catches.equals_pytorch,
+        lacks=_scale,
     ),
     "merge_by_reshape": Bug(
         "Heads merged by reshape",
@@ -164,6 +179,7 @@ BUGS: Mapping[str, Bug] = {
         "Xavier's rule needs the number of inputs and of outputs; a 1-D tensor has only one size.",
         "It is noticed when the module is made.",
         catches.has_the_shape_of_its_input,
+        lacks=_output_bias,
     ),
     "kept_map": Bug(
         "self.attn, shared by two visitors",

@@ -1,0 +1,131 @@
+"""What a pass computes between one attention and the next, heard operation by operation: the maps, norms and angles
+that a site's queries and keys may be made with. Nothing is known of how a model names or stores them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attnviz.implementations.scoring import HeadNorm, Rotation
+
+_TIMES = (torch.Tensor.mul, torch.Tensor.__mul__, torch.Tensor.__rmul__, torch.mul)
+_PLUS = (torch.Tensor.add, torch.Tensor.__add__, torch.Tensor.__radd__, torch.add)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """One product that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
+
+    input_: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    made: Tensor
+
+    def pair(self, rows: Tensor | slice) -> tuple[Tensor, Tensor]:
+        """Some rows of weight and bias; zeros where there is no bias."""
+        bias = self.weight.new_zeros(len(self.weight)) if self.bias is None else self.bias
+        return self.weight[rows], bias[rows]
+
+
+@dataclass
+class Heard:
+    """`maps` and `norms` since the last attention, and every set of `angles` of the pass, with its factor."""
+
+    maps: list[LinearMap] = field(default_factory=list)
+    norms: list[HeadNorm] = field(default_factory=list)
+    angles: list[tuple[Tensor, float]] = field(default_factory=list)
+    is_off: bool = False  # while what was heard is tried, which is no part of the pass
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Let nothing be heard inside the block."""
+        self.is_off = True
+        try:
+            yield
+        finally:
+            self.is_off = False
+
+    def forget(self) -> "Heard":
+        """Begin anew, but for the angles, which a pass computes once for all layers. Returns what was heard so far."""
+        before = Heard(self.maps, self.norms, self.angles)
+        self.maps, self.norms = [], []
+        return before
+
+    def norms_of(self, size: int) -> list[HeadNorm]:
+        """The norms of heads of this size."""
+        return [norm for norm in self.norms if len(norm.gain) == size]
+
+    def rotations(self, size: int) -> Iterator[Rotation]:
+        """The rotations that the angles may be meant for, of no more than `size` numbers: pairs that lie half apart,
+        and pairs of neighbours.
+        """
+        for angles, factor in self.angles:
+            for interleaved, frequencies in _frequencies(angles):
+                rotation = Rotation(frequencies, interleaved, factor)
+                if 0 < rotation.size <= size:
+                    yield rotation
+
+
+class Hearing(TorchFunctionMode):
+    """Hears what this thread computes, and no other visitor's. `on_map` is told of each linear map."""
+
+    def __init__(self, heard: Heard, on_map: Callable[[LinearMap], None]) -> None:
+        super().__init__()
+        self._heard, self._on_map = heard, on_map
+        self._cosines: Tensor | None = None
+        self._eps = 0.0
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if self._heard.is_off:
+            return result
+        if func is F.linear and not kwargs:
+            self._on_map(LinearMap(args[0], args[1], args[2] if len(args) > 2 else None, result))
+        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
+            self._on_map(LinearMap(args[1], args[2].T, args[0], result))
+        elif func in (torch.Tensor.cos, torch.cos):
+            self._heard.angles.append((args[0], 1.0))
+            self._cosines = result
+        elif func in _PLUS and len(args) == 2 and isinstance(args[1], float) and _is_column(args[0]):
+            self._eps = args[1]  # of the norm that follows
+        elif func in _TIMES and len(args) == 2:
+            self._on_product(*args)
+        return result
+
+    def _on_product(self, one: Any, other: Any) -> None:
+        """A factor of the cosines, or the gain of a norm."""
+        if one is self._cosines and isinstance(other, (int, float)):
+            self._heard.angles[-1] = (self._heard.angles[-1][0], float(other))
+            return
+        gains = [x for x in (one, other) if isinstance(x, Tensor) and x.dim() == 1]
+        if len(gains) == 1 and isinstance(one, Tensor) and isinstance(other, Tensor):
+            self._heard.norms.append(HeadNorm(gains[0].float().cpu(), self._eps))
+
+
+def _is_column(x: Any) -> bool:
+    """Whether there is one number for each of something: a mean, say."""
+    return isinstance(x, Tensor) and x.dim() > 1 and x.shape[-1] == 1
+
+
+def _frequencies(angles: Tensor) -> Iterator[tuple[bool, Tensor]]:
+    """Whether neighbours are paired, and the angle of each pair at position 1: of angles `(batch or 1, length, n)` that
+    grow from 0 by as much from position to position, written once for a pair or for each of its two numbers.
+    """
+    if angles.dim() not in (2, 3) or angles.shape[-2] < 2:
+        return
+    one = angles.reshape(-1, *angles.shape[-2:])[0].float().cpu()
+    steps = torch.arange(len(one)).unsqueeze(1)
+    if not torch.allclose(one, steps * one[1], rtol=1e-5, atol=1e-5):
+        return
+    first, second = one[1].chunk(2) if one.shape[1] % 2 == 0 else (one[1], one[1][:0])
+    if torch.equal(first, second):
+        yield False, first
+    if one.shape[1] % 2 == 0 and torch.equal(one[1][::2], one[1][1::2]):
+        yield True, one[1][::2]
+    yield from ((False, one[1]), (True, one[1]))
