@@ -1,4 +1,4 @@
-"""What stands between a site's projections and its scores, beside query · key / √d_k: norms, positions, another scale."""
+"""What stands between a site's projections and its scores besides query · key / √d_k: norms, positions, a scale."""
 
 import math
 from collections.abc import Sequence
@@ -103,6 +103,11 @@ class Scoring:
     rotation: Rotation | None = None
     bias: DistanceBias | None = None
     scale: float | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but query · key / √d_k."""
+        return not (self.turns or self.bias) and self.scale is None
 
     @property
     def turns(self) -> bool:

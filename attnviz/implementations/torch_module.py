@@ -14,8 +14,8 @@ class TorchModuleAttention:
 
     A query without a visible key gives NaN here, since the weights are asked for. The module has no place between
     projection and product: queries and keys that a model normalises or rotates are projected before it, and its own
-    projections of them are the identity. A bias by distance goes into its mask as numbers to add. Raises ValueError for sizes that the
-    module cannot have: it needs `d_k = d_v = d_model / n_heads`.
+    projections of them are the identity. A bias by distance goes into its mask as numbers to add. Raises ValueError for
+    sizes that the module cannot have: it needs `d_k = d_v = d_model / n_heads`.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -26,7 +26,7 @@ class TorchModuleAttention:
             )
         self.weights, same = weights, torch.eye(weights.d_model)
         zeros = torch.zeros(weights.d_model)
-        self.is_turned = weights.scoring.turns or weights.scoring.scale is not None
+        self.is_turned = weights.is_turned
         q, k, v, _ = weights.pairs
         (W_q, b_q), (W_k, b_k) = ((same, zeros), (same, zeros)) if self.is_turned else (q, k)  # noqa: N806
         self.module = nn.MultiheadAttention(weights.d_model, weights.n_heads, batch_first=True, device="meta")
@@ -59,7 +59,7 @@ class TorchModuleAttention:
         return query.transpose(1, 2).flatten(2), key.transpose(1, 2).flatten(2)
 
     def added(self, hidden: Tensor | None, sizes: tuple[int, int, int]) -> Tensor:
-        """The bias of every cell, for each batch item and head; -inf where `hidden`. `sizes` are batch, q_len, k_len."""
+        """The bias of each item, head and cell; -inf where `hidden`. `sizes` are batch, q_len and k_len."""
         assert self.weights.scoring.bias is not None  # asked before
         bias = self.weights.scoring.bias.cells(*sizes[1:]).repeat(sizes[0], 1, 1)
         return bias if hidden is None else bias.masked_fill(hidden, -math.inf)

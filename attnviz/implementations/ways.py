@@ -43,7 +43,7 @@ class Way:
         base = weights.n_heads * weights.d_k
         numbers = {"head": head, "a": head * size, "b": (head + 1) * size}
         shift = {"K": base, "V": 2 * base}.get(role, 0)
-        turned = self.turned_slices if weights.scoring.turns or weights.scoring.scale is not None else {}
+        turned = self.turned_slices if weights.is_turned else {}
         return {**self.slices, **turned}[role].format(**numbers, c=shift + numbers["a"], d=shift + numbers["b"])
 
 

@@ -6,7 +6,7 @@ where it puts them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -35,8 +35,8 @@ class SiteWeights:
     b_v: Tensor
     W_o: Tensor
     b_o: Tensor
-    scoring: Scoring = PLAIN
-    has_bias: tuple[bool, ...] = (True, True, True, True)
+    scoring: Scoring = field(default=PLAIN, kw_only=True)
+    has_bias: tuple[bool, ...] = field(default=(True, True, True, True), kw_only=True)
 
     @classmethod
     def of(cls, module: MultiHeadAttention) -> "SiteWeights":
@@ -90,6 +90,11 @@ class SiteWeights:
     def scale(self) -> float:
         """What query · key is multiplied by: 1 / √d_k, if the model has no scale of its own."""
         return self.d_k**-0.5 if self.scoring.scale is None else self.scoring.scale
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether queries and keys change between their projections and their product."""
+        return self.scoring.turns or self.scoring.scale is not None
 
     @property
     def is_unscaled(self) -> bool:

@@ -4,8 +4,8 @@ from attnviz.analysis.anatomy.walk_lines import Walk, WalkStep
 from attnviz.implementations.scoring import Rotation
 
 _NORM = (
-    "Each head's numbers are divided by their root mean square and multiplied by a learned gain, the same for all heads "
-    "({role}, {size} numbers): how long a vector was no longer counts."
+    "Each head's numbers are divided by their root mean square and multiplied by a learned gain, the same for all "
+    "heads ({role}, {size} numbers): how long a vector was no longer counts."
 )
 _ROTATION = (
     "Rotary positions (RoFormer, Su et al. 2021, equation 34): {turned} are turned, in pairs of {pair}, by position × "
@@ -16,8 +16,8 @@ _BOTH = {
     "key": "Turned as the queries are, each by its own position. Values are not turned.",
 }
 _BIAS = (
-    "A learned number for each head and distance, key − query, the same wherever the two stand (T5, Raffel et al. 2020, "
-    "section 2.1): from {low:.3g} to {high:.3g} here. It is the only thing that tells this site the order of tokens."
+    "A learned number for each head and distance, key − query, the same wherever the two stand (T5, Raffel et al. "
+    "2020, section 2.1): from {low:.3g} to {high:.3g} here. Nothing else tells this site the order of tokens."
 )
 
 
@@ -69,7 +69,8 @@ def scale_why(walk: Walk) -> str:
 def _rotation_code(name: str, rotation: Rotation, walk: Walk) -> str:
     if rotation.size == walk.weights.d_k:
         return f"{name} = {name} * cos + partner({name}) * sin"
-    return f"{name}[..., :{rotation.size}] = {name}[..., :{rotation.size}] * cos + partner({name}[..., :{rotation.size}]) * sin"
+    some = f"{name}[..., :{rotation.size}]"
+    return f"{some} = {some} * cos + partner({some}) * sin"
 
 
 def _rotation_why(step: WalkStep, walk: Walk) -> str:

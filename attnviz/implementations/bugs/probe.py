@@ -38,5 +38,7 @@ class BuggySites(Probe):
         call = self._calls.pop(site)
         if weights is None or call.input_ is None or call.memory is None:
             return context
-        joined, _ = SteppedAttention(weights.biased_as(call.bias), self.steps).joined(call.input_, call.memory, call.mask)
+        joined, _ = SteppedAttention(weights.biased_as(call.bias), self.steps).joined(
+            call.input_, call.memory, call.mask
+        )
         return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)

@@ -8,9 +8,11 @@ from attnviz.analysis.anatomy.additive import score_costs
 from attnviz.analysis.anatomy.deletion import HOLDERS, deletion
 from attnviz.analysis.anatomy.modulation import modulation as modulation_of
 from attnviz.analysis.site.peak_memory import METHOD, warm_up
+from attnviz.implementations.scoring import Scoring
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.site.experiment import SiteExperiment, texts
+from attnviz.ui.site.said import of_this_site, scale_name
 from attnviz.ui.site.terms import explained
 from attnviz.views.site.charts import histogram_figure, histogram_table, spectrum_figure
 from attnviz.views.site.code_tables import number_rows, small_table
@@ -18,6 +20,10 @@ from attnviz.views.site.panels import Panel, panels_figure, panels_table
 
 MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
 SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
+NO_POSITIONS = (
+    " Norms, positions and a scale of the model's own are left out of both: they are made for heads of this size."
+)
+UNSCALED = " This model does without (T5): it began its training with smaller W_q instead."
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
 
@@ -32,6 +38,7 @@ def claims(bench: SiteExperiment, view: AnatomyState) -> None:
     with right:
         _additive(bench)
         _scaling(bench)
+        _moved(bench)
 
 
 def _parameters(bench: SiteExperiment) -> None:
@@ -41,8 +48,8 @@ def _parameters(bench: SiteExperiment) -> None:
         st.markdown("**More heads, no more parameters**")
         st.caption(
             f"d_model {bench.case.weights.d_model}: from {table['heads'].min()} to {table['heads'].max()} heads, "
-            f"always {', '.join(f'{count:,}' for count in counts)} learned numbers. "
-            "Heads cut the same matrices differently."
+            f"always {', '.join(f'{count:,}' for count in counts)} learned numbers, with d_k = d_model / heads and "
+            f"biases. Heads cut the same matrices differently. {of_this_site(bench.case.weights)}"
         )
         st.html(number_rows({name: table[name].tolist() for name in table}))
 
@@ -60,6 +67,7 @@ def _one_head(bench: SiteExperiment) -> None:
             f"{_rounding(found.attn_change)}, outputs differ by up to {found.output_change:.3g} (their usual size is "
             f"{found.output_size:.3g}). With the identity for W_o they agree to {_rounding(found.change_without_w_o)}. "
             f"{found.parameters[0]:,} learned numbers against {found.parameters[1]:,}."
+            + ("" if bench.case.weights.scoring.is_plain else NO_POSITIONS)
         )
 
 
@@ -79,22 +87,24 @@ def _loops(bench: SiteExperiment) -> None:
 
 def _scaling(bench: SiteExperiment) -> None:
     found, normal = claim.scaling(bench.case), claim.scaling_of_normal(bench.case.weights.d_k)
+    scaled = scale_name(bench.case.weights)
     with st.container(border=True):
         st.markdown("**Scaling keeps the variance of the scores near 1**")
         st.caption(
             f"For independent normal numbers at d_k {bench.case.weights.d_k}: variance "
             f"{float(normal.scaled.var()):.2f} with 1/√d_k, {float(normal.unscaled.var()):.1f} without. This "
-            f"trained site: {float(found.scaled.var()):.2f} with, {float(found.unscaled.var()):.1f} without; training "
-            "need not keep it at 1. The largest weight of a row is "
+            f"trained site: {float(found.scaled.var()):.2f} {scaled}, "
+            f"{float(found.unscaled.var()):.1f} without; training need not keep it at 1."
+            f"{UNSCALED if bench.case.weights.is_unscaled else ''} The largest weight of a row is "
             f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
             f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one, and passes back "
             f"{float(found.passed_unscaled.mean() / found.passed_scaled.mean()):.0%} of what it passes back with the "
             "scale (the norm of its Jacobian, on average)."
         )
         counted = {
-            "score": {"with 1/√d_k": found.scaled.numpy(), "without": found.unscaled.numpy()},
+            "score": {scaled: found.scaled.numpy(), "without": found.unscaled.numpy()},
             "largest weight of a row": {
-                "with 1/√d_k": found.largest_scaled.numpy(),
+                scaled: found.largest_scaled.numpy(),
                 "without": found.largest_unscaled.numpy(),
             },
         }
@@ -102,6 +112,19 @@ def _scaling(bench: SiteExperiment) -> None:
             counted, title=f"{bench.name}, all heads: before softmax and after", theme=charts.theme()
         )
         charts.show(made, key="scores", table=lambda: histogram_table(counted))
+
+
+def _moved(bench: SiteExperiment) -> None:
+    if bench.case.weights.scoring.rotation is None:
+        return
+    found = claim.moved(bench.case)
+    with st.container(border=True):
+        st.markdown("**A rotated product knows the distance, not the place**")
+        st.caption(
+            f"The same tokens {found.by} places later: queries change by up to {found.queries:.3g}, their products "
+            f"with the keys by {_rounding(found.scores)}. Both are turned by {found.by} more steps, and a product of "
+            "two vectors does not see a turn of both (RoFormer, Su et al. 2021)."
+        )
 
 
 def _additive(bench: SiteExperiment) -> None:
@@ -177,7 +200,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
         st.markdown(
             f"The scores are x F xᵀ with F = W_Q W_Kᵀ, learned, and not x xᵀ. On this sentence a row "
             f"moves **{float(found.moved.mean()):.0%}** of its weight on average, at most "
-            f"**{float(found.moved.max()):.0%}**."
+            f"**{float(found.moved.max()):.0%}**.{_not_bilinear(case.weights.scoring)}"
             f"\n\n- **Asymmetry {found.asymmetry:.3f}**, |F − Fᵀ| / 2|F|: 0 is symmetric, a random form has about "
             "0.71. So i may look at j without j looking at i.\n"
             f"- **Distance to the identity {found.from_identity:.3f}**, the smallest |F − c·I| / |F|: 0 would be plain "
@@ -193,6 +216,23 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     with right:
         made = spectrum_figure(found.spectrum.tolist(), len(found.form), theme=charts.theme())
         charts.show(made, key="spectrum", table=lambda: _spectrum_table(found.spectrum.tolist()))
+
+
+def _not_bilinear(scoring: Scoring) -> str:
+    """What stands between F and the scores of a model with norms or positions."""
+    if scoring.q_norm or scoring.k_norm:
+        return (
+            " F is not all of it here: queries and keys are normalised before their product, so that the scores are no "
+            "bilinear form of x; F is what the two projections alone would make."
+        )
+    if scoring.rotation is not None:
+        return (
+            " F is the form at distance 0: at another distance a rotation stands between W_Q and W_Kᵀ, and so each "
+            "distance has a form of its own."
+        )
+    if scoring.bias is not None:
+        return " To x F xᵀ a number for the distance is added, which knows nothing of x."
+    return ""
 
 
 def _spectrum_table(spectrum: list[float]) -> pd.DataFrame:

@@ -72,8 +72,19 @@ def _heads(bench: SiteExperiment) -> None:
         st.caption(
             f"A head needs a whole number of columns, so that {d_model} % num_heads must be 0. “num_heads must be a "
             f"multiple of d_model” asks for 0 in the next column: it would forbid this model's {n_heads} heads, and "
-            f"allow {2 * d_model}, which PyTorch refuses."
+            f"allow {2 * d_model}, which PyTorch refuses.{_own_size(bench)}"
         )
+
+
+def _own_size(bench: SiteExperiment) -> str:
+    """A word on a model whose heads have a size that does not come of d_model."""
+    weights = bench.case.weights
+    if weights.n_heads * weights.d_k == weights.d_model:
+        return ""
+    return (
+        f" Other models choose d_k freely: this one's {weights.n_heads} heads have d_k {weights.d_k}, "
+        f"{weights.n_heads * weights.d_k} columns in all, which nn.MultiheadAttention cannot have."
+    )
 
 
 def _target(bench: SiteExperiment) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 from torch import Tensor
 
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped, skips_of
 from attnviz.analysis.tables import tensor_table
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
@@ -28,20 +28,24 @@ AXES = {
 
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
     """All changed lines with what comes of them; below, one of them in full."""
-    outcomes = {name: skipped(name, bench.case) for name in SKIPS}
+    skips = skips_of(bench.case.weights)
+    outcomes = {name: skipped(name, bench.case) for name in skips}
     rows = [
         (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
     ]
     lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": "what comes of it"})
-    line_list("skip", lines, values=list(SKIPS), value=view.skip)
-    chosen, outcome, before = SKIPS[view.skip], outcomes[view.skip], given(view.skip, bench.case)
+    name = view.skip if view.skip in skips else next(iter(skips))
+    line_list("skip", lines, values=list(skips), value=name)
+    chosen, outcome, before = skips[name], outcomes[name], given(name, bench.case)
     left, right = st.columns([42, 58], gap="small")
     with left:
         st.html(f"<p class='why'>{html.escape(chosen.why)}</p>")
         numbers(outcome)
         _had(before)
         st.caption("Every line above has just been run on both sentences; a click or the arrow keys open one.")
+        if len(skips) < len(SKIPS):
+            st.caption("“No scale” is not among them: this model does not divide its scores by √d_k.")
     with right:
         if has_maps(outcome):
             maps(bench, outcome, view.head)

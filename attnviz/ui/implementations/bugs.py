@@ -41,7 +41,7 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
             st.caption("Why it goes unnoticed" if bug.declared == "silent" else "When it is noticed")
             st.text(bug.unnoticed)
             _caught(bug)
-        if bug.declared == "silent" and bug.step:
+        if bug.declared == "silent" and bug.step and not bug.lacks(bench.case.weights):
             with left:
                 _translation(bench, view)
 
@@ -50,14 +50,21 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
     if not bug.step:
         _visitors(bench, view.head)
         return
-    case = bench.case if bug.own is None else bug.own()
-    if bug.own is not None:
-        st.caption(
-            f"On sizes of its own, since the model's would hide it: {case.weights.n_heads} heads, d_model "
-            f"{case.weights.d_model}, d_k {case.weights.d_k}, d_v {case.weights.d_v}."
+    lacks = bug.lacks(bench.case.weights)
+    make = bug.own or (own_case if lacks else None)
+    case = bench.case if make is None else make()
+    if make is not None:
+        why = (
+            f"{lacks} The bug is shown on sizes of its own"
+            if lacks
+            else ("On sizes of its own, since the model's would hide it")
         )
-    head = view.head if bug.own is None else min(view.head, case.weights.n_heads - 1)
-    wrong_vs_right(bench, outcome(bug.attention(case), case), head, own_sizes=bug.own is not None)
+        st.caption(
+            f"{why}: {case.weights.n_heads} heads, d_model {case.weights.d_model}, d_k {case.weights.d_k}, d_v "
+            f"{case.weights.d_v}."
+        )
+    head = view.head if make is None else min(view.head, case.weights.n_heads - 1)
+    wrong_vs_right(bench, outcome(bug.attention(case), case), head, own_sizes=make is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
 

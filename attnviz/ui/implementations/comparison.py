@@ -14,12 +14,18 @@ from attnviz.ui import captions, charts
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import REACHES, STRENGTHS, ImplementationsState
 from attnviz.ui.site.experiment import SiteExperiment
+from attnviz.ui.site.said import between
 from attnviz.ui.site.terms import explained
 from attnviz.views.site.charts import agreement_figure, cost_figure
 from attnviz.views.site.code_tables import source_diff, text_rows
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 
+READY = (
+    " nn.MultiheadAttention has no place for that between its projections and its product: it is handed queries and "
+    "keys that are ready, and projects them with the identity; a bias goes into its mask."
+)
+OWN_POSITIONS = " It comes on top of the positions that the model has at this site, on both sides."
 TITLES = {name: way.title for name, way in WAYS.items()}
 
 
@@ -35,6 +41,8 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
         "to compare.",
         help=explained("max |Δ|", "allclose"),
     )
+    if done := between(bench.case.weights.scoring):
+        st.caption(f"In this model {done}, in every way alike.{READY if 'torch_module' in found.results else ''}")
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
     st.html(text_rows({way.title: way.about for way in WAYS.values()}))
@@ -140,4 +148,5 @@ def relative(bench: SiteExperiment, view: ImplementationsState) -> None:
         f"Output changed by up to {found.output_change:.3g}. One method is replaced (Shaw et al. 2018, equation 5); "
         "projections, mask, softmax and output stay. The model was trained without such a table: this one is made up, "
         "along each head's mean query, so that its effect can be seen."
+        + (OWN_POSITIONS if bench.case.weights.scoring.rotation or bench.case.weights.scoring.bias else "")
     )

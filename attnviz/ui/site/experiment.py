@@ -32,7 +32,7 @@ _WATCHED = "The quick brown fox jumps over the lazy dog."
 
 ELSEWHERE = (
     "its queries, keys and values are on Heads and Masks, and models made of W_q, W_k, W_v and W_o at each site (BERT, "
-    "GPT-2, BART …) can be taken apart here"
+    "GPT-2, BART, and with their positions Llama, Qwen, Pythia, T5 …) can be taken apart here"
 )
 
 

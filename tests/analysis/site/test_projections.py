@@ -84,23 +84,6 @@ def test_a_whole_model_made_of_them_says_the_same(model, name: str) -> None:
     assert right.before == right.after
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("llama", "its queries are turned by their positions"),
-        ("gpt_neox", "its queries are turned by their positions"),
-        ("qwen3", "its queries are no linear map of what goes in"),
-        ("t5", "a bias of the model's own is added to its scores"),
-    ],
-)
-def test_what_is_not_plain_says_what_was_seen(model, name: str, why: str) -> None:
-    loaded = model(name)
-    trace = loaded.trace(TEXT)
-    (found,) = projections(loaded, trace, [Site(trace.kinds[0], 0)]).values()
-    assert isinstance(found, NotPlain)
-    assert found.why.startswith(why)
-
-
 def test_another_matrix_is_not_taken_for_a_sites_own(model) -> None:
     bert = model("bert")
     trace = bert.trace(TEXT)

@@ -1,0 +1,41 @@
+"""Sentences on a site's own weights: how many numbers it learned, and what stands between projections and scores."""
+
+from attnviz.implementations.scoring import Scoring
+from attnviz.implementations.weights import SiteWeights
+
+
+def of_this_site(weights: SiteWeights) -> str:
+    """What this site learned, and what makes that another number than d_model alone would give."""
+    told = [f"This site: {weights.n_learned:,}"]
+    heads, groups = weights.n_heads, weights.n_groups
+    if groups < heads:
+        told.append(
+            f"{heads} heads share keys and values in {groups} groups, {'a' if groups == 1 else 'each a'} W_k and W_v"
+        )
+    if weights.n_heads * weights.d_k != weights.d_model:
+        told.append(f"d_k is {weights.d_k}, not d_model / heads")
+    if not all(weights.has_bias):
+        without = [f"W_{role}" for role, has in zip("qkvo", weights.has_bias, strict=True) if not has]
+        told.append("no biases" if len(without) == 4 else f"no bias at {', '.join(without)}")
+    if weights.scoring.q_norm or weights.scoring.k_norm:
+        told.append("and the gains of the norms of queries and keys")
+    if weights.scoring.bias is not None:
+        told.append("the table of its bias by distance, which layers share, not counted")
+    return "; ".join(told) + "."
+
+
+def between(scoring: Scoring) -> str:
+    """What is done to queries, keys and scores besides query · key / √d_k, as a list; "" for nothing."""
+    done = (
+        ("queries and keys are normalised", scoring.q_norm or scoring.k_norm),
+        ("queries and keys are rotated by their positions", scoring.rotation),
+        ("scores have a scale of their own", scoring.scale is not None),
+        ("a bias by distance is added to the scores", scoring.bias),
+    )
+    return ", ".join(said for said, is_so in done if is_so)
+
+
+def scale_name(weights: SiteWeights) -> str:
+    """The scale that a site is shown with."""
+    is_own = weights.scoring.scale is not None and not weights.is_unscaled
+    return f"with its own scale, {weights.scale:.4g}" if is_own else "with 1/√d_k"
