@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import unpack
-from tests.models.huggingface import checkpoints
+from tests.models.huggingface import architectures, checkpoints
 from tests.models.huggingface.families import FAMILIES
 from tests.pages.on_screen import bar, notes
 
@@ -27,20 +27,47 @@ def test_a_page_shows_a_checkpoint_or_says_why_not(open_page, folder, page: str,
         assert not errors
 
 
-@pytest.mark.parametrize(("name", "why"), [("llama", "turned by their positions"), ("t5", "a bias of the model's own")])
-@pytest.mark.parametrize("page", ["anatomy", "implementations"])
-def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(
-    open_page, folder, page: str, name: str, why: str
-) -> None:
-    app = open_page(page, model=folder(name), src="I", new="0")  # one token alone would be turned by no position
+@pytest.mark.parametrize(("name", "line", "says"), [("llama", "11", "RoFormer"), ("t5", "12", "head and distance")])
+def test_the_walk_has_a_line_for_the_models_positions(open_page, folder, name: str, line: str, says: str) -> None:
+    app = open_page("anatomy", model=folder(name), src="I love you.", line=line, new="0")
     assert not app.exception
-    (error,) = app.error
-    assert why in error.value.replace("\\", "")
+    assert not app.error
+    assert any(says in str(node.proto.body) for node in app.get("html"))
 
 
+@pytest.mark.parametrize("tab", ["agreement", "relative", "parameters", "bugs"])
+def test_every_way_is_compared_with_the_models_positions(open_page, folder, tab: str) -> None:
+    for name, says in (("llama", "rotated by their positions"), ("t5", "a bias by distance is added")):
+        app = open_page("implementations", model=folder(name), src="I love you.", tab=tab, new="0")
+        assert not app.exception
+        assert not app.error
+        if tab == "agreement":
+            assert any(says in caption.value for caption in app.caption)
+
+
+def test_a_bug_that_a_model_cannot_have_is_said_and_shown_elsewhere(open_page, folder) -> None:
+    app = open_page("implementations", model=folder("t5"), src="I love you.", tab="bugs", bug="no_scale")
+    assert not app.exception
+    captions = [caption.value for caption in app.caption]
+    assert any("does not divide its scores by √d" in said and "sizes of its own" in said for said in captions)
+    assert not [group for group in app.button_group if group.label == "Put into the model at"]
+
+
+def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(open_page, tmp_path) -> None:
+    folder = str(architectures.ALL["gemma2"](tmp_path / "gemma2"))
+    for page in ("anatomy", "implementations"):
+        app = open_page(page, model=folder, src="I", new="0")
+        assert not app.exception
+        (error,) = app.error
+        assert "bent by a tanh" in error.value.replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3", "t5"])
 @pytest.mark.parametrize("tab", ["skip", "claims", "counts", "modulation"])
-def test_a_decoder_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str) -> None:
-    app = open_page("anatomy", model=folder("gpt2"), src="I love you.", tab=tab, layer="2", head="4", new="2")
+def test_a_model_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str, name: str) -> None:
+    app = open_page(
+        "anatomy", model=folder(name), src="I love you.", tab=tab, layer="1", head="4", new="2", skip="scale"
+    )
     assert not app.exception
     assert not app.error
 

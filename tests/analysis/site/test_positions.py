@@ -21,7 +21,7 @@ from attnviz.analysis.site.outcome import Raised
 from attnviz.analysis.site.projections import NotPlain, projections
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.case import Case
-from attnviz.implementations.scoring import DistanceBias, Rotation
+from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Scoring
 from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
@@ -119,9 +119,40 @@ def test_every_way_gives_the_weights_that_transformers_has(found, name: str) -> 
 def test_pytorchs_module_is_handed_what_is_ready_where_it_can_have_the_sizes(found) -> None:
     for name in ("gpt_neox", "qwen2", "phi", "gemma3_text"):
         assert "torch_module" in equivalence(found(name).case()).results
-    with_bias = replace(SiteWeights.random(3, 33, d_k=11).biased_as(torch.randn(1, 3, 1, 1)), has_bias=(False,) * 4)
-    x = torch.randn(2, 1, 33)
-    assert equivalence(Case(with_bias, x, x)).largest < 1e-5
+
+
+def test_norms_rotation_scale_and_bias_together_under_a_mask_are_one_result_seven_ways() -> None:
+    numbers = torch.Generator().manual_seed(3)
+    norm = HeadNorm(torch.rand(14, generator=numbers) + 0.5, 1e-6)
+    turn = Rotation(torch.rand(5, generator=numbers), interleaved=True, factor=1.1)
+    table = DistanceBias(torch.randn(3, 2 * 4 + 1, generator=numbers))
+    weights = replace(SiteWeights.random(3, 42, d_k=14), scoring=Scoring(norm, norm, turn, table, 0.7))
+    x = torch.randn(2, 7, 42, generator=numbers)
+    mask = torch.ones(2, 7, 7, dtype=torch.bool).tril()
+    mask[1, :, 5:] = False
+    result = equivalence(Case(weights, x, x, mask))
+    assert set(result.results) == set(WAYS)
+    assert 0 < result.largest < 1e-5
+    head, at, of = 2, 4, 1  # one cell by hand, in complex numbers
+    rows = slice(head * 14, (head + 1) * 14)
+    query, key = (
+        norm(x[1, place] @ W[rows].T + b[rows]) for place, (W, b) in zip((at, of), weights.pairs, strict=False)
+    )
+    query, key = (
+        torch.cat((torch.view_as_real(_turned(one, turn, place)).flatten(), one[10:]))
+        for one, place in ((query, at), (key, of))
+    )
+    by_hand = 0.7 * query @ key + table.table[head, of - at + 4]
+    shown = next(
+        step for step in shape_walk(Case(weights, x, x, mask)) if step.code.startswith("scores = scores + bias")
+    )
+    torch.testing.assert_close(shown.tensor[1, head, at, of], by_hand, rtol=1e-5, atol=1e-5)
+
+
+def _turned(one: torch.Tensor, turn: Rotation, place: int) -> torch.Tensor:
+    """The first ten numbers as five complex ones, each times factor · exp(i · place · frequency)."""
+    pairs = torch.view_as_complex(one[:10].reshape(5, 2).contiguous())
+    return pairs * turn.factor * torch.exp(1j * place * turn.frequencies)
 
 
 @pytest.mark.parametrize("name", ROTARY)
