@@ -9,7 +9,8 @@ _NORM = (
 )
 _ROTATION = (
     "Rotary positions (RoFormer, Su et al. 2021, equation 34): {turned} are turned, in pairs of {pair}, by position × "
-    "frequency, from {fast:.3g} to {slow:.2g} radians a token; cos and sin are ({length}, {size}). {both}{factor}"
+    "frequency, from {fast:.3g} to {slow:.2g} radians a token; cos and sin are ({length}, {size}), "
+    "and partner makes (−b, a) of a pair (a, b). {both}{factor}"
 )
 _BOTH = {
     "query": "A query at i and a key at j then meet at the angle of i − j: their product knows the distance alone.",
@@ -17,7 +18,7 @@ _BOTH = {
 }
 _BIAS = (
     "A learned number for each head and distance, key − query, the same wherever the two stand (T5, Raffel et al. "
-    "2020, section 2.1): from {low:.3g} to {high:.3g} here. Nothing else tells this site the order of tokens."
+    "2020, section 2.1): from {low:.3g} to {high:.3g} here. The model has no other positions."
 )
 
 

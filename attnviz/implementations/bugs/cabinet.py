@@ -14,7 +14,7 @@ __all__ = ["BUGS", "Bug", "right"]
 def _scale(weights: SiteWeights) -> str:
     if weights.scoring.scale is None:
         return ""
-    instead = "leaves its scores as they are" if weights.is_unscaled else f"multiplies them by {weights.scale:.4g}"
+    instead = "leaves them as they are" if weights.is_unscaled else f"multiplies them by {weights.scale:.4g}"
     return f"This model does not divide its scores by √d_k: it {instead}."
 
 

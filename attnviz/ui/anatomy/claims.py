@@ -21,7 +21,7 @@ from attnviz.views.site.panels import Panel, panels_figure, panels_table
 MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
 SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
 NO_POSITIONS = (
-    " Norms, positions and a scale of the model's own are left out of both: they are made for heads of this size."
+    " Norms, positions and a scale of the model's own are left out of both: they belong to its own, smaller heads."
 )
 UNSCALED = " This model does without (T5): it began its training with smaller W_q instead."
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
