@@ -90,7 +90,7 @@ class Model(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it writes and can be told apart; none for a checkpoint of somebody else's."""
+        """Languages that it can be asked to write, as codes; none for a checkpoint whose tokenizer has none."""
         ...
 
     @property

@@ -89,11 +89,3 @@ def _joins_emoji(text: str, index: int) -> bool:
 def _styles_emoji(text: str, index: int) -> bool:
     """A style selector directly after a picture, sign or digit says how that is drawn; elsewhere it is invisible."""
     return text[index] in _STYLES and index > 0 and category(text[index - 1])[0] in "SPN"
-
-
-_NAMES = {"de": "German", "es": "Spanish", "fr": "French", "zh": "Chinese"}
-
-
-def language_name(code: str) -> str:
-    """The name of a language, such as French for `fr`; the code itself where no name is known."""
-    return _NAMES.get(code, code)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from attnviz.text.display import language_name
+from attnviz.text.languages import language_name
 from attnviz.training.evaluation import Score
 from attnviz.training.recipe import Recipe
 

@@ -90,7 +90,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     persistent.publish()
     loaded = model(request.entry.name)
     note(
-        *share.link_problems(_still_linked(request), request.entry.languages, trace.model_id),
+        *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
         *trace.info.notes,
         *_lost(request, loaded, trace),
         *st.session_state.pop("notes", ()),
@@ -139,7 +139,8 @@ def _still_linked(request: Request) -> dict[str, str]:
     """What the link said, less what does not concern the model and the language that are in force by now."""
     linked = dict(persistent.said())
     if linked["model"] != request.entry.name:
-        linked.pop("weights", None)
+        for of_the_model in ("weights", "to"):
+            linked.pop(of_the_model, None)
     if linked.get("to") != persistent.text("to"):
         linked.pop("to", None)
     return linked

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
-from attnviz.text.display import language_name
+from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
@@ -110,6 +110,30 @@ def _two_texts(fields: tuple[_Field, _Field]) -> Callable[[Entry], Request]:
     return draw
 
 
+def _written(entry: Entry) -> Request:
+    """Source and target of a checkpoint, with a list of its languages between them where it has several."""
+    languages = _languages(entry)
+    if not languages:
+        return _two_texts(_WRITTEN)(entry)
+    columns = st.columns([35, 15, 35], vertical_alignment="bottom", gap="small")
+    with columns[0]:
+        src = _sentence(_WRITTEN[0])
+    with columns[1]:
+        to = _choice("to", "To", languages, on_change=_source_changed)
+    with columns[2]:
+        return Request(entry, src, to, _sentence(_WRITTEN[1]))
+
+
+def _languages(entry: Entry) -> dict[str, str]:
+    """The languages of a checkpoint with their names; the one that it writes by itself comes first, or that none is
+    chosen.
+    """
+    loaded = traces.model(entry.name)
+    own = getattr(loaded, "own_language", "")
+    names = {code: named_code(code) for code in loaded.languages}
+    return {own: names.get(own, "not chosen")} | names if names else {}
+
+
 @dataclass(frozen=True)
 class _Prompt:
     """What the bar asks besides a prompt."""
@@ -140,7 +164,7 @@ def _count(key: str, label: str, value: int, **options: str) -> int:
 
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
     Inputs.TRANSLATION: _source_and_target,
-    Inputs.SOURCE_AND_TARGET: _two_texts(_WRITTEN),
+    Inputs.SOURCE_AND_TARGET: _written,
     Inputs.PAIR: _two_texts(_PAIR),
     Inputs.PROMPT: _prompt,
 }

@@ -6,7 +6,8 @@ import streamlit as st
 
 from attnviz.maps.selection import select
 from attnviz.models.catalogue import Entry
-from attnviz.text.display import display, language_name
+from attnviz.text.display import display
+from attnviz.text.languages import language_name
 from attnviz.ui import layout
 from attnviz.ui.heads.state import HeadsState
 from attnviz.views.heads.heatmap import heatmap_of

@@ -57,7 +57,7 @@ class InputBuilder:
         else:
             given = [self._translated(each) for each in encoded]
             unsaid = self.text.languages.ids and any(each.language is None for each in encoded)
-            notes = (self.text.languages.note(self._language(None)),) if unsaid else ()
+            notes = (self.text.languages.note(self.begun_in(None)),) if unsaid else ()
         cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
         notes = (*notes, *("The target was cut without reaching an end." for each in cut if each))
         rows = zip(self._even(encoded), self._even(given), cut, strict=True)
@@ -88,7 +88,7 @@ class InputBuilder:
         Raises ValueError where they begin otherwise, or are more than the model has places for.
         """
         is_prompt = self.network.family == "decoder"
-        begun = read if is_prompt else self._start(self._language(read))
+        begun = read if is_prompt else self._start(self.begun_in(read))
         first, rest = tuple(tgt_in[: len(begun.ids)]), tgt_in[len(begun.ids) :]
         if first != begun.ids:
             what = "the prompt's ids" if is_prompt else "the id that every target of this model begins with"
@@ -112,13 +112,13 @@ class InputBuilder:
 
     def begun(self, src: EncodedText | None = None) -> EncodedText:
         """What a target begins with, whatever the model would choose: its language too, where there are several."""
-        language = self._language(src)
+        language = self.begun_in(src)
         forced = self.rules.forced if language is None or self._starts_with_language else (language,)
         return self.text.continued(self._start(language), forced)
 
     def given(self, tgt_text: str, src: EncodedText, max_tokens: int = MAX_TOKENS) -> EncodedText:
         """A target that somebody else wrote for a source, as the decoder is taught."""
-        language = self._language(src)
+        language = self.begun_in(src)
         given = self.text.encode_target(tgt_text, language, limit=max_tokens)
         return replace(given, tokens=(*self._start(language).tokens, *given.tokens))
 
@@ -142,7 +142,7 @@ class InputBuilder:
         begun, stepper = self.begun(src), self.reading([src.tokens])
         return self.text.continued(begun, written(stepper, begun.ids, self.rules, self.limit(src, None)))
 
-    def _language(self, src: EncodedText | None) -> int | None:
+    def begun_in(self, src: EncodedText | None) -> int | None:
         """The id of the language that is written: as the source asks, or else as the checkpoint's files say."""
         languages = self.text.languages
         said = (src and src.language, *self.rules.forced, self.rules.start)

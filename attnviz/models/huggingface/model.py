@@ -37,8 +37,6 @@ class HuggingFaceModel(NetworkModel):
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
     """
 
-    languages: tuple[str, ...] = ()
-
     def __init__(
         self,
         network: Network,
@@ -65,6 +63,16 @@ class HuggingFaceModel(NetworkModel):
         return self._check.inputs
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
+        return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
+
+    @property
+    def own_language(self) -> str:
+        """The one of them that it writes where nobody says which; "" where nothing in its files says so."""
+        return self.text.languages.code(self._builder.begun_in(None)) if self.languages else ""
+
+    @property
     def _check(self) -> InputCheck:
         return InputCheck(self.name, self.family, self.writes)
 
@@ -76,12 +84,14 @@ class HuggingFaceModel(NetworkModel):
     @torch.inference_mode()
     def trace(
         self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
-        new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        to: str = "", new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True,
+        hidden: bool = True,
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence, or a batch of them, and record every site.
 
         `pair` is an encoder's second sentence, or one for each text; pairs may also be given as a list. `tgt_text` is
-        an encoder-decoder's target, which it writes itself, where none is given. A decoder writes `new_tokens` after
+        an encoder-decoder's target, which it writes itself, where none is given, in the language `to` if it has several
+        (`languages`; a mark before the text holds before it). A decoder writes `new_tokens` after
         its prompt (by default one: what its last row puts out). Texts are cut at `max_tokens`. `logits` and `hidden`
         (inputs of sites, outputs of layers) may be left out, for speed and memory. Raises TextError for an empty
         sentence, ValueError for what the model does not take.
@@ -90,9 +100,9 @@ class HuggingFaceModel(NetworkModel):
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
-        encoded = [self.text.encode(*both, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
+        encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
         watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
-        notes = self._notes(encoded)
+        notes = (*self._notes(encoded), *self.text.languages.overruled(texts[0], to))
         if self.family == "encoder":
             return self._again(self._builder.singles(encoded), watch, notes)
         if self.family == "decoder":
@@ -109,7 +119,8 @@ class HuggingFaceModel(NetworkModel):
             notes = (*notes, *more)
         decoding = time.perf_counter() - started
         trace = self._again(sentences, watch, notes)
-        return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
+        to = self.text.languages.code(encoded[0].language) or to
+        return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     @torch.inference_mode()
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
@@ -119,8 +130,8 @@ class HuggingFaceModel(NetworkModel):
         return replace(self._again(list(trace.sentences), watch), info=trace.info)
 
     def stepwise(
-        self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
-        new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
+        self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
+        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
@@ -132,7 +143,7 @@ class HuggingFaceModel(NetworkModel):
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
-        read, taught = self.text.encode(text, limit=max_tokens), None
+        read, taught = self.text.encode(text, to=to, limit=max_tokens), None
         if tgt_in is not None:
             taught = self._builder.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
@@ -154,7 +165,7 @@ class HuggingFaceModel(NetworkModel):
         return self._builder.writer(trace.sentences, probe, cached=cached)
 
     @torch.inference_mode()
-    def written(self, text: str) -> tuple[str, tuple[str, ...]]:
+    def written(self, text: str, *, to: str = "") -> tuple[str, tuple[str, ...]]:
         """What an encoder-decoder writes for a source, greedily, and notes on what was cut.
 
         Raises TextError for an empty sentence, ValueError for a model that writes no targets.
@@ -164,7 +175,7 @@ class HuggingFaceModel(NetworkModel):
                 f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
             )
         self._check.check([text])
-        encoded = self.text.encode(text)
+        encoded = self.text.encode(text, to=to)
         sentences, notes = self._builder.translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 

@@ -109,14 +109,15 @@ class CheckpointTokenizer:
         long, short = (self._encoded((text,), self._frames[False]) for text in _PROBE)
         return long, short
 
-    def encode(self, text: str, pair: str | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
+    def encode(self, text: str, pair: str | None = None, *, to: str = "", limit: int = MOST_TOKENS) -> EncodedText:
         """A sentence, or a pair of them, to tokens; a pair's second sentence is segment 1. A language that is named
-        before it (`>>fra_Latn<<`, of a model that has several) is no part of it.
+        before it (`>>fra_Latn<<`, of a model that has several) is no part of it, and holds before `to`.
 
         Raises TextError when there is no room for the special tokens, for a token that the model does not know, and for
         a language that it does not know.
         """
-        taken, source, target = self.languages.read(text)
+        text = self.languages.marked(text, to)
+        taken, source, target = self.languages.read(text, to)
         if taken:
             require_text(text[taken:])
         if pair is not None and not self._frames.get(True):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 VERSION = "1"
+_NAMED = 8  # languages that a sentence names
 
 
 class Linkable(Protocol):
@@ -50,5 +51,7 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
             "the numbers differ from those that the sender saw."
         )
     if languages and (to := params.get("to", languages[0])) not in languages:
-        problems.append(f"The link asks for the language “{to[:20]}”, but this model writes {', '.join(languages)}.")
+        some, more = ", ".join(languages[:_NAMED]), len(languages) - _NAMED
+        written = f"{some} and {more} others" if more > 0 else some
+        problems.append(f"The link asks for the language “{to[:20]}”, but this model writes {written}.")
     return tuple(problems)

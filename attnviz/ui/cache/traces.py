@@ -98,7 +98,8 @@ def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
     if loaded.inputs.has_language:
         return loaded.trace(src, to=to, tgt_text=tgt or None)
     if loaded.inputs.takes_target:
-        return loaded.trace(src, tgt_text=tgt or None, **kept)
+        language = {"to": to} if loaded.languages else {}
+        return loaded.trace(src, tgt_text=tgt or None, **language, **kept)
     if loaded.inputs.is_pair:
         return loaded.trace(src, tgt if tgt.strip() else None, **kept)
     return loaded.trace(src, new_tokens=new, **kept)

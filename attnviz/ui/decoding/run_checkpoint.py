@@ -44,6 +44,8 @@ def _steps(model: Model, request: Request, trace: Trace, view: DecodingState, ch
         how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)
     elif not model.inputs.takes_target:
         how["new_tokens"] = max(1, request.new)
+    if request.to:
+        how["to"] = request.to
     return model.stepwise(request.src, **how)
 
 

@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
 from attnviz.models.catalogue import entries
-from attnviz.text.display import display_token, language_name
+from attnviz.text.display import display_token
+from attnviz.text.languages import language_name
 from attnviz.ui.cache import traces
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")

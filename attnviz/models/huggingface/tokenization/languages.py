@@ -1,7 +1,9 @@
 """Languages that a tokenizer marks its texts with: M2M100, NLLB, mBART. Which is written is said before the source.
 
 Marian's own notation holds for all of them: ">>fra_Latn<< I love you.", or ">>deu_Latn:fra_Latn<< Ich liebe dich."
-where the source is in another language than the tokenizer takes for granted.
+where the source is in another language than the tokenizer takes for granted. A language may also be said beside the
+text (`to`); what the text itself begins with holds before it. A Marian model of several languages has marks of the same
+look as tokens of its vocabulary: there the mark stays in the text.
 """
 
 import re
@@ -19,20 +21,41 @@ _SHOWN = 8  # codes that a sentence names before it gives their number
 
 @dataclass(frozen=True)
 class Languages:
-    """Codes and their ids; `source` and `target` are the ids that are taken where nobody says otherwise."""
+    """Codes and their ids; `source` and `target` are the ids that are taken where nobody says otherwise. `marks` are
+    codes whose mark is a token of the text itself.
+    """
 
     ids: Mapping[str, int] = field(default_factory=dict)
     source: int | None = None
     target: int | None = None
+    marks: tuple[str, ...] = ()
 
-    def read(self, text: str) -> tuple[int, int | None, int | None]:
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The languages that can be asked for, in the order of their codes."""
+        return tuple(sorted(self.ids or self.marks))
+
+    def code(self, id_: int | None) -> str:
+        """The code of an id; "" for none."""
+        return next((code for code, one in self.ids.items() if one == id_), "")
+
+    def marked(self, text: str, to: str) -> str:
+        """The text as a model whose marks are tokens reads it in a language. Raises TextError for an unknown one."""
+        if not to or self.ids:
+            return text
+        if to not in self.marks:
+            raise TextError(f"The model knows no language “{to}”: it has {self._codes() or 'none that can be chosen'}.")
+        return text if _MARK.match(text) else f">>{to}<< {text}"
+
+    def read(self, text: str, to: str = "") -> tuple[int, int | None, int | None]:
         """Characters that a mark at the beginning takes, and the languages of source and target, as ids (None: unsaid).
 
-        Raises TextError for a language that the tokenizer does not know.
+        `to` is the target's where the text has no mark. Raises TextError for a language that the tokenizer does not
+        know.
         """
         mark = _MARK.match(text) if self.ids else None
         if mark is None:
-            return 0, self.source, None
+            return 0, self.source, self._id(to) if to and self.ids else None
         source = self._id(mark[1][:-1]) if mark[1] else self.source
         return mark.end(), source, self._id(mark[2])
 
@@ -56,7 +79,14 @@ class Languages:
         names = {id_: code for code, id_ in self.ids.items()}
         written = f"The target is in {names[target]}" if target in names else "No language was named for the target"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
-        return f"{written}: begin the source with >>{other}<< for another of {self._codes()}."
+        return f"{written}: choose one under “To”, or begin the source with >>{other}<< for another of {self._codes()}."
+
+    def overruled(self, text: str, to: str) -> tuple[str, ...]:
+        """A note where the text itself begins with another language than `to`."""
+        mark = _MARK.match(text) if to and self.codes else None
+        if mark is None or mark[2] == to:
+            return ()
+        return (f"The source begins with >>{mark[2]}<<, which holds before the language that was chosen ({to}).",)
 
     def _is_one(self, id_: int) -> bool:
         return id_ in self.ids.values()
@@ -67,7 +97,7 @@ class Languages:
         return self.ids[code]
 
     def _codes(self) -> str:
-        codes = list(self.ids)
+        codes = list(self.ids or self.marks)
         more = len(codes) - _SHOWN
         return ", ".join(codes[:_SHOWN]) + (f" and {more} others" if more > 0 else "")
 
@@ -75,7 +105,8 @@ class Languages:
 def languages_of(tokenizer: Any) -> Languages:
     """The languages of a tokenizer that transformers has read; none where it marks no texts with them."""
     if not hasattr(tokenizer, "set_src_lang_special_tokens"):
-        return Languages()
+        marks = (_MARK.fullmatch(mark) for mark in getattr(tokenizer, "supported_language_codes", ()))
+        return Languages(marks=tuple(mark[2] for mark in marks if mark is not None))
     known = getattr(tokenizer, "lang_code_to_id", None) or _of_module(tokenizer)
     ids = {code: id_ for code, id_ in known.items() if id_ != tokenizer.unk_token_id}
     return Languages(ids, ids.get(tokenizer.src_lang), ids.get(tokenizer.tgt_lang))

@@ -83,11 +83,46 @@ def test_a_source_without_a_language_says_what_was_written_and_how_to_ask_for_an
 
 
 @MANY
+def test_a_language_said_beside_the_text_is_that_of_a_mark(name, model):
+    one, (_, to) = model(name), TO[name]
+    assert to in one.languages
+    marked, beside = one.trace(f">>{to}<< {SOURCE}"), one.trace(SOURCE, to=to)
+    assert beside.sentences == marked.sentences
+    assert beside.to == marked.to == to
+    assert beside.info.notes == marked.info.notes
+    stepped = [
+        [step.token for step in one.stepwise(*text, **how)]
+        for text, how in (((f">>{to}<< {SOURCE}",), {}), ((SOURCE,), {"to": to}))
+    ]
+    assert stepped[0] == stepped[1]
+    with pytest.raises(TextError, match="The model knows no language “tlh”"):
+        one.trace(SOURCE, to="tlh")
+
+
+@MANY
+def test_the_language_that_a_model_writes_by_itself_is_known(name, model):
+    one = model(name)
+    own = {"M2M100": "fr", "NLLB": ""}.get(name, "ro_RO")
+    assert one.own_language == own
+    if own:
+        assert one.trace(SOURCE).sentences == one.trace(SOURCE, to=own).sentences
+
+
+@MANY
 def test_a_language_that_the_model_has_not_is_said_and_a_mark_alone_is_no_sentence(name, model):
     with pytest.raises(TextError, match="The model knows no language “tlh”: it has a"):
         model(name).trace(f">>tlh<< {SOURCE}")
     with pytest.raises(TextError, match="The sentence is empty"):
         model(name).trace(f">>{TO[name][1]}<< ")
+
+
+def test_marian_is_told_its_language_by_a_token_of_the_text(model):
+    marian = model("Marian")
+    assert marian.languages == ("deu", "fra")
+    assert marian.trace(SOURCE, to="fra").sentences == marian.trace(f">>fra<< {SOURCE}").sentences
+    assert marian.trace(f">>deu<< {SOURCE}", to="fra").sentences == marian.trace(f">>deu<< {SOURCE}").sentences
+    with pytest.raises(TextError, match="The model knows no language “tlh”: it has "):
+        marian.trace(SOURCE, to="tlh")
 
 
 def test_marian_reads_its_own_mark_and_writes_with_the_other_languages_pieces(family, model):
