@@ -17,7 +17,7 @@ IN_TYPE = 8  # steps of the type that ran, to which product, norm and rotation a
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class Change:
     """How a map's result may become what the attention is given."""
 
     norm: HeadNorm | None = None
@@ -31,26 +31,26 @@ class Way:
         return made if self.factor == 1 else made * self.factor
 
 
-def ways_to(heard: Heard, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Way]:
-    """Every way that was heard of, the plain one first. Keys are rotated as the queries are, values never."""
+def changes_to(heard: Heard, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Change]:
+    """Every change that was heard of, the plain one first. Keys are rotated as the queries are, values never."""
     if role == "value":
-        return iter([Way()])
+        return iter([Change()])
     turns = (None, *heard.rotations(size)) if rotations is None else rotations
     factors = (1.0, size**-0.5) if role == "query" else (1.0,)  # some scale their queries before they are rotated
     norms = (None, *heard.norms_of(size))
-    return (Way(norm, rotation, factor) for rotation, norm, factor in product(turns, norms, factors))
+    return (Change(norm, rotation, factor) for rotation, norm, factor in product(turns, norms, factors))
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Projected:
     """The rows of a map that a site's queries, keys or values are made with, and how."""
 
     pair: tuple[Tensor, Tensor]
     has_bias: bool
-    way: Way
+    change: Change
 
 
-def part_of(one: LinearMap, heads: Tensor, way: Way) -> Part | None:
+def part_of(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
     """The rows of a map that give each head's part, `heads` `(batch, heads, length, size)`; None where any has none.
 
     Heads that share keys have the same rows, once for each.
@@ -58,14 +58,14 @@ def part_of(one: LinearMap, heads: Tensor, way: Way) -> Part | None:
     blocks = _blocks(one, heads)
     if blocks is None:
         return None
-    made, size, places = way(blocks.float().cpu()), heads.shape[3], []
+    made, size, places = change(blocks.float().cpu()), heads.shape[3], []
     for head in heads.float().cpu().unbind(dim=1):
         off = apart(made, head.unsqueeze(2)).amax(dim=(0, 1, 3))
         if not bool(off.min() <= allowed(heads, heads.dtype)):
             return None
         places.append(int((off == off.min()).nonzero()[0]))
     rows = torch.cat([torch.arange(place * size, (place + 1) * size) for place in places])
-    return Part(one.pair(rows), one.bias is not None, way)
+    return Projected(one.pair(rows), one.bias is not None, change)
 
 
 def why_none(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.analysis.site.hearing import Heard, Hearing, LinearMap
-from attnviz.analysis.site.matching import Part, allowed, apart, is_same, part_of, ways_to, why_none
+from attnviz.analysis.site.matching import Projected, allowed, apart, changes_to, is_same, part_of, why_none
 from attnviz.implementations.scoring import DistanceBias, Scoring
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
@@ -144,20 +144,22 @@ def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
     if isinstance(parts, NotPlain):
         return parts
     query, key, _ = parts
-    scale = call.scale * query.way.factor
+    scale = call.scale * query.change.factor
     own_scale = None if abs(scale * call.query.shape[3] ** 0.5 - 1) < 1e-4 else scale
-    scoring = Scoring(query.way.norm, key.way.norm, query.way.rotation, bias, own_scale)
+    scoring = Scoring(query.change.norm, key.change.norm, query.change.rotation, bias, own_scale)
     return _Found([part.pair for part in parts], tuple(part.has_bias for part in parts), scoring)
 
 
-def _parts(call: AttentionCall, heard: Heard) -> list[Part] | NotPlain:
+def _parts(call: AttentionCall, heard: Heard) -> list[Projected] | NotPlain:
     """The maps of query, key and value, each with the way from it to what the attention was given."""
-    found: list[Part] = []
+    found: list[Projected] = []
     for name, source in (("query", call.input_), ("key", call.memory), ("value", call.memory)):
         heads = getattr(call, name)
         near = [one for one in heard.maps if source is not None and is_same(one.input_, source)]
-        ways = ways_to(heard, heads.shape[3], name, (found[0].way.rotation,) if found else None)
-        part = next((part for way, one in product(ways, near) if (part := part_of(one, heads, way)) is not None), None)
+        changes = changes_to(heard, heads.shape[3], name, (found[0].change.rotation,) if found else None)
+        part = next(
+            (part for change, one in product(changes, near) if (part := part_of(one, heads, change)) is not None), None
+        )
         if part is None:
             return NotPlain(why_none(_ROLES[name], near, heads, is_turned=bool(heard.angles)))
         found.append(part)

@@ -11,8 +11,7 @@ from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Network, Watch
 from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import InputCheck, Texts, paired
-from attnviz.models.inputs import Inputs
+from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokens import Token
@@ -58,11 +57,6 @@ class HuggingFaceModel(NetworkModel):
         return self
 
     @property
-    def inputs(self) -> Inputs:
-        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
-        return self._check.inputs
-
-    @property
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
         return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
@@ -72,17 +66,8 @@ class HuggingFaceModel(NetworkModel):
         """The one of them that it writes where nobody says which; "" where nothing in its files says so."""
         return self.text.languages.code(self._builder.begun_in(None)) if self.languages else ""
 
-    @property
-    def _check(self) -> InputCheck:
-        return InputCheck(self.name, self.family, self.writes)
-
-    @property
-    def vocabulary(self) -> GenerationRules:
-        """What writing must know of the ids."""
-        return self._rules
-
     @torch.inference_mode()
-    def trace(
+    def trace(  # noqa: PLR0913 - each is something that a caller may ask
         self, text: Texts | Sequence[tuple[str, str]], pair: Texts | None = None, *, tgt_text: Texts | None = None,
         to: str = "", new_tokens: int | None = None, max_tokens: int = MOST_TOKENS, logits: bool = True,
         hidden: bool = True,
@@ -131,7 +116,7 @@ class HuggingFaceModel(NetworkModel):
 
     def stepwise(
         self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
-        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest, max_tokens: int = MAX_TOKENS,
+        cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest,
     ) -> Iterator[Step]:  # fmt: skip
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
@@ -143,7 +128,7 @@ class HuggingFaceModel(NetworkModel):
         if not self.writes:
             raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
         self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
-        read, taught = self.text.encode(text, to=to, limit=max_tokens), None
+        read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
         if tgt_in is not None:
             taught = self._builder.taught(read, tgt_in)
         elif tgt_text is not None and tgt_text.strip():
@@ -179,23 +164,10 @@ class HuggingFaceModel(NetworkModel):
         sentences, notes = self._builder.translations([encoded], (), MAX_TOKENS)
         return sentences[0].tgt_text, (*self._notes([encoded]), *notes)
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids stand for, and their tokens."""
-        written = self.text.continued(EncodedText((), ""), ids)
-        return written.text, written.tokens
-
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
         read = self.text.encode_target if self.inputs.takes_target else self.text.encode
         return tuple(token for token in read(text).tokens if not token.is_special)
-
-    def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
-        return self.text.padding(at)
-
-    def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
-        return self.text.is_pad(token)
 
     @property
     def writes_logits(self) -> bool:

@@ -1,78 +1,107 @@
-"""What a model says of the network inside it, under the names that every model has for it."""
+"""What a checkpoint says of itself and of its tokens, however its attention is had: one base of both kinds of model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from attnviz.models.huggingface.network.network import Family, Network
+from attnviz.models.huggingface.generate import GenerationRules
+from attnviz.models.huggingface.network.network import Family, Network, first_weight
+from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
+from attnviz.models.huggingface.validation import InputCheck
+from attnviz.models.inputs import Inputs
+from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 
 
-def summary(model: Any) -> str:
-    """A model in two lines, for a notebook: what it is, and what may be asked of it."""
-    shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
-    size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"
-    asks = {"encoder": "text, pair", "decoder": "text, new_tokens=", "encoder-decoder": "text, tgt_text="}[model.family]
-    more = ", .stepwise(text)" if model.writes else ""
-    return (
-        f"<{type(model).__name__} {model.name!r}: {model.family}, {shapes} (layers x heads), {size}\n"
-        f" .trace({asks}){more}; trace.attn(kind, layer=, head=)>"
-    )
-
-
-class NetworkModel:
-    """A network's own numbers, under the names that every model has for them; `folder` is where it was read from."""
+class CheckpointModel:
+    """Names and numbers that follow from the stacks there are (`shapes`, layers and heads of each kind), transformers'
+    own model and the tokenizer. `folder` is where it was read from.
+    """
 
     folder: Path | None = None
-
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    name: str
+    model_id: str
+    writes: bool
+    family: Family
+    shapes: dict[Kind, tuple[int, int]]
+    torch_module: Any  # transformers' own model
+    text: CheckpointTokenizer
+    _rules: GenerationRules
 
     def __repr__(self) -> str:
-        return summary(self)
-
-    @property
-    def torch_module(self) -> Any:
-        """transformers' own model."""
-        return self.network.model
-
-    @property
-    def family(self) -> Family:
-        """Encoder, decoder or both."""
-        return self.network.family
+        """In two lines, for a notebook: what it is, and what may be asked of it."""
+        shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in self.shapes.items())
+        size = f"{self.n_parameters / 1e6:,.1f} M parameters, {str(self.dtype).removeprefix('torch.')} on {self.device}"
+        asks = {"encoder": "text, pair", "decoder": "text, new_tokens=", "encoder-decoder": "text, tgt_text="}
+        more = ", .stepwise(text)" if self.writes else ""
+        return (
+            f"<{type(self).__name__} {self.name!r}: {self.family}, {shapes} (layers x heads), {size}\n"
+            f" .trace({asks[self.family]}){more}; trace.attn(kind, layer=, head=)>"
+        )
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that it computes, encoder first."""
-        return tuple(self.network.shapes)
-
-    @property
-    def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
-        return dict(self.network.shapes)
+        return tuple(self.shapes)
 
     @property
     def n_layers(self) -> int:
         """Layers of the kind that has most."""
-        return max(layers for layers, _ in self.network.shapes.values())
+        return max(layers for layers, _ in self.shapes.values())
 
     @property
     def n_heads(self) -> int:
         """Heads of the kind that has most."""
-        return max(heads for _, heads in self.network.shapes.values())
+        return max(heads for _, heads in self.shapes.values())
 
     @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.network.model.parameters())
+        return sum(parameter.numel() for parameter in self.torch_module.parameters())
 
     @property
     def device(self) -> torch.device:
         """Where it runs."""
-        return self.network.device
+        return first_weight(self.torch_module).device
 
     @property
     def dtype(self) -> torch.dtype:
         """In what it computes."""
-        return self.network.dtype
+        return first_weight(self.torch_module).dtype
+
+    @property
+    def inputs(self) -> Inputs:
+        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
+        return self._check.inputs
+
+    @property
+    def vocabulary(self) -> GenerationRules:
+        """What writing must know of the ids."""
+        return self._rules
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids stand for, and their tokens."""
+        written = self.text.continued(EncodedText((), ""), ids)
+        return written.text, written.tokens
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return self.text.padding(at)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence is in the same batch."""
+        return self.text.is_pad(token)
+
+    @property
+    def _check(self) -> InputCheck:
+        return InputCheck(self.name, self.family, self.writes)
+
+
+class NetworkModel(CheckpointModel):
+    """A network that runs the package's own attention, and what follows from it."""
+
+    def __init__(self, network: Network) -> None:
+        self.network, self.torch_module = network, network.model
+        self.family, self.shapes = network.family, dict(network.shapes)

@@ -7,7 +7,6 @@ import copy
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
@@ -18,11 +17,10 @@ from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Batch, Family, uses_segments
 from attnviz.models.huggingface.network.patches import cast
-from attnviz.models.huggingface.network_model import summary
+from attnviz.models.huggingface.network_model import CheckpointModel
 from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
-from attnviz.models.huggingface.validation import InputCheck, Texts, paired
-from attnviz.models.inputs import Inputs
+from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import about
 from attnviz.text.tokens import Token
@@ -35,13 +33,12 @@ _MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
 _ROUNDING = 1e-3  # of the sum of a row
 
 
-class ReplayedModel:
+class ReplayedModel(CheckpointModel):
     """A checkpoint of which transformers' own eager weights are shown. Every method is safe to call from many threads.
 
     `why` says in a sentence what that leaves out.
     """
 
-    folder: Path | None = None
     languages: tuple[str, ...] = ()
     writes = writes_logits = False
 
@@ -49,7 +46,8 @@ class ReplayedModel:
         self, model: Any, text: CheckpointTokenizer, expected: Eager, sample: Batch, target: Batch | None,
         *, name: str = "", model_id: str = "",
     ) -> None:  # fmt: skip
-        self.model, self.text, self.name, self.model_id = model, text, name, model_id
+        self.model = self.torch_module = model
+        self.text, self.name, self.model_id = text, name, model_id
         self._rules = GenerationRules.of(model, has_both=target is not None)
         attn: dict[Any, tuple[Tensor, ...]] = {kind or ("decoder_self" if _is_causal(given) else "encoder_self"): given
                 for kind, given in expected.attn.items()}  # fmt: skip
@@ -61,9 +59,6 @@ class ReplayedModel:
             "encoder-decoder" if target is not None else "decoder" if "decoder_self" in attn else "encoder"
         )
 
-    def __repr__(self) -> str:
-        return summary(self)
-
     @property
     def why(self) -> str:
         """Why there are only weights, in one sentence."""
@@ -72,51 +67,6 @@ class ReplayedModel:
             "attnviz shows the weights that transformers itself returns: there are no queries, keys and values, no "
             "mask can be put in force, and no decoding can be followed."
         )
-
-    @property
-    def torch_module(self) -> Any:
-        """transformers' own model."""
-        return self.model
-
-    @property
-    def inputs(self) -> Inputs:
-        """What it asks for: text and perhaps a second sentence, a prompt, or source and target."""
-        return InputCheck(self.name, self.family, self.writes).inputs
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
-        return tuple(self.shapes)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers of the kind that has most."""
-        return max(layers for layers, _ in self.shapes.values())
-
-    @property
-    def n_heads(self) -> int:
-        """Heads of the kind that has most."""
-        return max(heads for _, heads in self.shapes.values())
-
-    @property
-    def n_parameters(self) -> int:
-        """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.model.parameters())
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return next(self.model.parameters()).device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """In what it computes."""
-        return next(tensor for tensor in self.model.parameters() if tensor.is_floating_point()).dtype
-
-    @property
-    def vocabulary(self) -> GenerationRules:
-        """What writing must know of the ids."""
-        return self._rules
 
     @property
     def max_tokens(self) -> int:
@@ -141,8 +91,7 @@ class ReplayedModel:
         """
         texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
-        check = InputCheck(self.name, self.family, self.writes)
-        check.check(texts, pairs=pairs, targets=targets)
+        self._check.check(texts, pairs=pairs, targets=targets)
         if len(texts) > 1:
             raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
         limit = min(max_tokens, self.max_tokens)
@@ -165,22 +114,9 @@ class ReplayedModel:
         """Raises ValueError: its steps cannot be followed."""
         raise ValueError(self.why)
 
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids stand for, and their tokens."""
-        written = self.text.continued(EncodedText((), ""), ids)
-        return written.text, written.tokens
-
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
         """The tokens of a text, without special ones; `to` means nothing here."""
         return tuple(token for token in self.text.encode(text).tokens if not token.is_special)
-
-    def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
-        return self.text.padding(at)
-
-    def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
-        return self.text.is_pad(token)
 
     def _segments(self, read: EncodedText) -> list[list[int]] | None:
         if self.family != "encoder" or not uses_segments(self.model.config):

@@ -1,52 +1,25 @@
 """Sentences to a checkpoint's own tokens and back, with character offsets. Nothing here changes after loading."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.tokenization.backend import SECOND, Frame, Pieces, cut_to, specials_in
+from attnviz.models.huggingface.tokenization.backend import Frame, cut_to, specials_in
 from attnviz.models.huggingface.tokenization.backends import backend_of
 from attnviz.models.huggingface.tokenization.languages import Languages, languages_of
+from attnviz.models.huggingface.tokenization.spelling import EncodedText, Spelling
 from attnviz.text.limits import MAX_CHARACTERS, TextError, capped, require_text, without_surrogates
-from attnviz.text.tokens import Token
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
 _STRANGE = (
     " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # what one tokenizer keeps and another changes
 )
-_UNFINISHED = "\ufffd"  # what a decoder writes for bytes that do not make a character yet
 MOST_TOKENS = 1_024  # of a text, if nobody says otherwise: every head of twelve layers can still be drawn
-_LINE_ENDS = ("\n", "Ċ", "<0x0A>")  # how vocabularies of characters, of bytes, and of both spell it
 _CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
 
 
-@dataclass(frozen=True)
-class EncodedText:
-    """Tokens side by side; their offsets count in `text`, where a pair's sentences are joined by a space.
-
-    `notes` say what was cut of the text, or of a pair's first sentence, `pair_notes` what of the second. `language` is
-    the id of the language that a source asks for, where the model has several and the source says one.
-    """
-
-    tokens: tuple[Token, ...]
-    text: str
-    notes: tuple[str, ...] = ()
-    pair_notes: tuple[str, ...] = ()
-    language: int | None = None
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The ids alone."""
-        return tuple(token.id for token in self.tokens)
-
-    @property
-    def segments(self) -> tuple[int, ...]:
-        """1 for tokens of a pair's second sentence, the special token that closes it included; 0 before."""
-        return tuple(token.segment for token in self.tokens)
-
-
-class CheckpointTokenizer:
+class CheckpointTokenizer(Spelling):
     """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows,
     `takes_pairs` whether it reads two sentences at once, as encoders do.
     """
@@ -156,101 +129,3 @@ class CheckpointTokenizer:
         return EncodedText(
             self._tokens(frame, kept, read), " ".join(read), notes[0], notes[1] if len(notes) > 1 else ()
         )
-
-    def pad(self, encoded: EncodedText, length: int) -> EncodedText:
-        """The same with `<pad>` tokens at its end."""
-        missing, end = length - len(encoded.tokens), len(encoded.text)
-        return replace(encoded, tokens=encoded.tokens + (self.padding(end),) * missing)
-
-    def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer sentence is in the same batch."""
-        return token.id == self.pad_id and token == self.padding(token.start)
-
-    def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a text."""
-        return Token(self.pad_name, self.pad_id, at, at, is_special=True, piece=self.piece(self.pad_id))
-
-    def special(self, id_: int, at: int = 0) -> Token:
-        """A token without any text, named."""
-        return Token(self.piece(id_) or f"<{id_}>", id_, at, at, is_special=True, piece=self.piece(id_))
-
-    def piece(self, id_: int) -> str:
-        """An id's entry in the vocabulary; "" for one that it has not."""
-        return self._backend.id_to_token(id_) or ""
-
-    def continued(self, before: EncodedText, ids: Iterable[int], *, segment: int = 0) -> EncodedText:
-        """`before` with generated ids after it, their text and offsets included."""
-        tokens, text, written = list(before.tokens), before.text, list(before.ids)
-        decoded = self._finished(before)
-        for id_ in ids:
-            written.append(id_)
-            longer = self._decoded(written)
-            piece = longer[len(decoded) :] if longer.startswith(decoded) else self._decoded([id_])
-            unfinished = longer.endswith(_UNFINISHED) and id_ not in self.special_ids
-            if id_ in self.special_ids:
-                tokens.append(replace(self.special(id_, len(text)), segment=segment))
-                continue
-            piece = "" if unfinished else piece
-            decoded = decoded if unfinished else longer
-            start, text = len(text), text + piece
-            token = self._token(text, id_, (start, len(text)), segment)
-            # Bytes of one character are several tokens: the last shows it, and the others begin nothing.
-            tokens.append(replace(token, starts_word=False) if unfinished else token)
-        return EncodedText(tuple(tokens), text, before.notes)
-
-    def _finished(self, before: EncodedText) -> str:
-        """What the tokens say, less bytes at their end that wait for the rest of their character."""
-        if not (decoded := self._decoded(before.ids)).endswith(_UNFINISHED):
-            return decoded
-        shown = [index for index, token in enumerate(before.tokens, start=1) if token.text and not token.is_special]
-        return self._decoded(before.ids[: max(shown, default=0)])
-
-    def _decoded(self, ids: Sequence[int]) -> str:
-        return self._backend.decoded(ids)
-
-    def _tokens(self, frame: Frame, pieces: Sequence[Pieces], texts: Sequence[str]) -> tuple[Token, ...]:
-        """Pieces of one text or of a pair, and what stands around them."""
-        text, begins = " ".join(texts), (0, len(texts[0]) + 1)
-        tokens: list[Token] = []
-        end = segment = 0
-        for place in frame:
-            if place == SECOND:
-                segment, end = 1, begins[1]
-            if place >= 0:
-                tokens.append(replace(self.special(place, end), segment=segment))
-                continue
-            tokens += self._of_text(text, pieces[segment], begins[segment], segment)
-            end = tokens[-1].end if tokens else end
-        return tuple(tokens)
-
-    def _of_text(self, text: str, pieces: Pieces, begin: int, segment: int) -> list[Token]:
-        """The tokens of a text that begins there in the joined one."""
-        tokens: list[Token] = []
-        end = begin
-        for id_, (first, last) in zip(pieces.ids, pieces.spans, strict=True):
-            start, before = max(first + begin, end), end
-            end = max(last + begin, start)
-            token = self._token(text, id_, (start, end), segment)
-            # Bytes of one character are several tokens: the first shows it, and the others begin nothing.
-            is_rest = start == end and first + begin < before
-            tokens.append(replace(token, starts_word=False) if is_rest else token)
-        return tokens
-
-    def _token(self, text: str, id_: int, span: tuple[int, int], segment: int) -> Token:
-        """A token of `text`, without the space before it; one that shares its characters with the last is empty."""
-        piece, (start, end) = self.piece(id_), span
-        kept = "\n" if any(mark in piece for mark in _LINE_ENDS) else ""
-        while start < end and text[start].isspace() and text[start] != kept:
-            start += 1
-        return Token(
-            text[start:end], id_, start, end,
-            is_special=id_ in self.special_ids, starts_word=_starts_word(text, start, end), segment=segment,
-            piece=piece, is_unknown=id_ == self.unknown_id,
-        )  # fmt: skip
-
-
-def _starts_word(text: str, start: int, end: int) -> bool:
-    """Whether what is there begins a word; the end of a line is one of its own."""
-    if start == 0 or text[start - 1].isspace():
-        return True
-    return text[start : start + 1].isspace() if start == end else text[start] == "\n"

@@ -100,12 +100,12 @@ class Network:
     @property
     def device(self) -> torch.device:
         """Where it runs."""
-        return self._first_weight.device
+        return first_weight(self.model).device
 
     @property
     def dtype(self) -> torch.dtype:
         """In what it computes."""
-        return self._first_weight.dtype
+        return first_weight(self.model).dtype
 
     def encode(self, src: Batch, watch: Watch) -> Tensor:
         """The encoder's output `(batch, length, d_model)` of an encoder-decoder."""
@@ -162,13 +162,6 @@ class Network:
         cast(self.model, device, dtype)
         return self
 
-    @property
-    def _first_weight(self) -> Tensor:
-        """A tensor that says where the model runs, and in what."""
-        weight = getattr(self.model.get_input_embeddings(), "weight", None)
-        numbers = (weight,) if isinstance(weight, Tensor) else self.model.parameters()
-        return next(tensor for tensor in numbers if tensor.is_floating_point())
-
     def _network(self, watch: Watch) -> nn.Module:
         """The whole model, or without its head over the vocabulary, which costs half as much again."""
         return self.model if watch.logits else self.model.base_model
@@ -203,6 +196,13 @@ class Network:
         places = order.places("decoder_self", src_len=src_len)
         self.shapes |= shapes_of(order, places)
         return places
+
+
+def first_weight(model: Any) -> Tensor:
+    """A tensor that says where a transformers model runs, and in what."""
+    weight = getattr(model.get_input_embeddings(), "weight", None)
+    numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
+    return next(tensor for tensor in numbers if tensor.is_floating_point())
 
 
 def uses_segments(config: Any) -> bool:
