@@ -98,13 +98,22 @@ class TraceLike(ABC):
         """The number that a layer of a kind has among all layers of its stack; its own, where every layer attends."""
         return layer
 
+    def own_numbers(self, kind: Kind) -> tuple[int, ...]:
+        """The numbers of a kind's layers among all of their stack, where others do not attend; () elsewhere."""
+        layers = range(self.shape(kind)[0])
+        own = tuple(self.layer_number(kind, layer) for layer in layers)
+        return () if own == tuple(layers) else own
+
+    def layer_name(self, kind: Kind, layer: int) -> str:
+        """A layer as it is called here, with its own number in the model where that is another: L0 (layer 2)."""
+        own = self.layer_number(kind, layer)
+        return f"L{layer}" if own == layer else f"L{layer} (layer {own})"
+
     def attending(self, kind: Kind) -> str:
         """Which layers of the stack the layers of a kind are, in words, where others do not attend; "" elsewhere."""
-        layers = range(self.shape(kind)[0])
-        own = [self.layer_number(kind, layer) for layer in layers]
-        if own == list(layers):
+        if not (own := self.own_numbers(kind)):
             return ""
-        named = ", ".join(f"L{layer} is layer {number}" for layer, number in zip(layers, own, strict=True))
+        named = ", ".join(f"L{layer} is layer {number}" for layer, number in enumerate(own))
         return f"only the layers that attend are counted: {named} of the model’s own"
 
     def has_sinks(self, kind: Kind) -> bool:

@@ -20,6 +20,7 @@ _CAPTION = "picture-caption"
 def about(trace: "TraceLike", model: "str | Entry", *, site: str = "", **which) -> None:
     """Say what this run's pictures are of: a model by its entry, or in words; `which` as for `captions.sentence`."""
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
+    name = "; ".join((name, *dict.fromkeys(filter(None, map(trace.attending, trace.kinds)))))
     st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)
 
 

@@ -5,6 +5,9 @@ from functools import cache
 
 import pytest
 
+import attnviz
+from attnviz.analysis.heads.metric_table import head_metrics
+from attnviz.maps.selection import select
 from attnviz.widgets.wire import unpack
 from tests.models.huggingface import architectures
 from tests.pages.on_screen import notes
@@ -88,3 +91,28 @@ def test_masks_keep_the_sink_in_the_softmax(open_page, folder):
         header = drawn(app)
         assert isinstance(header["sink"], float)
         assert any("the head's sink, which is no token, takes up to" in said for said in header["findings"])
+
+
+@pytest.mark.parametrize("tab", ["links", "model"])
+def test_a_hybrids_layers_have_the_models_own_numbers_in_legends_tables_and_captions(open_page, folder, tab):
+    told = drawn(open_page("heads", model=folder("lfm2"), src="I love you.", tab=tab, new="0"))
+    assert told["layer_numbers"] == [1, 4]
+    assert "L0 is layer 1, L1 is layer 4 of the model’s own" in told["caption"]["model"]
+    plain = drawn(open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab, new="0"))
+    assert plain["layer_numbers"] == []
+    assert "is layer" not in plain["caption"]["model"]
+
+
+@pytest.mark.parametrize(("page", "key"), [("masks", "pick-layer"), ("anatomy", "pick-layer")])
+def test_a_hybrids_layers_are_chosen_by_the_models_own_numbers_too(open_page, folder, page, key):
+    app = open_page(page, model=folder("lfm2"), src="I love you.", new="0")
+    assert not app.exception
+    assert list(app.selectbox(key=key).options) == ["L0 (layer 1)", "L1 (layer 4)"]
+
+
+def test_a_table_of_heads_has_the_models_own_numbers(folder):
+    model = attnviz.load(folder("lfm2"), device="cpu", dtype="float32")
+    trace = model.trace("I love you.", new_tokens=0)
+    table = head_metrics(select(trace, "decoder_self"), trace)
+    assert sorted(set(zip(table["layer"], table["model_layer"], strict=True))) == [(0, 1), (1, 4)]
+    assert trace.layer_name("decoder_self", 1) == "L1 (layer 4)"

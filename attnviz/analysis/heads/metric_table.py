@@ -65,7 +65,8 @@ METRICS = {
 
 
 def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> pd.DataFrame:
-    """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`.
+    """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`. Where some of a
+    model's layers do not attend, `model_layer` is the number that a layer has among all of them.
 
     Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
     sentence (a word is at the mean of its pieces). The masses on the first and the end token are of the token
@@ -86,8 +87,16 @@ def _columns(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, np.ndar
         "kind": np.repeat(np.array(shown.kind, dtype=object), layers * heads),
         "layer": np.repeat(np.arange(layers), heads),
         "head": np.tile(np.arange(heads), layers),
+        **_own_numbers(shown, trace),
         **{name: values[name].double().flatten().numpy() for name in METRICS},
     }
+
+
+def _own_numbers(shown: EagerMaps, trace: TraceLike) -> dict[str, np.ndarray]:
+    layers, heads = shown.attn.shape[:2]
+    if not any(map(trace.attending, trace.kinds)):
+        return {}
+    return {"model_layer": np.repeat([trace.layer_number(shown.kind, layer) for layer in range(layers)], heads)}
 
 
 def _of_maps(shown: EagerMaps, trace: TraceLike, item: int) -> dict[str, Tensor]:

@@ -59,7 +59,10 @@ def _links(trace: "TraceLike", tabs: TabsState) -> None:
         "rows": tabs.fit,
     }
     made = payloads.cached_payload(
-        trace, ("links", kind, tabs.options(kind)), view, make=lambda: links_payload(layers, trace.kinds, view={})
+        trace,
+        ("links", kind, tabs.options(kind)),
+        view,
+        make=lambda: links_payload(layers, trace.kinds, view={}, numbers=trace.own_numbers(kind)),
     )
     if fine_lines.wanted(made, tabs.lines):
         made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
@@ -91,7 +94,8 @@ def _whole_model(trace: "TraceLike", tabs: TabsState) -> None:
     def make() -> Payload:
         thumbs, size = _small(trace, tabs)
         along = labels(trace, kind, tabs.options(kind))
-        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along)
+        own = trace.own_numbers(kind)
+        return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along, numbers=own)
 
     made = payloads.cached_payload(trace, ("model", kind, tabs.options(kind)), view, make=make)
     whole_model(captions.on(made), on_change=_take_whole_model)

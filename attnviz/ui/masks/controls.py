@@ -1,6 +1,7 @@
 """The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -63,7 +64,7 @@ def site(trace, view: MasksState) -> None:
     _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
     left, right = st.columns(2, gap="small")
     with left:
-        _pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, lambda layer: f"L{layer}")
+        _pick("layer", "Layer", range(trace.shape(view.kind)[0]), view.layer, partial(trace.layer_name, view.kind))
     with right:
         _pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
 

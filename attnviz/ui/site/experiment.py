@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import streamlit as st
@@ -109,7 +109,7 @@ class SiteExperiment:
         found = _observed((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
         for site, one in found.items():
             if isinstance(one, NotPlain):
-                name = f"{_named(site.kind)} of layer {site.layer}"
+                name = f"{_named(site.kind)} of layer {self.trace.layer_number(site.kind, site.layer)}"
                 raise ValueError(f"{name} cannot be taken apart: {one.why}; {ELSEWHERE}.")
         return found  # type: ignore[return-value]  # none of them is NotPlain
 
@@ -133,7 +133,7 @@ class SiteExperiment:
     @property
     def name(self) -> str:
         """The site in words."""
-        return f"{_named(self.view.kind)}, L{self.view.layer}"
+        return f"{_named(self.view.kind)}, {self.trace.layer_name(self.view.kind, self.view.layer)}"
 
 
 def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
@@ -158,7 +158,8 @@ def site(trace: Trace, view: SiteState) -> None:
     with columns[0]:
         widgets.select("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
     with columns[1]:
-        widgets.select("layer", "Layer", layers, view.layer, lambda layer: f"L{layer}", means=explained("Layer"))
+        named = partial(trace.layer_name, view.kind)
+        widgets.select("layer", "Layer", layers, view.layer, named, means=explained("Layer"))
     with columns[2]:
         widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explained("Head"))
     with columns[3]:

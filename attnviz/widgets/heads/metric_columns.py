@@ -18,7 +18,7 @@ def metric_columns(metrics: pd.DataFrame, kinds: Iterable[str], blobs: Blobs) ->
     them, for each metric, one uint16 a head, layer by layer: 0 for the least, `STEPS` for the greatest and 65535 for
     no number. A number is off by at most a 131,068th of its metric's range, far below the digits that are shown.
     """
-    names = [name for name in metrics.columns if name not in ("kind", "layer", "head")]
+    names = [name for name in metrics.columns if name not in ("kind", "layer", "head", "model_layer")]
     # A few arrays instead of a frame a kind: pandas would take longer here than everything else together.
     values = np.array([metrics[name].to_numpy(dtype=float) for name in names]).reshape(len(names), len(metrics))
     of_kind = metrics["kind"].to_numpy(dtype=object)

@@ -23,7 +23,12 @@ SQUARE = 24  # cells of a head's square
 
 
 def links_payload(
-    layers: "Iterable[EagerMaps]", kinds: Sequence[str], *, view: dict[str, Any], budget: int = BUDGET
+    layers: "Iterable[EagerMaps]",
+    kinds: Sequence[str],
+    *,
+    view: dict[str, Any],
+    budget: int = BUDGET,
+    numbers: Sequence[int] = (),
 ) -> Payload:
     """The bytes that the Links component draws from.
 
@@ -32,6 +37,7 @@ def links_payload(
         kinds: all kinds that there are.
         view: which heads are chosen, which token is held, how opacity is scaled; as the component reports it.
         budget: about how many lines of all heads together are sent.
+        numbers: the layers' own in the model, where others of its layers do not attend.
     """
     squares: list[np.ndarray] = []
     labels: "list[EagerMaps]" = []
@@ -59,5 +65,6 @@ def links_payload(
         "threshold": lines.threshold,
         "shares": [[round(float(share), 5) for share in layer] for layer in lines.shares],
         "left_out": maps.left_out,
+        "layer_numbers": list(numbers),
     }
     return payload_of(header, view, blobs)

@@ -24,6 +24,7 @@ def whole_model_payload(
     size: tuple[int, int],
     view: Any,
     labels: "tuple[Sequence[RowLabel], Sequence[ColLabel]]" = ((), ()),
+    numbers: Sequence[int] = (),
 ) -> Payload:
     """The bytes that the Whole model component draws from.
 
@@ -34,6 +35,7 @@ def whole_model_payload(
         size: rows and columns of the maps before they were made small.
         view: head in focus and way to draw, as the component reports it.
         labels: of the rows and columns before they were made small, for whoever points at one.
+        numbers: the layers' own in the model, where others of its layers do not attend.
     """
     blobs, (rows, cols) = Blobs(), labels
     header = common_header(kind, kinds, blobs) | {
@@ -44,5 +46,6 @@ def whole_model_payload(
         "cols": [col.text for col in cols],
         "row_entries": row_entries(rows),
         "col_entries": col_entries(cols),
+        "layer_numbers": list(numbers),
     }
     return payload_of(header, view, blobs)

@@ -3,7 +3,7 @@
 import { shortened } from "../../shared/js/canvas_pen.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { tagged } from "../../shared/js/svg_pen.js";
-import { rowName, siteName } from "../../shared/js/text.js";
+import { layerCells, layerNames, rowName, siteName } from "../../shared/js/text.js";
 import { notesOf } from "./hover.js";
 import { activeToken, eachLine } from "./lines.js";
 import { canvasStrokes, strokeLines } from "./strokes.js";
@@ -64,10 +64,14 @@ function svgStrokes([x, y]) {
 
 export function csvRows(app) {
   const { header } = app.payload;
-  const rows = [["layer", "head", "row", "row_in", "row_out", "key_position", "key", "weight", ...ENTRY_NAMES]];
+  const numbers = header.layer_numbers;
+  const rows = [
+    [...layerNames(numbers), "head", "row", "row_in", "row_out", "key_position", "key", "weight", ...ENTRY_NAMES],
+  ];
   eachLine(app, activeToken(app), (row, col, weight, place) =>
     rows.push([
-      ...app.view.heads[place],
+      ...layerCells(numbers, app.view.heads[place][0]),
+      app.view.heads[place][1],
       row,
       ...header.rows[row],
       col,

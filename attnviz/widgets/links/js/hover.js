@@ -3,7 +3,7 @@
 import { element, put } from "../../shared/js/elements.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { announce } from "../../shared/js/live_region.js";
-import { exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
+import { attendingNote, exactText, isolated, rowName, siteName } from "../../shared/js/text.js";
 import { HUES, activeToken, hueOf, linesOf, tokenOf } from "./lines.js";
 import { paintStrokes } from "./strokes.js";
 
@@ -112,6 +112,7 @@ export function notesOf(app) {
     );
   if (view.heads.length > HUES.light.length) notes.push(`${HUES.light.length} colours, repeated`);
   if (header.left_out) notes.push(header.left_out);
+  if (header.layer_numbers.length) notes.push(attendingNote(header.layer_numbers));
   return notes;
 }
 

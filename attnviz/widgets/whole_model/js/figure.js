@@ -1,5 +1,6 @@
 // The same picture for files.
 
+import { layerCells, layerNames } from "../../shared/js/text.js";
 import { mapBytes, paintMiniatures } from "./miniatures.js";
 import { notesOf } from "./shell.js";
 
@@ -20,11 +21,12 @@ export function figure(app, pen, context) {
 // Eight bits are for pictures: each number is a byte, the largest weight under its cell times 255.
 export function csvRows(app) {
   const [layers, heads, , cols] = app.payload.header.shape;
-  const lines = [["layer", "head", "cell_row", "cell_col", "largest_weight_of_255"]];
+  const numbers = app.payload.header.layer_numbers;
+  const lines = [[...layerNames(numbers), "head", "cell_row", "cell_col", "largest_weight_of_255"]];
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++)
       mapBytes(app, layer, head).forEach((value, i) =>
-        lines.push([layer, head, Math.floor(i / cols), i % cols, value]),
+        lines.push([...layerCells(numbers, layer), head, Math.floor(i / cols), i % cols, value]),
       );
   return lines;
 }

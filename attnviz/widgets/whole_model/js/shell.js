@@ -4,6 +4,7 @@ import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../
 import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
 import { tellPainted } from "../../shared/js/resize.js";
+import { attendingNote } from "../../shared/js/text.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { paintCells } from "./grid.js";
 import { layoutOf } from "./layout.js";
@@ -70,5 +71,7 @@ export function notesOf(app) {
     notes.push(`the ${LINES_A_ROW} strongest lines of each row from weight ${(FAINTEST / 255).toFixed(2)} on`);
   else notes.push("colours from 0 to 1");
   if (q > rows || k > cols) notes.push(`each cell is the largest weight of a block of the ${q} × ${k} map`);
+  const numbers = app.payload.header.layer_numbers;
+  if (numbers.length) notes.push(attendingNote(numbers));
   return notes;
 }
