@@ -130,7 +130,7 @@ def _languages(entry: Entry) -> dict[str, str]:
     """
     loaded = traces.model(entry.name)
     own = getattr(loaded, "own_language", "")
-    names = {code: named_code(code) for code in loaded.languages}
+    names = dict(sorted(((code, named_code(code)) for code in loaded.languages), key=lambda named: named[1]))
     return {own: names.get(own, "not chosen")} | names if names else {}
 
 

@@ -154,7 +154,8 @@ def site(trace: Trace, view: SiteState) -> None:
     """Kind, layer, head and second sentence, side by side."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
-        columns = st.columns([26, 10, 10, 54], gap="small")
+        wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
+        columns = st.columns([26 - wide, 10 + wide, 10, 54], gap="small")
     with columns[0]:
         widgets.select("kind", "Site", trace.kinds, view.kind, _named, means=explained("Site"))
     with columns[1]:

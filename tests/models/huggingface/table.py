@@ -12,11 +12,15 @@ from typing import Any
 
 import torch
 import transformers
+from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 import attnviz
+from attnviz.analysis.site.case import observed_case
 from attnviz.analysis.site.projections import NotPlain, projections
+from attnviz.implementations.weights import SiteWeights
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.files.folder import TOKENIZERS
+from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import architectures
@@ -29,7 +33,8 @@ FURTHER = {
         "t5_encoder", "bert_generation_decoder", "gemma3_text", "gemma3n_text", "falcon_h1", "t5gemma", "switch",
     )
 }  # fmt: skip
-SECTIONS: dict[str, dict[str, Builder]] = {"Families": FAMILIES, "Further architectures": FURTHER}
+_FURTHER = "Further architectures"
+SECTIONS: dict[str, dict[str, Builder]] = {"Families": FAMILIES, _FURTHER: FURTHER}
 TEXT, TARGET = "The quick brown fox jumps over the dog.", "A cat sat on the mat."
 _EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 _FILES = (*TOKENIZERS, "merges.txt", "added_tokens.json")
@@ -44,14 +49,33 @@ them (`tests/models/huggingface/families.py`), opened as a visitor opens one. tr
   returns, where nothing can take that place; or the sentence that a visitor reads instead.
 - **Difference**: the largest of any weight of any layer, head and row to transformers' eager pass over the same ids.
 - **Heads** includes Links and Whole model; **Neuron** takes a weight apart; **Masks** runs the model again with a mask
-  in force; **Decoding** follows what it writes; **Anatomy** includes Implementations: a site's projections are W_q,
-  W_k, W_v and W_o, found by watching a pass.
+  in force; **Decoding** follows what it writes.
+- **Anatomy** includes Implementations: a site's W_q, W_k, W_v and W_o were found by watching a pass, and give the very
+  queries, keys and values of the run. Behind the ✓ stands what else was found between them and the scores: *rotary*
+  positions (how many of a head's numbers are turned, where it is not all), *norms* of queries and keys, *groups* of
+  heads with the same keys, a *bias* by distance, a *scale* other than 1 / √d_k. Where there is a –, the page says why
+  in a sentence.
+"""
+_OF_FURTHER = """
+These have a tokenizer.json of the tests' own making: what was tried is the architecture, not the files that its family
+publishes.
+"""
+_IN_PYTHON_ALONE = """
+## Tokenizers that are not read
+
+transformers {version} has these in Python alone, which does not say which characters a token stands for. A folder with
+one of them is refused in a sentence that names the ways out: a tokenizer.json beside it, or the weights that
+transformers returns brought with their tokens (“Your own tensors” on Heads, or `attnviz.from_tensors`).
+
+{names}.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was found of a family: why it is not shown ("" where it is), and a mark for each page that can show it."""
+    """What was found of a family: why it is not shown ("" where it is), a mark for each page that can show it, and what
+    stands `between` the projections of its sites and their scores.
+    """
 
     family: str
     model: str
@@ -59,10 +83,12 @@ class Row:
     shown: str
     difference: float | None = None
     pages: dict[str, bool] = field(default_factory=dict)
+    between: str = ""
 
     def says(self) -> tuple[str, ...]:
         """Its cells but for the difference."""
-        return (self.family, self.model, self.files, self.shown, *(_mark(self.pages.get(page)) for page in PAGES))
+        marks = [_mark(self.pages.get(page)) for page in PAGES]
+        return (self.family, self.model, self.files, self.shown, *marks[:-1], f"{marks[-1]} {self.between}".strip())
 
     def line(self) -> str:
         """The row in Markdown."""
@@ -81,7 +107,8 @@ def row(family: str, folder: Path) -> Row:
         return Row(*about, f"no: {str(refusal)[0].lower()}{str(refusal)[1:]}")
     trace = traced(model)
     shown = "weights" if hasattr(model, "why") else "yes"
-    return Row(*about, shown, difference(folder, kind, trace), {name: can(model, trace) for name, can in PAGES.items()})
+    pages = {name: can(model, trace) for name, can in PAGES.items()}
+    return Row(*about, shown, difference(folder, kind, trace), pages, between(model, trace))
 
 
 def traced(model: Any) -> Any:
@@ -140,14 +167,50 @@ def _steps(model: Any, trace: Any) -> bool:
         return False
 
 
-def _comes_apart(model: Any, trace: Any) -> bool:
+def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
+    """The projections of every site of a model, each of which gives this run's own; () where any has none."""
     if trace.is_bare:
-        return False
-    try:
-        site = Site(trace.kinds[0], 0)
-        return not isinstance(projections(model, trace, [site])[site], NotPlain)
-    except (AttributeError, KeyError, ValueError):
-        return False
+        return ()
+    found = projections(model, trace, trace.calls)
+    if any(isinstance(one, NotPlain) for one in found.values()):
+        return ()
+    return tuple(observed_case(one, trace, site.kind, site.layer).weights for site, one in found.items())  # type: ignore[arg-type]
+
+
+def _comes_apart(model: Any, trace: Any) -> bool:
+    return bool(_found(model, trace))
+
+
+def between(model: Any, trace: Any) -> str:
+    """What stands between projections and scores at any of a model's sites."""
+    said: dict[str, None] = {}
+    for weights in _found(model, trace):
+        scoring = weights.scoring
+        if scoring.rotation is not None:
+            turned = "" if scoring.rotation.size == weights.d_k else f" {scoring.rotation.size} of {weights.d_k}"
+            said[f"rotary{turned}"] = None
+        said |= dict.fromkeys(
+            name
+            for name, is_so in (
+                ("norms", scoring.q_norm or scoring.k_norm),
+                ("groups", weights.n_groups < weights.n_heads),
+                ("bias", scoring.bias),
+                ("scale", scoring.scale is not None),
+            )
+            if is_so
+        )
+    return ", ".join(said)
+
+
+def python_alone() -> list[str]:
+    """transformers' tokenizers that have no backend in Rust, less those whose files attnviz reads itself."""
+    names = {name for name in TOKENIZER_MAPPING_NAMES.values() if name}
+    made = {name: getattr(transformers, name, None) for name in names}
+    return sorted(name for name, made in made.items() if _is_python(made) and name not in IN_PYTHON)
+
+
+def _is_python(made: Any) -> bool:
+    return isinstance(made, type) and not issubclass(made, transformers.TokenizersBackend)
 
 
 PAGES: dict[str, Callable[[Any, Any], bool]] = {
@@ -160,8 +223,14 @@ def document(rows: dict[str, list[Row]]) -> str:
     """The whole file."""
     columns = ("family", "class", "the tokenizer's files", "shown", "difference", *PAGES)
     head = [_line(columns), _line(["---"] * 4 + ["---:"] + [":---:"] * len(PAGES))]
-    tables = ["\n".join([f"## {title}\n", *head, *(row.line() for row in found)]) for title, found in rows.items()]
-    return "\n".join([_HEAD.format(version=transformers.__version__), *tables]) + "\n"
+    tables = [
+        "\n".join([f"## {title}\n{_OF_FURTHER if title == _FURTHER else ''}", *head, *(row.line() for row in found)])
+        for title, found in rows.items()
+    ]
+    version, names = transformers.__version__, ", ".join(f"`{name}`" for name in python_alone())
+    first, *rest = tables
+    whole = [_HEAD.format(version=version), first, *("\n" + table for table in rest), ""]
+    return "\n".join(whole) + _IN_PYTHON_ALONE.format(version=version, names=names)
 
 
 def _line(cells: Any) -> str:

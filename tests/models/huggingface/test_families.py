@@ -22,6 +22,11 @@ def test_the_table_says_what_is_so(name, family):
         assert float(said[4]) < 1e-4
 
 
+def test_the_tokenizers_that_are_not_read_are_those_of_this_transformers():
+    names = ", ".join(f"`{name}`" for name in table.python_alone())
+    assert LINES[-1] == f"{names}.", "make docs/models.md anew: python -m tests.models.huggingface.table"
+
+
 def test_the_table_has_no_family_that_is_gone():
     titles = {"family", "---"}
     rows = [line.split("|")[1].strip() for line in LINES if line.startswith("|")]

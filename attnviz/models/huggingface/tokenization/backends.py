@@ -15,12 +15,14 @@ def backend_of(tokenizer: Any) -> Backend:
     if getattr(tokenizer, "is_fast", False):
         return RustBackend(tokenizer.backend_tokenizer)
     name = type(tokenizer).__name__
-    if name not in _IN_PYTHON:
+    if name not in IN_PYTHON:
         raise ModelError(
             f"transformers has {name} in Python alone, which does not say which characters a token stands for, and "
-            "attnviz does not read its files: a tokenizer.json would do."
+            "attnviz does not read its files: put a tokenizer.json into its folder (the tokenizers library writes one), "
+            "or bring the weights that transformers returns with their tokens (“Your own tensors” on Heads, or "
+            "attnviz.from_tensors)."
         )
-    return _IN_PYTHON[name](tokenizer)
+    return IN_PYTHON[name](tokenizer)
 
 
 def _marian(tokenizer: Any) -> Backend:
@@ -41,7 +43,7 @@ def _sentencepiece(tokenizer: Any) -> Backend:
     return PieceBackend(tokenizer, side, side)
 
 
-_IN_PYTHON: dict[str, Callable[[Any], Backend]] = {
+IN_PYTHON: dict[str, Callable[[Any], Backend]] = {
     "BertGenerationTokenizer": _sentencepiece,
     "MarianTokenizer": _marian,
     "M2M100Tokenizer": _m2m_100,

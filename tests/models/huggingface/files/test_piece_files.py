@@ -74,3 +74,5 @@ def test_a_tokenizer_that_transformers_has_in_python_alone_is_named(tmp_path):
     assert said.startswith(
         "transformers has CTRLTokenizer in Python alone, which does not say which characters a token"
     )
+    assert "put a tokenizer.json into its folder" in said
+    assert "attnviz.from_tensors" in said
