@@ -118,7 +118,7 @@ def _written(entry: Entry) -> Request:
     columns = st.columns([35, 15, 35], vertical_alignment="bottom", gap="small")
     with columns[0]:
         src = _sentence(_WRITTEN[0])
-    with columns[1]:
+    with columns[1], st.container(key="languages"):
         to = _choice("to", "To", languages, on_change=_source_changed)
     with columns[2]:
         return Request(entry, src, to, _sentence(_WRITTEN[1]))
