@@ -25,6 +25,7 @@ from attnviz.models.huggingface.files.loading_lock import exclusive_loading
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
+from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 
 
@@ -79,16 +80,30 @@ def _made(
 def _text(folder: Path, config: Any) -> CheckpointTokenizer:
     growth.check(folder)
     try:
-        with warnings.catch_warnings():  # Marian's asks for a package that it does not use on texts
-            warnings.simplefilter("ignore")
-            tokenizer = transformers.AutoTokenizer.from_pretrained(
-                folder, config=config, use_fast=True, trust_remote_code=False, local_files_only=True
-            )
+        tokenizer = _tokenizer(folder, config)
     except Exception as error:
         raise ModelError(f"The tokenizer in {folder.name!r} cannot be read: a tokenizer.json would do.") from error
     return CheckpointTokenizer(
         tokenizer, max_tokens=positions(config), known=vocabulary_of(config), takes_pairs=is_encoder(config)
     )
+
+
+def _tokenizer(folder: Path, config: Any) -> Any:
+    """The tokenizer as the folder says; where transformers has what it names in Python alone, a tokenizer.json beside
+    it is read by itself.
+    """
+    how = {"trust_remote_code": False, "local_files_only": True}
+    has_json = (folder / "tokenizer.json").is_file()
+    with warnings.catch_warnings():  # Marian's asks for a package that it does not use on texts
+        warnings.simplefilter("ignore")
+        try:
+            named = transformers.AutoTokenizer.from_pretrained(folder, config=config, use_fast=True, **how)
+            if named.is_fast or type(named).__name__ in IN_PYTHON or not has_json:
+                return named
+        except Exception:
+            if not has_json:
+                raise
+        return transformers.PreTrainedTokenizerFast.from_pretrained(folder, **how)
 
 
 def _check_asked(weights: tuple[Path, ...], config: Any, architecture: Architecture, numbers: int) -> None:

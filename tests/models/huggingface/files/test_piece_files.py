@@ -1,5 +1,6 @@
 """sentencepiece files that are none, hold nothing, or would make a text endless; tokenizers that cannot be read."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import pytest
 import transformers
 from sentencepiece import sentencepiece_model_pb2
 
-from tests.models.huggingface.checkpoints import DECODERS, random_model
+from attnviz.models.huggingface import load
+from tests.models.huggingface.checkpoints import DECODERS, random_model, save
 from tests.models.huggingface.published.files import merged_bytes
-from tests.models.huggingface.refused import refused
+from tests.models.huggingface.refused import CPU, refused
 
 FILES = {
     "Marian": "target.spm", "M2M100": "sentencepiece.bpe.model", "XLM-R": "sentencepiece.bpe.model",
@@ -76,3 +78,12 @@ def test_a_tokenizer_that_transformers_has_in_python_alone_is_named(tmp_path):
     )
     assert "put a tokenizer.json into its folder" in said
     assert "attnviz.from_tensors" in said
+
+
+@pytest.mark.parametrize("name", ["CTRLTokenizer", "XLMTokenizer"])
+def test_the_way_out_is_one_a_tokenizer_json_is_read_beside_a_class_in_python_alone(tmp_path, name):
+    folder = save(tmp_path / "gpt2", DECODERS["gpt2"])
+    plain = load(folder, **CPU).trace("I love you.", new_tokens=0)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"tokenizer_class": name}), encoding="utf-8")
+    assert load(folder, **CPU).trace("I love you.", new_tokens=0).sentences == plain.sentences
