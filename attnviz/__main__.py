@@ -69,12 +69,13 @@ def _translate(options: argparse.Namespace) -> int:
 
 def _write(model: Any, options: argparse.Namespace, lines: Iterable[str]) -> int:
     """A checkpoint's translations, a line for a line."""
-    if options.to is not None:
+    if options.to is not None and not model.languages:
         raise ValueError(f"{model.name} takes no --to: it writes what it was made to write.")
+    to = {"to": options.to} if options.to is not None else {}
     if not model.inputs.takes_target or not model.writes:
         raise ValueError(f"{model.name} translates nothing: give an encoder-decoder that writes, or a shipped model.")
     for number, line in enumerate(lines, start=1):
-        written, notes = model.written(line) if line.strip() else ("", ())
+        written, notes = model.written(line, **to) if line.strip() else ("", ())
         print(written.replace("\n", " "))
         for note in notes:
             print(f"attnviz: line {number}: {note[0].lower()}{note[1:]}", file=sys.stderr)
@@ -107,12 +108,13 @@ def _learn(options: argparse.Namespace) -> int:
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
-    taken = (*model.inputs.names, *(("new",) if model.inputs.is_prompt else ()))
+    more = {"new": model.inputs.is_prompt, "to": bool(model.languages)}
+    taken = (*model.inputs.names, *(name for name, is_taken in more.items() if is_taken))
     given = {option: value for option in _ASKED if (value := getattr(options, option)) is not None}
     for option in given:
         if _ASKED[option][0] not in taken:
             raise ValueError(f"{model.name} takes no --{option.replace('_', '-')}: it asks for {' and '.join(taken)}.")
-    if "to" in taken and "to" not in given:
+    if model.inputs.has_language and "to" not in given:
         raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
     return {_ASKED[option][1]: value for option, value in given.items()}
 

@@ -95,10 +95,13 @@ def _of_checkpoint(options: argparse.Namespace, model: Any) -> Iterator[str]:
 
 def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `stepwise`. Raises ValueError for what the checkpoint does not take."""
-    for option, is_given in (("--to", options.to is not None), ("--beam", options.beam is not None)):
+    no_language = options.to is not None and not model.languages
+    for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
         if is_given:
             raise ValueError(f"{model.name} takes no {option}: that is for the translators.")
     asked: dict[str, Any] = {"choose": _choose(options, model)}
+    if options.to is not None:
+        asked["to"] = options.to
     if options.target is not None and options.target.strip():
         asked["tgt_text"] = options.target
     return asked | ({} if options.new_tokens is None else {"new_tokens": options.new_tokens})

@@ -15,6 +15,7 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
 from attnviz.transformer import checkpoint
 from tests.models.huggingface import checkpoints
+from tests.models.huggingface.families import FAMILIES
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +181,24 @@ def test_what_a_checkpoint_does_not_take_is_said(checkpoint_of, capsys, monkeypa
     monkeypatch.setattr("sys.stdin", io.StringIO("dog\n"))
     assert main([*arguments, "--model", str(checkpoint_of("gpt2"))]) == 2
     assert f"attnviz: {says}" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_several_languages_is_told_one(tmp_path, capsys, monkeypatch):
+    folder = FAMILIES["M2M100"](tmp_path / "m2m100")
+    model = attnviz.load(folder, device="cpu")
+    german = model.trace("A cat sat.", to="de")
+    assert german.sentences[0].tgt[1].text == "__de__"
+    monkeypatch.setattr("sys.stdin", io.StringIO("A cat sat.\n"))
+    assert main(["translate", "--to", "de", "--model", str(folder)]) == 0
+    assert capsys.readouterr().out == german.tgt_text.replace("\n", " ") + "\n"
+    assert main(["steps", "A cat sat.", "--to", "de", "--model", str(folder)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    written = [display_token(token) for token in german.sentences[0].tgt[2:]]  # the language is fed, whatever comes out
+    assert [row[rows[0].index("comes out")] for row in rows[2:]] == written
+    assert main(["trace", "A cat sat.", "--to", "de", "--out", str(tmp_path / "t.npz"), "--model", str(folder)]) == 0
+    assert attnviz.load_trace(tmp_path / "t.npz").to == "de"
+    assert main(["steps", "A cat sat.", "--to", "tlh", "--model", str(folder)]) == 2
+    assert "The model knows no language “tlh”" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [("translate",), ("steps", "dog")])

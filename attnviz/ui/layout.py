@@ -139,8 +139,9 @@ def _still_linked(request: Request) -> dict[str, str]:
     """What the link said, less what does not concern the model and the language that are in force by now."""
     linked = dict(persistent.said())
     if linked["model"] != request.entry.name:
-        for of_the_model in ("weights", "to"):
-            linked.pop(of_the_model, None)
+        linked.pop("weights", None)
+        if not request.entry.languages:  # a checkpoint has codes of its own: a translator's are no news there
+            linked.pop("to", None)
     if linked.get("to") != persistent.text("to"):
         linked.pop("to", None)
     return linked
