@@ -92,7 +92,7 @@ def _tokenizer(folder: Path, config: Any) -> Any:
     """The tokenizer as the folder says; where transformers has what it names in Python alone, a tokenizer.json beside
     it is read by itself.
     """
-    how = {"trust_remote_code": False, "local_files_only": True}
+    how: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
     has_json = (folder / "tokenizer.json").is_file()
     with warnings.catch_warnings():  # Marian's asks for a package that it does not use on texts
         warnings.simplefilter("ignore")
