@@ -123,9 +123,9 @@ def _frequencies(angles: Tensor) -> Iterator[tuple[bool, Tensor]]:
     steps = torch.arange(len(one)).unsqueeze(1)
     if not torch.allclose(one, steps * one[1], rtol=1e-5, atol=1e-5):
         return
-    first, second = one[1].chunk(2) if one.shape[1] % 2 == 0 else (one[1], one[1][:0])
-    if torch.equal(first, second):
-        yield False, first
-    if one.shape[1] % 2 == 0 and torch.equal(one[1][::2], one[1][1::2]):
-        yield True, one[1][::2]
-    yield from ((False, one[1]), (True, one[1]))
+    turning, written = one[1], [one[1]]
+    if len(turning) % 2 == 0:
+        halves, neighbours = turning.chunk(2), (turning[::2], turning[1::2])
+        written = [both[0] for both in (halves, neighbours) if torch.equal(*both)] + written
+    # GLM writes its angles as Llama does, and turns neighbours all the same.
+    yield from ((interleaved, frequencies) for frequencies in written for interleaved in (False, True))

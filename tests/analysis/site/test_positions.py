@@ -36,9 +36,10 @@ _LLAMA, _QWEN = DECODERS["llama"], DECODERS["qwen2"]
 _YARN = {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "original_max_position_embeddings": 16}
 RECIPES = checkpoints.ALL | {
     "cohere": Recipe("CohereForCausalLM", "CohereConfig", _LLAMA.sizes | {"head_dim": None}, _LLAMA.tokenizer),
+    "glm": Recipe("GlmForCausalLM", "GlmConfig", _LLAMA.sizes | {"head_dim": 14, "hidden_size": 84}, _LLAMA.tokenizer),
     "yarn": replace(_LLAMA, sizes=_LLAMA.sizes | {"rope_parameters": _YARN}),
 }
-ROTARY = ("llama", "gpt_neox", "qwen2", "qwen3", "gemma", "phi", "mistral", "cohere", "yarn", "gemma3_text")
+ROTARY = ("llama", "gpt_neox", "qwen2", "qwen3", "gemma", "phi", "mistral", "cohere", "glm", "yarn", "gemma3_text")
 ALL = (*ROTARY, "t5")
 
 
@@ -164,13 +165,15 @@ def test_the_angles_are_those_that_the_models_own_module_computes(found, name: s
     positions, length = torch.arange(47).unsqueeze(0), 47
     kinds = (stack.config.layer_types[1],) if name == "gemma3_text" else ()
     cos, sin = stack.rotary_emb(torch.zeros(1, length, 1), positions, *kinds)
+    if name == "glm":  # which writes each angle for a half, and hands it to neighbours where it turns
+        cos, sin = (wave[..., : rotation.size // 2].repeat_interleave(2, dim=-1) for wave in (cos, sin))
     angles = rotation.angles(length)
     torch.testing.assert_close(angles.cos() * rotation.factor, cos[0], rtol=0, atol=1e-6)
     torch.testing.assert_close(angles.sin() * rotation.factor, sin[0], rtol=0, atol=1e-6)
-    assert rotation.interleaved == (name == "cohere")
+    assert rotation.interleaved == (name in ("cohere", "glm"))
     assert (rotation.factor > 1) == (name == "yarn")
     assert rotation.size == len(cos[0, 0])
-    assert (rotation.size < one.weights().d_k) == (name in ("gpt_neox", "phi"))
+    assert (rotation.size < one.weights().d_k) == (name in ("gpt_neox", "phi", "glm"))
 
 
 def test_layers_with_angles_of_their_own_have_them(found) -> None:
