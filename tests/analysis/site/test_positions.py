@@ -1,96 +1,19 @@
 """Sites with positions of their own: norms, rotations and biases that were found give transformers' own numbers."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from attnviz.analysis.anatomy import claims
-from attnviz.analysis.anatomy.modulation import modulation
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS, shape_walk
-from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped, skips_of
-from attnviz.analysis.implementations.bug_in_model import bug_in_model
-from attnviz.analysis.implementations.cost import implementation_cost
 from attnviz.analysis.implementations.equivalence import equivalence
-from attnviz.analysis.site.case import observed_case
-from attnviz.analysis.site.outcome import Raised
-from attnviz.analysis.site.projections import NotPlain, projections
-from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.analysis.site.projections import projections
 from attnviz.implementations.case import Case
 from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Scoring
-from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights
-from attnviz.models.huggingface import HuggingFaceModel, load
 from attnviz.transformer.probe import Site
-from tests.models.huggingface import architectures, checkpoints
-from tests.models.huggingface.checkpoints import DECODERS, Recipe
-
-CLOSE = 2e-5  # scores of these random weights are large, and so is their rounding
-TEXT = "The cat sat on the mat and slept."
-_LLAMA, _QWEN = DECODERS["llama"], DECODERS["qwen2"]
-_YARN = {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "original_max_position_embeddings": 16}
-RECIPES = checkpoints.ALL | {
-    "cohere": Recipe("CohereForCausalLM", "CohereConfig", _LLAMA.sizes | {"head_dim": None}, _LLAMA.tokenizer),
-    "glm": Recipe("GlmForCausalLM", "GlmConfig", _LLAMA.sizes | {"head_dim": 14, "hidden_size": 84}, _LLAMA.tokenizer),
-    "yarn": replace(_LLAMA, sizes=_LLAMA.sizes | {"rope_parameters": _YARN}),
-}
-ROTARY = ("llama", "gpt_neox", "qwen2", "qwen3", "gemma", "phi", "mistral", "cohere", "glm", "yarn", "gemma3_text")
-ALL = (*ROTARY, "t5")
-
-
-class Found:
-    """A checkpoint as attnviz has it, and as transformers alone runs it."""
-
-    def __init__(self, folder: Path) -> None:
-        made = load(folder, device=torch.device("cpu"), dtype=torch.float32)
-        assert isinstance(made, HuggingFaceModel)
-        self.model, self.own = made, checkpoints.reference(folder)
-        self.trace = made.trace(TEXT, new_tokens=None if made.inputs.takes_target else 0)
-        self.sites = projections(made, self.trace, self.trace.calls)
-
-    def weights(self, layer: int = 1) -> SiteWeights:
-        """The own projections of a layer's self-attention, the first stack's."""
-        found = self.sites[Site(self.trace.kinds[0], layer)]
-        assert isinstance(found, SiteWeights), found
-        return found
-
-    def case(self, layer: int = 1, weights: SiteWeights | None = None) -> Case:
-        return observed_case(weights or self.weights(layer), self.trace, self.trace.kinds[0], layer)
-
-    def module(self, layer: int) -> Any:
-        """transformers' own attention of the first stack's layer."""
-        if hasattr(self.own, "encoder"):
-            return self.own.encoder.block[layer].layer[0].SelfAttention
-        stack = self.own.gpt_neox if hasattr(self.own, "gpt_neox") else self.own.model
-        return getattr(stack.layers[layer], "self_attn", None) or stack.layers[layer].attention
-
-    @torch.inference_mode()
-    def eager(self, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Output and weights of transformers' own eager attention on the same ids."""
-        caught: list[Any] = []
-        hook = self.module(layer).register_forward_hook(lambda module, given, made: caught.append(made))
-        sentence = self.trace.sentences[0]
-        ids = torch.tensor([[token.id for token in sentence.src or sentence.tgt_in]])
-        stack = self.own.encoder if hasattr(self.own, "encoder") else self.own
-        stack(input_ids=ids, output_attentions=True)
-        hook.remove()
-        return caught[0][0], caught[0][-1]  # T5 hands its bias out between them
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Found]:
-    """Each checkpoint once."""
-
-    def made(name: str) -> Found:
-        place = tmp_path_factory.mktemp("hf") / name
-        return Found(checkpoints.save(place, RECIPES[name]) if name in RECIPES else architectures.ALL[name](place))
-
-    return cache(made)
+from tests.analysis.site.positions import ALL, CLOSE, ROTARY
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -227,82 +150,3 @@ def test_a_bias_by_distance_is_told_from_any_other() -> None:
     assert DistanceBias.of(cells) is None
     places = torch.randn(1, 3, 1, 5).expand(1, 3, 5, 5)  # BLOOM's: by the key's place, not by its distance
     assert DistanceBias.of(places) is None
-
-
-@pytest.mark.parametrize("name", ["llama", "qwen3", "gpt_neox", "t5"])
-def test_a_whole_model_made_of_what_was_found_says_the_same(found, name: str) -> None:
-    one = found(name)
-    wrong = BUGS["softmax_over_queries"].steps
-    kept, moved = (bug_in_model(one.model, one.trace, steps, one.sites) for steps in (RIGHT, wrong))
-    assert not isinstance(kept, Raised)
-    assert not isinstance(moved, Raised)
-    assert kept.logits_change < 1e-3 < 1e-2 < moved.logits_change
-    assert kept.before == kept.after
-
-
-@pytest.mark.parametrize("name", ["llama", "qwen3", "yarn", "t5"])
-def test_claims_are_made_of_the_rotated_queries(found, name: str) -> None:
-    case, (_, attn) = found(name).case(), found(name).eager(1)
-    assert claims.loops(case, repeats=1).change < 1e-5
-    assert claims.concatenation_change(case) == 0
-    own = modulation(case.weights, case.input_[0], 2, None if case.mask is None else case.mask[0]).own
-    torch.testing.assert_close(own, attn[0, 2], rtol=0, atol=CLOSE)
-    scaled = claims.scaling(case)
-    largest = attn.amax(dim=-1)[case.cells.any(dim=-1)]
-    shown = scaled.largest_unscaled if name == "t5" else scaled.largest_scaled
-    torch.testing.assert_close(shown, largest, rtol=0, atol=CLOSE)
-    rotary = case.weights.scoring.rotation
-    if rotary is None:
-        with pytest.raises(ValueError, match="does not rotate"):
-            claims.moved(case)
-    else:
-        moved = claims.moved(case)
-        assert moved.scores < 1e-3 < 0.1 < moved.queries
-
-
-def test_a_line_that_a_model_has_not_is_no_line_to_skip(found) -> None:
-    assert skips_of(found("llama").weights()) == SKIPS
-    assert set(SKIPS) - set(skips_of(found("t5").weights())) == {"scale"}
-    for name in ("llama", "t5"):
-        for skip in skips_of(found(name).weights()):
-            found_ = skipped(skip, found(name).case())
-            assert isinstance(found_, Raised) or found_.same_shape or skip == "transpose"
-
-
-def test_a_bug_says_of_a_model_that_it_has_nothing_to_get_wrong(found) -> None:
-    t5, llama = (found(name).weights() for name in ("t5", "llama"))
-    lacking = {name for name, bug in BUGS.items() if bug.lacks(t5)}
-    assert lacking == {"no_scale", "scale_by_d_model", "bias_by_xavier"}
-    assert {name for name, bug in BUGS.items() if bug.lacks(llama)} == {"bias_by_xavier"}
-    assert BUGS["no_scale"].lacks(t5).startswith("This model does not divide its scores by √d_k")
-
-
-def test_costs_of_long_texts_are_taken_with_positions_too(found) -> None:
-    for name in ("llama", "t5"):
-        lengths = {(cost.way, cost.length) for cost in implementation_cost(found(name).weights(), (4, 53), enough=0.0)}
-        assert {length for _, length in lengths} == {4, 53}
-
-
-def test_heads_are_told_apart_in_half_precision_too(tmp_path: Path) -> None:
-    folder = checkpoints.save(tmp_path / "bert", checkpoints.ALL["bert"])
-    bert: Any = load(folder, device=torch.device("cpu"), dtype=torch.bfloat16)
-    (weights,) = projections(bert, bert.trace(TEXT), [Site("encoder_self", 1)]).values()
-    own = bert.network.model.bert.encoder.layer[1].attention.self
-    assert isinstance(weights, SiteWeights)
-    assert torch.equal(weights.W_q, own.query.weight.float())
-    assert torch.equal(weights.W_v, own.value.weight.float())
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("gemma2", "its scores are bent by a tanh, so that none is beyond ±2"),
-        ("gpt_oss", "a sink of the model's own takes part of each row's weight"),
-        ("gemma3n_text", "its values are no linear map of what goes in"),
-    ],
-)
-def test_what_cannot_be_shown_says_what_was_seen(tmp_path: Path, name: str, why: str) -> None:
-    made: Any = load(architectures.ALL[name](tmp_path / name), device=torch.device("cpu"), dtype=torch.float32)
-    (found,) = projections(made, made.trace(TEXT, new_tokens=0), [Site("decoder_self", 0)]).values()
-    assert isinstance(found, NotPlain)
-    assert found.why.startswith(why)
