@@ -20,13 +20,14 @@ BELOW = {
     "training": {"models", "transformer", "text"},  # scores a checkpoint as it will be used; nothing imports it
     "implementations": {"tracing", "transformer", "text"},
     "maps": {"tracing", "transformer", "text"},
-    "analysis": {"models", "implementations", "maps", "tracing", "transformer", "text"},
-    "views": {"models", "implementations", "maps", "tracing", "transformer", "text"},
+    "analysis": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
+    "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
 BELOW["widgets"] = {
     "views",
     "analysis",
     "models",
+    "learning",
     "maps",
     "tracing",
     "transformer",

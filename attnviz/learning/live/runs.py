@@ -118,6 +118,12 @@ class LiveRuns:
             self._changed.notify_all()
         return run
 
+    def finished(self, experiment: Experiment) -> Recording | None:
+        """The recording of a run that was finished lately; None where nobody remembers one."""
+        with self._changed:
+            run = self._finished.get(experiment.key)
+            return run.recording if run is not None and run.experiment == experiment else None
+
     def close(self) -> None:
         """End the worker and every run that has not been finished."""
         with self._changed:

@@ -35,6 +35,17 @@ export function canvasPen(context, theme) {
       context.lineWidth = width;
       context.stroke();
     },
+    // Through all points; `dash` as long as its pieces are.
+    path(points, { stroke, width = 1, dash = [] }) {
+      context.beginPath();
+      for (const [x, y] of points) context.lineTo(x, y);
+      context.setLineDash(dash);
+      context.lineJoin = "round";
+      context.strokeStyle = stroke;
+      context.lineWidth = width;
+      context.stroke();
+      context.setLineDash([]);
+    },
     image(image, x, y, w, h) {
       context.imageSmoothingEnabled = false;
       context.drawImage(canvasOf(image), x, y, w, h);

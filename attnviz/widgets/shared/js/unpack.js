@@ -5,7 +5,16 @@ export function unpack(bytes) {
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
   const start = (4 + length + 3) & ~3;
-  return { header, array: (Type, offset, count) => new Type(copy.buffer, start + offset, count) };
+  return { header, array: arraysIn(copy.buffer, start), body: copy.subarray(start) };
+}
+
+const arraysIn = (buffer, start) => (Type, offset, count) => new Type(buffer, start + offset, count);
+
+// As `unpack`, where the arrays were deflated.
+export async function inflated(bytes) {
+  const { header, body } = unpack(bytes);
+  const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return { header, array: arraysIn(await new Response(stream).arrayBuffer(), 0) };
 }
 
 // The colour scales among the arrays, 256 RGB bytes each.
