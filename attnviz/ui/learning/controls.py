@@ -11,7 +11,7 @@ from attnviz.ui.address import persistent, widgets
 from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_SEED, OPEN, PLAIN, LearningState, Parts, view_of
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import NUMBER, TEXT, reported
-from attnviz.views.learning.switches import offered, switch
+from attnviz.views.learning.switches import NOTHING, offered, switch
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
@@ -54,10 +54,9 @@ def bar() -> None:
         )
         st.menu_button("Experiments", list(LESSONS), key="lesson", on_click=_use_lesson)
         persistent.catch_up("lesson", _use_lesson)
-        st.button(
-            "Train it yourself", key="train", type="primary", on_click=_train,
-            help="Runs the same experiment here and now, in a process of its own: some five seconds, or ten",
-        )  # fmt: skip
+        if persistent.text("train") == "1":
+            st.button("Back to the recordings", key="recordings", on_click=_again)
+        st.button("Train it yourself", key="train", type="primary", on_click=_train)
 
 
 def experiment(view: LearningState) -> None:
@@ -117,7 +116,7 @@ def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
 
     def draw(**more) -> list[str]:
         return st.multiselect(
-            label, options, format_func=_sentence, placeholder="as it is learned", help=_help("Switches"), **more
+            label, options, format_func=_sentence, placeholder=NOTHING, help=_help("Switches"), **more
         )
 
     def take() -> None:

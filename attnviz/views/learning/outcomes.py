@@ -7,6 +7,7 @@ from attnviz.learning.experiment import Experiment
 # What can be guessed, and how many of the held-out lines that is.
 GUESSES = {"yes": "Yes, nearly every line", "some": "Some lines", "no": "No, hardly any"}
 _SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
+_DID = {"yes": "It does, nearly all of them", "some": "It does, some of them", "no": "It does not"}
 _MOST, _FEW = 0.9, 0.1
 _DOES = {
     "french": "translate sentences that it has never seen",
@@ -45,9 +46,8 @@ def verdict(guess: str, scores: Mapping[str, float]) -> str:
     """The guess beside the outcome; "" where there is no guess."""
     if guess not in _SAID or "own_prefix" not in scores:
         return ""
-    right = came_of_it(scores["own_prefix"])
-    held = "It is so." if guess == right else f"It is not so: {_SAID[right]}."
-    return f"You said: {_SAID[guess]}. {held}"
+    came = came_of_it(scores["own_prefix"])
+    return f"You said: {_SAID[guess]}. {'Right' if guess == came else _DID[came]}."
 
 
 def more(scores: Mapping[str, float]) -> list[str]:

@@ -41,7 +41,7 @@ SWITCHES = {
     "learning-rate-0.03": Switch("learning rate 0.03", "It learns in steps ten times as large"),
     "learning-rate-0.1": Switch("learning rate 0.1", "It learns in steps thirty times as large"),
 }
-_AS_LEARNED = "as it is learned"
+NOTHING = "nothing left out"
 
 
 def offered(task: str) -> list[str]:
@@ -61,7 +61,7 @@ def switch(part: str) -> Switch:
 def titled(parts: Sequence[str]) -> str:
     """What stands over a run: its switches, or that it has none."""
     said = ", ".join(switch(part).short for part in parts)
-    return said[:1].upper() + said[1:] if said else _AS_LEARNED[:1].upper() + _AS_LEARNED[1:]
+    return said[:1].upper() + said[1:] if said else NOTHING[:1].upper() + NOTHING[1:]
 
 
 def title_of(experiment: Experiment) -> str:

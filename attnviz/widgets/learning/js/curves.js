@@ -4,7 +4,7 @@ import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
 import { css, mix } from "../../shared/js/theme.js";
 
 const TEXT = 10.5;
-const MARGIN = { left: 34, right: 30, top: 12, bottom: 18 };
+const MARGIN = { left: 34, right: 36, top: 12, bottom: 18 };
 // Teacher's prefix and own prefix: the pair that stays apart for every kind of colour blindness.
 const COLOURS = { light: { teacher: "#bf6d2b", own: "#4f46e5" }, dark: { teacher: "#f0a35b", own: "#9a92ff" } };
 
@@ -12,7 +12,7 @@ export const colourOf = (app, name) => COLOURS[app.theme.name][name];
 
 export function curveGeometry(run, [width, height]) {
   const { guess, updates } = run.about;
-  const highest = Math.max(guess, ...run.moments.map(({ loss }) => loss ?? 0)) * 1.06;
+  const highest = Math.max(guess, ...run.moments.map(({ loss }) => loss ?? 0)) * 1.16;
   const w = width - MARGIN.left - MARGIN.right;
   const h = height - MARGIN.top - MARGIN.bottom;
   const y = (part) => MARGIN.top + (1 - part) * h;
@@ -59,8 +59,9 @@ function drawFrame(app, pen, run, place) {
   const quiet = { size: TEXT, colour: theme.muted };
   pen.box(left, top, right - left, bottom - top, { stroke: theme.line });
   const { guess, floor, words, updates } = run.about;
-  rule(app, pen, place, guess, `guessing: ln ${words.length} = ${guess.toFixed(2)}`);
-  if (floor !== null) rule(app, pen, place, floor, `no honest loss is lower: ${floor.toFixed(3)}`);
+  rule(app, pen, place, guess, { text: `guessing: ln ${words.length} = ${guess.toFixed(2)}` });
+  if (floor !== null)
+    rule(app, pen, place, floor, { text: `no honest loss is lower: ${floor.toFixed(4)}`, below: true });
   pen.text("0", left - 5, bottom - 4, { ...quiet, align: "right" });
   pen.text("loss", left - 5, top + 5, { ...quiet, align: "right" });
   pen.text("100%", right + 3, top + 4, quiet);
@@ -69,15 +70,12 @@ function drawFrame(app, pen, run, place) {
   pen.text(`${updates.toLocaleString("en")} updates`, right, bottom + 10, { ...quiet, align: "right" });
 }
 
-function rule(app, pen, { left, right, yLoss }, loss, text) {
-  pen.path(
-    [
-      [left, yLoss(loss)],
-      [right, yLoss(loss)],
-    ],
-    { stroke: app.theme.faint, dash: [2, 3] },
-  );
-  pen.text(text, right - 5, yLoss(loss) + 8, { size: TEXT, colour: app.theme.muted, align: "right" });
+// A loss that means something, with its name on the side where no honest loss is.
+function rule(app, pen, { left, right, yLoss }, loss, { text, below }) {
+  const y = yLoss(loss);
+  const ends = [left, right].map((x) => [x, y]);
+  pen.path(ends, { stroke: app.theme.faint, dash: [2, 3] });
+  pen.text(text, right - 5, y + (below ? 8 : -7), { size: TEXT, colour: app.theme.muted, align: "right" });
 }
 
 // What lies between both matches: an answer that was seen, and not found.
@@ -86,6 +84,6 @@ function drawGap(app, pen, so, { x, yShare }) {
   for (let i = 1; i < so.length; i++) {
     const { teacher, own, step } = so[i];
     const from = x(so[i - 1].step);
-    if (teacher > own) pen.box(from, yShare(teacher), x(step) - from, yShare(own) - yShare(teacher), { fill });
+    if (teacher > own) pen.box(from, yShare(teacher), x(step) - from + 0.5, yShare(own) - yShare(teacher), { fill });
   }
 }

@@ -13,19 +13,22 @@ import { mapOf, strongest } from "./runs.js";
 
 const GAP = 8;
 const NAME = 16; // pixels over a map
-const SCORE = 17; // and below it
+const SCORE = 29; // and below it
 const WIDEST = 210;
+const NARROWEST = 112; // of a column: a score and its name
 
-// Rows of sites: kinds and layers one way, heads the other, whichever leaves the larger maps.
+// Rows of sites: kinds and layers one way, heads the other, or all in a row, whichever leaves the largest maps.
 export function gridOf(kinds, [width, height]) {
   const lanes = kinds.flatMap((kind) => range(kind.layers).map((layer) => [kind, layer]));
   const heads = Math.max(...kinds.map((kind) => kind.heads));
-  const side = (down, over) => Math.min(WIDEST, width / over - GAP, height / down - GAP - NAME - SCORE);
   const site = ([kind, layer], head) => (head < kind.heads ? [kind, layer, head] : null);
-  const [upright, flat] = [side(heads, lanes.length), side(lanes.length, heads)];
-  if (upright >= flat)
-    return { side: upright, rows: range(heads).map((head) => lanes.map((lane) => site(lane, head))) };
-  return { side: flat, rows: lanes.map((lane) => range(heads).map((head) => site(lane, head))) };
+  const flat = lanes.map((lane) => range(heads).map((head) => site(lane, head)));
+  const upright = range(heads).map((head) => lanes.map((lane) => site(lane, head)));
+  const ways = [upright, flat, [flat.flat().filter(Boolean)]].map((rows) => {
+    const room = height / rows.length - GAP - NAME - SCORE - 2;
+    return { rows, side: Math.min(WIDEST, width / rows[0].length - GAP, room) };
+  });
+  return ways.reduce((best, way) => (way.side > best.side ? way : best));
 }
 
 // Pixels of a map in its place.
@@ -48,10 +51,13 @@ export function paintGrid(app, pane) {
   for (const cell of pane.cells) paintCell(app, pane, cell);
 }
 
+// As wide as a map, or as its score where there is room for that.
+const columnOf = (width, side, over) => Math.max(side, Math.min(NARROWEST, width / over - GAP));
+
 function buildGrid(app, pane, { side, rows }) {
   pane.cells = [];
   const { grid } = pane.parts;
-  grid.style.gridTemplateColumns = `repeat(${rows[0].length}, ${Math.round(side)}px)`;
+  grid.style.gridTemplateColumns = `repeat(${rows[0].length}, ${Math.round(columnOf(grid.clientWidth, side, rows[0].length))}px)`;
   const cellOf = (site) => (site ? cellNode(app, pane, site, side) : element("span"));
   grid.replaceChildren(...rows.flatMap((row) => row.map(cellOf)));
 }
@@ -92,9 +98,8 @@ function paintScore(pane, node, site) {
   if (node.dataset.key === key) return;
   node.dataset.key = key;
   if (!found) return node.replaceChildren();
-  const passed = found.passed === null ? "" : ` · over ½ from ${found.passed.toLocaleString("en")}`;
-  node.classList.toggle("passed", found.passed !== null);
-  node.replaceChildren(termNode(found.name), ` ${found.value.toFixed(2)}${passed}`);
+  const passed = found.passed === null ? "" : `over ½ from ${found.passed.toLocaleString("en")}`;
+  node.replaceChildren(termNode(found.name), ` ${found.value.toFixed(2)}`, element("b", { text: passed }));
 }
 
 function pointAt(app, pane, { canvas, site }, event) {

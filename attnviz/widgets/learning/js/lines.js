@@ -21,8 +21,9 @@ function lineNode(src, said, right, isSpaced, isOwn = false) {
   const { words, missing, isRight } = marked(said, right ?? said);
   const space = isSpaced ? " " : "\u2009";
   const shown = words.flatMap(({ word, isWrong }) => [element(isWrong ? "mark" : "span", { text: word }), space]);
-  if (missing) shown.push(element("mark", { class: "missing", text: "…", title: `${missing} missing` }));
-  if (!words.length && !missing) shown.push(element("span", { class: "quiet", text: "(nothing)" }));
+  if (missing && words.length)
+    shown.push(element("mark", { class: "missing", text: "…", title: `${missing} missing` }));
+  if (!words.length) shown.push(element("span", { class: "quiet", text: "(nothing)" }));
   const verdict =
     right === null
       ? ["", "no line of this task: nobody says what is right"]

@@ -12,7 +12,7 @@ import { paintPlayer, pause } from "./player.js";
 import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
-const LEAST_HEIGHT = 600; // below this height the page scrolls
+const LEAST_HEIGHT = 640; // below this height the page scrolls
 const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {

@@ -83,8 +83,8 @@ export function paintPane(app, pane, run) {
   paintCurves(app, pane);
   parts.curves.setAttribute("aria-label", curvesText(run, pane.at));
   paintMeter(app, pane);
+  paintLines(app, pane); // before the maps, which take what room is left
   paintMaps(app, pane);
-  paintLines(app, pane);
 }
 
 // The maps of the watched line, or at the end those of a line of one's own.

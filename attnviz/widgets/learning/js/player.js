@@ -26,7 +26,7 @@ export function paintPlayer(app) {
   const { parts, view } = app;
   const last = lastOf(app);
   const updates = mainRun(app)?.about.updates ?? 0;
-  const said = `update ${stepNow(app).toLocaleString("en")} of ${updates.toLocaleString("en")}`;
+  const said = !updates ? "" : `update ${stepNow(app).toLocaleString("en")} of ${updates.toLocaleString("en")}`;
   parts.slider.max = String(last);
   parts.slider.value = String(view.moment);
   parts.slider.setAttribute("aria-valuetext", said);

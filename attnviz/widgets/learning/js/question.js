@@ -23,9 +23,17 @@ export function paintQuestion(app) {
   question.dataset.state = state;
   if (state === "ask") question.replaceChildren(...asking(app, asked));
   else if (state === "answer") question.replaceChildren(...answer(app, asked));
-  else if (state === "running")
-    question.replaceChildren(element("b", { text: `You said: ${asked.guesses[app.view.guess]}.` }), " How does it go?");
+  else if (state === "running") question.replaceChildren(...running(app, asked));
 }
+
+function running(app, asked) {
+  const said = element("b", { text: `You said: ${asked.guesses[app.view.guess]}.` });
+  return [element("span", { class: "asked" }, ...titled(app, asked), said)];
+}
+
+// Which of two runs it is about.
+const titled = (app, { run }) =>
+  app.payload.runs.length > 1 ? [element("b", { text: `${app.payload.runs[run].title}. ` })] : [];
 
 // The outcome stays out of sight until the run is over.
 function stateOf(app, asked) {
@@ -45,18 +53,22 @@ function asking(app, asked) {
   };
   const choices = Object.entries(asked.guesses).map(([name, text]) => button(text, { onclick: guess(name) }));
   const open = button("Just show it", { class: "link", onclick: guess(OPEN) });
-  const name = app.payload.runs.length > 1 ? [element("b", { text: `${app.payload.runs[asked.run].title}. ` })] : [];
   return [
-    element("span", { class: "asked" }, ...name, asked.text),
+    element("span", { class: "asked" }, ...titled(app, asked), asked.text),
     element("div", { class: "tools" }, ...choices, open),
   ];
 }
 
 function answer(app, asked) {
   const run = app.payload.runs[asked.run];
-  const name = app.payload.runs.length > 1 ? [element("b", { text: `${run.title}. ` })] : [];
   const said = asked.verdict[app.view.guess];
   return [
-    element("span", { class: "asked" }, ...name, said ? element("b", { text: `${said} ` }) : "", run.outcome.join(" ")),
+    element(
+      "span",
+      { class: "asked" },
+      ...titled(app, asked),
+      said ? element("b", { text: `${said} ` }) : "",
+      run.outcome.join(" "),
+    ),
   ];
 }
