@@ -152,7 +152,7 @@ def _status(loaded, trace) -> None:
     tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
     parts = (
         term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
-        f"{loaded.n_parameters / 1e6:.1f} M {term('parameters')}, {_size(trace)}",
+        f"{_count(loaded.n_parameters)} {term('parameters')}, {_size(trace)}",
         tokens,
         times,
         f"{term('weights')} {html.escape(trace.model_id)}",
@@ -162,6 +162,11 @@ def _status(loaded, trace) -> None:
 
 def _status_bar(parts: Sequence[str]) -> None:
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _count(parameters: int) -> str:
+    """In millions; of a toy in thousands."""
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
 
 
 def _size(trace) -> str:

@@ -1,6 +1,7 @@
 """The Learning page's controls: the experiment on the left, and what can be tried in the bar."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -8,7 +9,7 @@ from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_SEED, OPEN, PLAIN, LearningState, Parts, view_of
+from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_SEED, PLAIN, LearningState, Parts, view_of
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import NUMBER, TEXT, reported
 from attnviz.views.learning.switches import NOTHING, offered, switch
@@ -63,7 +64,7 @@ def experiment(view: LearningState) -> None:
     """Task, switches of both runs, and seed."""
     titles = {name: task.title for name, task in TASKS.items()}
 
-    def tasks(**more) -> str:
+    def tasks(**more) -> Any:
         return st.selectbox("Task", list(titles), format_func=titles.__getitem__, help=_help("Task"), **more)
 
     widgets.show("task-shown", view.task, {"index": list(titles).index(view.task)}, tasks, _take_task)
@@ -87,7 +88,7 @@ def own_line(view: LearningState) -> None:
     """A line to type, for what has been trained."""
     sample = TASKS[view.task].sample
 
-    def draw(**more) -> str:
+    def draw(**more) -> Any:
         return st.text_input(
             "A line of your own", max_chars=MOST_LINE, placeholder=sample, help=_help("A line of your own"), **more
         )
@@ -172,6 +173,3 @@ def _shown_list(key: str) -> Sequence[str]:
 
 def _help(term: str) -> str:
     return literal(definition(term))
-
-
-__all__ = ["COMPONENT", "LESSONS", "OPEN", "adopt", "bar", "current", "experiment", "own_line", "shown"]

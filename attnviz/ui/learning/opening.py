@@ -5,13 +5,13 @@ import streamlit as st
 from attnviz.learning.recording import Recording
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import toys
-from attnviz.ui.learning.page import Stage
+from attnviz.ui.learning.page import Staged
 from attnviz.ui.learning.state import LearningState
 
 _PAGES = (("pages/heads.py", "Heads"), ("pages/masks.py", "Masks"), ("pages/decoding.py", "Decoding"))
 
 
-def links(view: LearningState, stage: Stage) -> None:
+def links(view: LearningState, stage: Staged) -> None:
     """For each run with weights, the same line in Heads, Masks and Decoding."""
     for at, (run, recording) in enumerate(stage.recordings):
         if recording.weights is None:
@@ -19,7 +19,7 @@ def links(view: LearningState, stage: Stage) -> None:
         st.caption(f"Open “{run.title}” in")
         with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
             for path, label in _PAGES:
-                there = persistent.way(label, _asked(view, recording))
+                there = persistent.way(label, _asked(view, recording) | _of_page(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
 
 
@@ -35,3 +35,10 @@ def _asked(view: LearningState, recording: Recording) -> dict[str, str]:
     kind, _, site = view.site.partition(".")
     layer, _, head = site.partition(".")
     return asked | {"kind": kind, "layer": layer, "head": head, "row": "", "zoom": ""}
+
+
+def _of_page(label: str, recording: Recording) -> dict[str, str]:
+    """On Masks, what a run was trained without is put back: the causal mask, at every head of the decoder."""
+    if label != "Masks" or recording.experiment.is_causal:
+        return {}
+    return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.learning.tasks.catalogue import TASKS
@@ -69,4 +69,4 @@ class LearningState(PageState):
 def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:
     """The view that texts ask for, and a sentence for each that asks for what there is not."""
     found, problems = read(LearningState, params, {})
-    return (found if found.first is not None else LearningState(**vars(found) | {"first": ()})), problems
+    return (found if found.first is not None else replace(found, first=())), problems

@@ -1,6 +1,6 @@
 // Brings the moments of live runs to whoever draws them; draws nothing itself.
 
-import { feed, feedOf } from "../shared/js/feeds.js";
+import { feed, feedOf } from "../learning/js/feeds.js";
 import { unpack } from "../shared/js/unpack.js";
 
 export default function ({ data, setStateValue }) {

@@ -1,11 +1,11 @@
 // Every head's map of a run as it is now, as the overview draws them: a click opens one large, in every run.
 
+import { paintThumb } from "../../shared/js/canvas_pen.js";
 import { cellUnder, range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
 import { siteName } from "../../shared/js/text.js";
 import { scaleOf } from "../../shared/js/theme.js";
-import { paintThumb } from "../../shared/js/thumb.js";
 import { placeInWindow } from "../../shared/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
 import { openSite } from "./choice.js";

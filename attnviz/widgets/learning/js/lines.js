@@ -32,7 +32,7 @@ function lineNode(src, said, right, isSpaced, isOwn = false) {
         : ["✗", `right is: ${right.join(" ")}`];
   return element(
     "li",
-    { class: isOwn ? "own-line" : "", title: verdict[1] },
+    { class: isOwn ? "own-line" : "", title: `${src.join(" ")} → ${said.join(" ")}\n${verdict[1]}` },
     element("span", { class: isRight ? "tick" : "tick wrong", text: verdict[0], "aria-label": verdict[1] }),
     element("span", { class: "given", text: isolated(src.join(isSpaced ? " " : "")) }),
     element("span", { class: "quiet", text: "→" }),

@@ -108,7 +108,7 @@ function paintMaps(app, pane) {
   const kind = site && kindOf({ about: drawn }, site);
   parts.grid.hidden = Boolean(site);
   parts.largeBox.hidden = parts.back.hidden = !site;
-  const line = drawn.isOwn ? "your line" : "the first line below";
+  const line = drawn.isOwn ? "your line, as it writes it" : "the first line below, on the teacher’s prefix";
   if (site)
     put(
       parts.largeName,

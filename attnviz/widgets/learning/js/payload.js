@@ -1,7 +1,7 @@
 // Decoding of what Python sends (attnviz/widgets/learning/payload.py says how it is laid out).
 
-import { feedOf } from "../../shared/js/feeds.js";
 import { inflated, scalesIn } from "../../shared/js/unpack.js";
+import { feedOf } from "./feeds.js";
 import { readAbout, readMoments, withPlaces } from "./runs.js";
 
 export async function decodePayload(bytes) {

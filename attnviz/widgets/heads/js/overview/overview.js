@@ -1,10 +1,10 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
+import { paintThumb } from "../../../shared/js/canvas_pen.js";
 import { cellUnder } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, mix, scaleOf } from "../../../shared/js/theme.js";
-import { paintThumb } from "../../../shared/js/thumb.js";
 import { placeInWindow } from "../../../shared/js/tip.js";
 import { choose, togglePin } from "../choice.js";
 import { tipLines } from "../map/tip_lines.js";
