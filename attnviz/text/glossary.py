@@ -266,10 +266,12 @@ DECODING = {
 }
 LEARNING: dict[str, str] = SHARED | {
     "Task": "What the toy is taught. Its lines are drawn at random as long as it trains; some of them are held out.",
-    "Switches": "What is left out or broken in this run, in training and ever after. None: the toy is trained as it "
-    "should be.",
-    "Seed of a run": "Where random numbers begin: first weights, and the order of the lines. The same experiment with "
-    "the same seed gives the same run, to the last bit on one machine.",
+    "First run": "What is left out or broken in the run on the left. None: the toy is trained as it should be.",
+    "Second run": "What is left out or broken in the run on the right; task and seed are those of the first, so that "
+    "nothing else differs.",
+    "A second run beside it": "Two runs of one task in step: the difference is the lesson.",
+    "Seed of the run": "Where random numbers begin: first weights, and the order of the lines. The same experiment "
+    "with the same seed gives the same run, to the last bit on one machine.",
     "A line of your own": "What the toy makes of it at the end of its training: what it writes, on its own prefix, and "
     "where each head looks. It knows the words of its task only.",
     "Train it yourself": "Runs the same experiment here, in a process of its own. Whoever asks for the same one "

@@ -71,7 +71,7 @@ def experiment(view: LearningState) -> None:
     _switches("first", "First run", view.task, view.first)
 
     def beside(**more) -> bool:
-        return st.toggle("A second run beside it", **more)
+        return st.toggle("A second run beside it", help=_help("A second run beside it"), **more)
 
     has_second = view.second is not None
     widgets.show("second-shown", has_second, {"value": has_second}, beside, _take_second)
@@ -79,7 +79,7 @@ def experiment(view: LearningState) -> None:
         _switches("other", "Second run", view.task, view.second)
 
     def seed(**more) -> int:
-        return st.number_input("Seed", 0, MOST_SEED - 1, help=_help("Seed of a run"), **more)
+        return st.number_input("Seed of the run", 0, MOST_SEED - 1, help=_help("Seed of the run"), **more)
 
     widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _again(seed=_shown("seed-shown")))
 
@@ -116,9 +116,7 @@ def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
     options = list(dict.fromkeys((*offered(task), *chosen)))
 
     def draw(**more) -> list[str]:
-        return st.multiselect(
-            label, options, format_func=_sentence, placeholder=NOTHING, help=_help("Switches"), **more
-        )
+        return st.multiselect(label, options, format_func=_sentence, placeholder=NOTHING, help=_help(label), **more)
 
     def take() -> None:
         text = "~".join(_shown_list(key)) or PLAIN

@@ -40,6 +40,13 @@ def _site(text: str, bound: Any, default: str, say: Say) -> str:
     return default
 
 
+def _guess(text: str, bound: Any, default: str, say: Say) -> str:
+    if text in (*GUESSES, OPEN):
+        return text
+    say(f"a guess is {', '.join(GUESSES)}, or {OPEN} for none", "the question")
+    return default
+
+
 @dataclass(frozen=True)
 class LearningState(PageState):
     """Two runs of one task, side by side: their switches (`second` None: there is one run), the seed, the moment on the
@@ -51,7 +58,7 @@ class LearningState(PageState):
     first: tuple[str, ...] = declared((), _parts, _parts_text)
     second: tuple[str, ...] | None = declared(("without-causal-mask",), _parts, _parts_text)
     train: bool = flag()
-    guess: str = choice("", (*GUESSES, OPEN))
+    guess: str = declared("", _guess)
     moment: int = whole(0, 1_000)
     site: str = declared("", _site)
     line: str = text(limit=MOST_LINE)
