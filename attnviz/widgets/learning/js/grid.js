@@ -75,8 +75,11 @@ function cellNode(app, pane, [kind, layer, head], side) {
     open,
     score,
   );
-  const cell = { node, canvas, score, size, site: [kind.kind, layer, head] };
-  open.onclick = () => openSite(app, cell.site);
+  const cell = { node, open, canvas, score, size, site: [kind.kind, layer, head] };
+  open.onclick = () => {
+    openSite(app, cell.site);
+    pane.parts.back.focus({ preventScroll: true }); // the grid is gone, and the keys with it
+  };
   open.onpointermove = (event) => pointAt(app, pane, cell, event);
   open.onpointerleave = () => (app.parts.cellTip.hidden = true);
   pane.cells.push(cell);

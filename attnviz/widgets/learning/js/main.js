@@ -56,12 +56,14 @@ function followed(app, before) {
   const { view, seq } = app;
   adopt(app);
   if (!wasLive || isLive(app)) return;
-  if (app.follows) {
+  const hasFailed = before.runs.some(({ feed }) => feed?.state === "failed");
+  if (app.follows && !hasFailed) {
     app.follows = false;
     app.view.moment = lastOf(app);
     app.seq += 1;
     reportSoon(app, 0);
-  } else if (view && seq > app.payload.header.view.seq) app.view.moment = view.moment;
+  } else if (hasFailed) app.follows = false;
+  else if (view && seq > app.payload.header.view.seq) app.view.moment = view.moment;
 }
 
 function listen(app) {

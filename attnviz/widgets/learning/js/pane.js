@@ -24,11 +24,11 @@ export function buildPane(app) {
     lines: element("ol", { class: "lines", "aria-label": "What it writes now" }),
   };
   const pane = { parts, cells: [] };
-  parts.back = button("All heads", {
-    class: "link",
-    title: "Back to every head (Esc)",
-    onclick: () => change(app, { site: "" }),
-  });
+  const close = () => {
+    change(app, { site: "" });
+    pane.cells[0]?.open.focus({ preventScroll: true });
+  };
+  parts.back = button("All heads", { class: "link", title: "Back to every head (Esc)", onclick: close });
   parts.largeName = element("b");
   parts.largeBox = element("div", { class: "large" }, element("div", { class: "large-map" }, parts.large));
   parts.mapsName = element("div", { class: "maps-name" }, parts.largeName, parts.back);
