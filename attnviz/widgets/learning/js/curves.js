@@ -39,8 +39,8 @@ export function paintCurves(app, pane) {
 export function drawCurves(app, pen, { run, at, size }) {
   const place = curveGeometry(run, size);
   const so = run.moments.slice(0, at + 1);
-  drawFrame(app, pen, run, place);
   drawGap(app, pen, so, place);
+  drawFrame(app, pen, run, place);
   const curve = (name, y, look) =>
     pen.path(
       so.filter((m) => m[name] !== null).map((m) => [place.x(m.step), y(m[name])]),

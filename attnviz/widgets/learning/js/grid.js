@@ -16,6 +16,7 @@ const NAME = 16; // pixels over a map
 const SCORE = 29; // and below it
 const WIDEST = 210;
 const NARROWEST = 112; // of a column: a score and its name
+const LEGIBLE = 92; // below it a score is cut
 
 // Rows of sites: kinds and layers one way, heads the other, or all in a row, whichever leaves the largest maps.
 export function gridOf(kinds, [width, height]) {
@@ -26,9 +27,11 @@ export function gridOf(kinds, [width, height]) {
   const upright = range(heads).map((head) => lanes.map((lane) => site(lane, head)));
   const ways = [upright, flat, [flat.flat().filter(Boolean)]].map((rows) => {
     const room = height / rows.length - GAP - NAME - SCORE - 2;
-    return { rows, side: Math.min(WIDEST, width / rows[0].length - GAP, room) };
+    const across = width / rows[0].length - GAP;
+    const side = Math.min(WIDEST, across, room);
+    return { rows, side, worth: across < LEGIBLE ? side / 2 : side };
   });
-  return ways.reduce((best, way) => (way.side > best.side ? way : best));
+  return ways.reduce((best, way) => (way.worth > best.worth ? way : best));
 }
 
 // Pixels of a map in its place.
@@ -41,7 +44,7 @@ export const shortName = ({ tab, layers }, layer, head) => `${tab} ${layers > 1 
 
 export function paintGrid(app, pane) {
   const { parts, drawn } = pane;
-  const box = [parts.grid.clientWidth, app.isPhone ? 520 : parts.grid.clientHeight];
+  const box = [parts.grid.clientWidth, app.isPhone ? 700 : parts.grid.clientHeight];
   const grid = gridOf(drawn.kinds, box);
   const key = JSON.stringify([drawn.kinds.map(({ kind, shape }) => [kind, shape]), Math.round(grid.side)]);
   if (pane.gridKey !== key) {

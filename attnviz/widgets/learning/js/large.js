@@ -11,7 +11,7 @@ const TEXT = 11;
 const SLANT = -Math.PI / 4;
 const MOST_ACROSS = 62; // pixels of the columns' names
 const AXIS = 16;
-const LARGEST = 34; // pixels of a cell
+const LARGEST = 46; // pixels of a cell
 
 export function largeGeometry(pen, kind, [width, height]) {
   const names = kind.rows.map(rowName);

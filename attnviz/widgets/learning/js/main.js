@@ -4,7 +4,7 @@ import { mount } from "../../shared/js/mount.js";
 import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
 import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
-import { START, isLive, lastOf, reportAfter, settle } from "./choice.js";
+import { START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { paintPane } from "./pane.js";
 import { decodePayload } from "./payload.js";
@@ -29,16 +29,19 @@ async function receive(app, data) {
   const before = app.payload;
   app.payload = payload;
   if (before && namesOf(before) !== namesOf(payload)) beginAnew(app, payload);
-  const own = ({ runs }) => JSON.stringify(runs.map((run) => run.own?.src));
-  if (payload.runs.some((run) => run.own) && (!before || own(before) !== own(payload))) app.showsOwn = true;
+  const isNewLine = lineOf(payload) && lineOf(payload) !== (before ? lineOf(before) : "");
+  if (isNewLine) app.showsOwn = true;
   listen(app);
   readTheme(app);
   fitPanes(app);
   followed(app, before);
   fit(app);
   paint(app, began);
+  if (before && isNewLine) goTo(app, lastOf(app)); // where it has been read
   refitSoon(app);
 }
+
+const lineOf = ({ runs }) => runs.find(({ own }) => own)?.own.src.join(" ") ?? "";
 
 const namesOf = ({ runs }) => runs.map(({ key }) => key).join();
 

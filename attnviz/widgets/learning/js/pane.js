@@ -38,9 +38,7 @@ export function buildPane(app) {
     { class: "run-body" },
     parts.curvesBox,
     parts.meter,
-    parts.mapsName,
-    parts.grid,
-    parts.largeBox,
+    element("div", { class: "maps" }, parts.mapsName, parts.grid, parts.largeBox),
     linesTitle(),
     parts.lines,
   );
@@ -108,15 +106,15 @@ function paintMaps(app, pane) {
   const kind = site && kindOf({ about: drawn }, site);
   parts.grid.hidden = Boolean(site);
   parts.largeBox.hidden = parts.back.hidden = !site;
-  const line = drawn.isOwn ? "your line, as it writes it" : "the first line below, on the teacher’s prefix";
+  const line = drawn.isOwn ? "your line, as it writes it" : "first line, teacher’s prefix";
   if (site)
     put(
       parts.largeName,
       kind
-        ? `${kind.title}, ${siteName(site[1], site[2])}, on ${line}: ${kind.question}`
+        ? `${kind.title}, ${siteName(site[1], site[2])} · ${line}: ${kind.question}`
         : `There is no ${siteName(site[1], site[2])} here`,
     );
-  else put(parts.largeName, `Every head, on ${line}`);
+  else put(parts.largeName, `Every head · ${line}`);
   if (!site) paintGrid(app, pane);
   else if (kind) paintLarge(app, pane, [kind, site[1], site[2]]);
 }
@@ -127,6 +125,8 @@ const percent = (share) => `${Math.round(share * 100)}%`;
 function paintMeter(app, pane) {
   const { teacher, own, loss } = pane.run.moments[pane.at];
   const gap = teacher - own;
+  const { floor } = pane.run.about;
+  const isBelow = floor !== null && loss !== null && loss < floor;
   const text = [percent(teacher), percent(own), percent(gap), loss].join();
   if (pane.meterKey === text + app.theme.name) return;
   pane.meterKey = text + app.theme.name;
@@ -140,7 +140,11 @@ function paintMeter(app, pane) {
     ),
     item(swatch("own"), termNode("own prefix"), element("b", { text: ` ${percent(own)}` })),
     item(termNode("gap", "leak meter"), element("b", { class: gap > 0.02 ? "leaks" : "", text: ` ${percent(gap)}` })),
-    item(termNode("loss", "training loss"), element("b", { text: ` ${loss === null ? "–" : loss.toFixed(4)}` })),
+    item(
+      termNode("loss", "training loss"),
+      element("b", { class: isBelow ? "leaks" : "", text: ` ${loss === null ? "–" : loss.toFixed(4)}` }),
+      isBelow ? ", too low to be honest" : "",
+    ),
   );
 }
 

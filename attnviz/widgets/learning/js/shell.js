@@ -38,7 +38,8 @@ function lineChoice(app, parts) {
 }
 
 export function paintLineChoice(app) {
-  const { parts, payload, showsOwn } = app;
+  const { parts, payload } = app;
+  const showsOwn = app.showsOwn && app.view.moment === lastOf(app);
   parts.lineChoice.hidden = !payload.runs.some(({ own }) => own);
   parts.watched.setAttribute("aria-pressed", String(!showsOwn));
   parts.yours.setAttribute("aria-pressed", String(Boolean(showsOwn)));
