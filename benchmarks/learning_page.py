@@ -26,7 +26,7 @@ OPENED, RUNS = 9, 9
 MOST_OPENING, MOST_UPDATE = 300, 2  # milliseconds
 LIVE = "/learning?task=twice&second=none&train=1&guess=open&seed="
 # Notes how long each drawing of a live run took, as the component itself says.
-NOTE = """() => { const root = document.querySelector(".learning[data-attnviz-painted]");
+NOTE = """() => { const root = attnvizWatch.root();
   window.attnvizDrawn = [];
   new MutationObserver(() => window.attnvizDrawn.push(Number(root.dataset.attnvizMs)))
     .observe(root, { attributeFilter: ["data-attnviz-ms"] }); }"""

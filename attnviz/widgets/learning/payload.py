@@ -1,13 +1,14 @@
 """The data of the Learning component: one or two runs, each whole or as far as it is, and how they are labelled.
 
-Laid out as `attnviz.widgets.wire` says. A recording's blobs are deflated (`header["deflated"]`): it goes to the browser
-whole, once. The moments of a live run come in pieces, which `attnviz.widgets.learning_feed` brings in the same layout.
+Laid out as `attnviz.widgets.wire` says. A recording goes to the browser whole, once, deflated: `packed` is where it
+lies. The moments of a live run come in pieces, which `attnviz.widgets.learning.feed` packs in the same layout.
 """
 
 import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from attnviz.views.labels import KINDS
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
+_KEPT = 32  # recordings, packed: some fifty kilobytes each
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -62,10 +64,9 @@ def learning_payload(runs: Sequence[ShownRun], asked: Asked | None, *, view: Map
         "runs": [_run(run, blobs) for run in runs],
         "asked": None if asked is None else asdict(asked),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
-        "deflated": True,
     }
     header["id"] = header["base"] = blobs.digest(header)
-    return Payload({**header, "view": dict(view)}, zlib.compress(blobs.joined(), 6))
+    return Payload({**header, "view": dict(view)}, blobs.joined())
 
 
 def run_key(experiment: Experiment) -> str:
@@ -144,10 +145,19 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
         "outcome": list(run.outcome),
     }
     if run.recording is not None:
-        header |= {"about": about_run(run.recording), "moments": moments(run.recording, blobs)}
+        said, packed = _whole(run.recording)
+        header |= said | {"packed": [blobs.add(np.frombuffer(packed, dtype=np.uint8)), len(packed)]}
     if run.own is not None:
         header["own"] = _own(run.own, blobs)
     return header
+
+
+@lru_cache(maxsize=_KEPT)
+def _whole(recording: Recording) -> tuple[dict[str, Any], bytes]:
+    """A recording's part of a header, and its moments deflated; the same for everybody who opens it."""
+    blobs = Blobs()
+    said = {"about": about_run(recording), "moments": moments(recording, blobs)}
+    return said, zlib.compress(blobs.joined(), 6)
 
 
 def _own(own: OwnLine, blobs: Blobs) -> dict[str, Any]:

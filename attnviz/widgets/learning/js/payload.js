@@ -1,18 +1,20 @@
 // Decoding of what Python sends (attnviz/widgets/learning/payload.py says how it is laid out).
 
-import { inflated, scalesIn } from "../../shared/js/unpack.js";
+import { inflated, scalesIn, unpack } from "../../shared/js/unpack.js";
 import { feedOf } from "./feeds.js";
 import { readAbout, readMoments, withPlaces } from "./runs.js";
 
 export async function decodePayload(bytes) {
-  const { header, array } = await inflated(bytes);
-  return { header, scales: scalesIn({ header, array }), runs: header.runs.map((raw) => readRun(raw, array)) };
+  const { header, array } = unpack(bytes);
+  const runs = await Promise.all(header.runs.map((raw) => readRun(raw, array)));
+  return { header, scales: scalesIn({ header, array }), runs };
 }
 
-function readRun(raw, array) {
+async function readRun(raw, array) {
   if (raw.state === "live") return liveRun(raw);
   const about = raw.about ? readAbout(raw.about) : null;
-  return { ...raw, about, moments: about ? readMoments(raw.moments, array, about) : [], own: readOwn(raw.own, array) };
+  const moments = about ? readMoments(raw.moments, await inflated(array(Uint8Array, ...raw.packed)), about) : [];
+  return { ...raw, about, moments, own: readOwn(raw.own, array) };
 }
 
 // Its moments are what the feed has brought so far.

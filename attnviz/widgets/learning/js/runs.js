@@ -82,14 +82,19 @@ export function momentAt(moments, step) {
 // What a head does: of its scores the one that has been highest so far, its value now, and the update after which it
 // was first above the level, if it was.
 export function strongest({ about, moments }, [kind, layer, head], at) {
-  const found = about.scores.flatMap(([name, ofKind, l, h], i) =>
-    ofKind === kind && l === layer && h === head ? [[name, i]] : [],
-  );
-  const peak = (i) => Math.max(...moments.slice(0, at + 1).map(({ scores }) => scores[i]));
-  const [best] = found.map(([name, i]) => ({ name, i, peak: peak(i) })).sort((a, b) => b.peak - a.peak);
-  if (!best) return null;
-  const passed = moments.slice(0, at + 1).find(({ scores }) => scores[best.i] > LEVEL);
-  return { name: best.name, value: moments[at].scores[best.i], passed: passed ? passed.step : null };
+  let best = null;
+  about.scores.forEach(([name, ofKind, l, h], i) => {
+    if (ofKind !== kind || l !== layer || h !== head) return;
+    let peak = -1;
+    let passed = null;
+    for (let m = 0; m <= at; m++) {
+      const value = moments[m].scores[i];
+      if (value > peak) peak = value;
+      if (passed === null && value > LEVEL) passed = moments[m].step;
+    }
+    if (!best || peak > best.peak) best = { name, peak, passed, value: moments[at].scores[i] };
+  });
+  return best;
 }
 
 // Which words of a line are wrong, and how many are missing: place by place, as the exact match counts.

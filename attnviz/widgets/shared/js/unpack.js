@@ -5,16 +5,15 @@ export function unpack(bytes) {
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
   const start = (4 + length + 3) & ~3;
-  return { header, array: arraysIn(copy.buffer, start), body: copy.subarray(start) };
+  return { header, array: arraysIn(copy.buffer, start) };
 }
 
 const arraysIn = (buffer, start) => (Type, offset, count) => new Type(buffer, start + offset, count);
 
-// As `unpack`, where the arrays were deflated.
+// The same for arrays that were deflated.
 export async function inflated(bytes) {
-  const { header, body } = unpack(bytes);
-  const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return { header, array: arraysIn(await new Response(stream).arrayBuffer(), 0) };
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return arraysIn(await new Response(stream).arrayBuffer(), 0);
 }
 
 // The colour scales among the arrays, 256 RGB bytes each.
