@@ -21,6 +21,7 @@ from attnviz.ui.learning import opening, page
 stage = layout.run_or_refuse(lambda: page.staged(view))
 with left:
     opening.links(view, stage)
+    opening.numbers(stage)
 with right:
     page.draw(view, stage)
 layout.end_page_of_its_own(view, page.status(stage))

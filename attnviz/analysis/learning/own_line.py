@@ -30,5 +30,5 @@ def own_line(toy: Toy, text: str) -> OwnLine:
     src = toy.words.words([token.id for token in tokens])
     wrote = tuple(toy.write(text).split())
     trace = toy.trace(text, new_tokens=max(1, len(wrote)) if toy.is_decoder_only else None)
-    maps = {kind: (trace.attn(kind) * 255).round().byte().numpy() for kind in trace.kinds}
+    maps: dict[Kind, np.ndarray] = {kind: (trace.attn(kind) * 255).round().byte().numpy() for kind in trace.kinds}
     return OwnLine(src, wrote, toy.experiment.about.answer(src), trace.sentences[0], maps)

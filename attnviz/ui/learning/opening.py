@@ -1,12 +1,14 @@
-"""The ways from a toy that was trained to the pages that look into any model."""
+"""What can be taken from the page: its numbers as a table, and a toy that was trained to the pages for any model."""
 
 import streamlit as st
 
 from attnviz.learning.recording import Recording
+from attnviz.ui import charts
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import toys
 from attnviz.ui.learning.page import Staged
 from attnviz.ui.learning.state import LearningState
+from attnviz.views.learning.curve_table import curve_table
 
 _PAGES = (("pages/heads.py", "Heads"), ("pages/masks.py", "Masks"), ("pages/decoding.py", "Decoding"))
 
@@ -21,6 +23,14 @@ def links(view: LearningState, stage: Staged) -> None:
             for path, label in _PAGES:
                 there = persistent.way(label, _asked(view, recording) | _of_page(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
+
+
+def numbers(stage: Staged) -> None:
+    """The curves as a table: to sort, to copy, to read aloud."""
+    recordings = {run.title: recording for run, recording in stage.recordings}
+    if recordings:
+        with st.container(key="learning-tools"):
+            charts.numbers("learning-curves", lambda: curve_table(recordings))
 
 
 def _asked(view: LearningState, recording: Recording) -> dict[str, str]:

@@ -209,7 +209,9 @@
     // that visit.
     isPassing: () =>
       isWithoutLink() ||
-      every().some((node) => node.tagName === "BUTTON" && /^(Pause$|Measure|Back to the recordings$)/.test(node.innerText.trim())),
+      every().some(
+        (node) => node.tagName === "BUTTON" && /^(Pause$|Measure|Back to the recordings$)/.test(node.innerText.trim()),
+      ),
     act: () => {
       acted = performance.now();
     },

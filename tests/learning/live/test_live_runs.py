@@ -143,7 +143,8 @@ def test_a_worker_that_hangs_is_ended_and_the_next_run_has_another():
         run = runs.watch(LONG)
         until(lambda: len(run.look().moments) > 1)
         hung, runs._worker._silence = runs.pid, 0.5
-        until(lambda before=len(run.look().moments): len(run.look().moments) > before)  # it is listened to that long
+        heard = len(run.look().moments)
+        until(lambda: len(run.look().moments) > heard)  # from now on it is listened to no longer than that
         os.kill(hung, signal.SIGSTOP)
         view = run.wait(PATIENCE)
         assert view.state == "failed"

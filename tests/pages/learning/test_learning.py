@@ -266,8 +266,11 @@ def test_every_word_that_the_widget_marks_is_defined(open_page) -> None:
     assert len(asked) >= 4
     scores = {"superdiagonal", "previous-token", "induction", "alignment"}  # named by the recording
     assert asked | scores <= set(LEARNING)
-    words = told_words(open_page("learning"))
+    app = open_page("learning")
+    words = told_words(app)
     assert words == dict(words_of("Learning"))
+    marked = {term for part in app.get("html") for term in re.findall(r"data-term='([^']*)'", part.proto.body)}
+    assert {"device", "held-out"} <= marked <= set(words)
     assert {
         "Task",
         "First run",

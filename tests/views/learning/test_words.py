@@ -1,11 +1,16 @@
-"""Switches, questions and outcomes in words."""
+"""Switches, questions and outcomes in words, and curves as a table."""
 
+import numpy as np
 import pytest
 
+import attnviz
+
+from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.names import experiment_named, experiment_of
 from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.views.learning import outcomes, switches
+from attnviz.views.learning.curve_table import curve_table
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -60,3 +65,15 @@ def test_nothing_is_quoted_that_nobody_measured() -> None:
     assert "loss" not in outcomes.question(Experiment("sort"), None)
     assert outcomes.outcome({}, 128) == outcomes.verdict("yes", {}) == ""
     assert outcomes.more({"own_prefix": 1.0, "own_prefix_seen": 1.0}) == []
+
+
+def test_the_table_has_the_recordings_own_numbers() -> None:
+    made = attnviz.load_recording(shipped.path(Experiment("add")))
+    table = curve_table({"one": made, "other": made})
+    assert list(table["run"]) == ["one"] * 60 + ["other"] * 60
+    half = table[table["run"] == "other"]
+    assert tuple(half["updates"]) == made.steps
+    np.testing.assert_array_equal(half["own_prefix"].to_numpy(np.float32), made.own_prefix)
+    assert np.isnan(half["loss_since_last"].iloc[0])
+    last = made.losses[made.steps[-2] :].astype(float).mean()
+    assert half["loss_since_last"].iloc[-1] == pytest.approx(last)
