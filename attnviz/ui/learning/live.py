@@ -13,6 +13,7 @@ from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import run_key
 
 EVERY = 0.2  # seconds
+_KEPT = 4  # runs that one visitor has watched last
 _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
 
@@ -23,6 +24,8 @@ def watched(experiment: Experiment) -> LiveRun:
     mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
     if experiment.key not in mine:
         mine[experiment.key] = runs.queue().watch(experiment)
+        for old in [*mine][:-_KEPT]:
+            del mine[old]
     return mine[experiment.key]
 
 

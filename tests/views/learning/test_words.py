@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import attnviz
-
 from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.names import experiment_named, experiment_of
