@@ -1,7 +1,7 @@
 """The Learning page: which runs are shown, and from where they come: a recording, or a process that trains."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.analysis.learning.own_line import OwnLine, own_line
 from attnviz.learning.experiment import Experiment
@@ -95,7 +95,7 @@ def _trained(view: LearningState, experiment: Experiment, said: Said) -> tuple[S
         said.append(run.error)
         return _of_recording(view, experiment, said), None
     if run.recording is not None:
-        return _over(view, run.recording, said), None
+        return replace(_over(view, run.recording, said), trained=True), None
     return ShownRun(experiment, title_of(experiment), "live"), run
 
 

@@ -34,7 +34,7 @@ class ShownRun:
     """A run as the page shows it. `state` is "recorded" (it is over: `recording` is there), "live" (its moments come by
     the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
 
-    `outcome` are sentences on what it came to.
+    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched.
     """
 
     experiment: Experiment
@@ -44,6 +44,7 @@ class ShownRun:
     note: str = ""
     outcome: Sequence[str] = ()
     own: OwnLine | None = None
+    trained: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
         "state": run.state,
         "note": run.note,
         "outcome": list(run.outcome),
+        "trained": run.trained,
     }
     if run.recording is not None:
         said, packed = _whole(run.recording)

@@ -52,21 +52,23 @@ function beginAnew(app, { header }) {
   app.seq = header.view.seq ?? 0;
 }
 
-// A live run is followed to its end, unless the visitor looks at an earlier moment; Python hears where that is.
+// A live run is followed to its end, unless the visitor looks at an earlier moment; Python hears where that is. Of one
+// that failed there is no end: what is there is a recording of another day, from its beginning.
 function followed(app, before) {
   const wasLive = before?.runs.some(({ state }) => state === "live");
   if (isLive(app) && !wasLive) app.follows = true;
+  const isOver = wasLive && !isLive(app);
+  const isTrained = app.payload.runs.every(({ trained }) => trained);
+  if (isOver && !isTrained) app.follows = false;
   const { view, seq } = app;
   adopt(app);
-  if (!wasLive || isLive(app)) return;
-  const hasFailed = before.runs.some(({ feed }) => feed?.state === "failed");
-  if (app.follows && !hasFailed) {
+  if (!isOver || !isTrained) return;
+  if (app.follows) {
     app.follows = false;
     app.view.moment = lastOf(app);
     app.seq += 1;
     reportSoon(app, 0);
-  } else if (hasFailed) app.follows = false;
-  else if (view && seq > app.payload.header.view.seq) app.view.moment = view.moment;
+  } else if (view && seq > app.payload.header.view.seq) app.view.moment = view.moment;
 }
 
 function listen(app) {
