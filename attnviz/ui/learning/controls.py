@@ -9,7 +9,7 @@ from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_SEED, PLAIN, LearningState, Parts, view_of
+from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_PARTS, MOST_SEED, PLAIN, LearningState, Parts, view_of
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import NUMBER, TEXT, reported
 from attnviz.views.learning.switches import NOTHING, offered, switch
@@ -98,15 +98,20 @@ def own_line(view: LearningState) -> None:
     )
 
 
-def shown(view: LearningState) -> None:
-    """Remember what the component is told, to hear what is chosen in it."""
-    st.session_state[_SHOWN] = view.to_payload()
+def shown(view: LearningState, of: str) -> dict[str, Any]:
+    """What the component is told to have in view, `of` which runs; remembered, to hear what is chosen in it."""
+    told = st.session_state[_SHOWN] = view.to_payload() | {"of": of}
+    return told
 
 
 def adopt() -> None:
-    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
-    chosen = reported(COMPONENT, "view", {"moment": NUMBER, "site": TEXT, "guess": TEXT}) or {}
+    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched, and what
+    was chosen of other runs, a moment before these came, is no choice.
+    """
+    chosen = reported(COMPONENT, "view", {"moment": NUMBER, "site": TEXT, "guess": TEXT, "of": TEXT}) or {}
     before = st.session_state.get(_SHOWN, {})
+    if chosen.get("of") != before.get("of"):
+        return
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen
 
@@ -116,7 +121,16 @@ def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
     options = list(dict.fromkeys((*offered(task), *chosen)))
 
     def draw(**more) -> list[str]:
-        return st.multiselect(label, options, format_func=_sentence, placeholder=NOTHING, help=_help(label), **more)
+        return st.multiselect(
+            label,
+            options,
+            format_func=_sentence,
+            placeholder=NOTHING,
+            max_selections=MOST_PARTS,
+            select_all=False,
+            help=_help(label),
+            **more,
+        )
 
     def take() -> None:
         text = "~".join(_shown_list(key)) or PLAIN

@@ -12,7 +12,7 @@ from attnviz.views.learning.outcomes import GUESSES
 ALONE = "none"  # no second run
 PLAIN = "plain"  # a run without switches
 OPEN = "open"  # begun without a guess
-MOST_LINE, MOST_PARTS, MOST_SEED = 400, 12, 100_000
+MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000
 _SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
 _WORD = re.compile(r"[a-z0-9.-]{1,60}")
 Parts = tuple[str, ...]

@@ -8,7 +8,7 @@ import { START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { paintPane } from "./pane.js";
 import { decodePayload } from "./payload.js";
-import { paintPlayer, pause } from "./player.js";
+import { paintPlayer } from "./player.js";
 import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
@@ -47,7 +47,9 @@ const namesOf = ({ runs }) => runs.map(({ key }) => key).join();
 
 // Other runs have other moments: what was in view of the last ones is no choice among these.
 function beginAnew(app, { header }) {
-  pause(app);
+  clearInterval(app.playing);
+  clearTimeout(app.timer); // a choice that was not told yet is none any more
+  app.playing = null;
   app.follows = false;
   app.seq = header.view.seq ?? 0;
 }
