@@ -1,4 +1,4 @@
-"""What a toy costs: an update, a look at it, and its recording read; on one thread."""
+"""What a toy costs: an update, a look at it, its recording read, all on one thread; and the page that shows it."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,8 @@ from attnviz.learning import shipped
 from attnviz.learning.evaluation import evaluation
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.run import TrainingRun, one_thread
-from attnviz.learning.storage import load_recording
+from attnviz.learning.storage import toy_recording
+from benchmarks import learning_page
 from benchmarks.report import Row
 from benchmarks.timing import interleaved, median
 
@@ -31,8 +32,9 @@ def rows() -> Iterator[Row]:
     tasks = {f"learn {name}": lambda run=run: updates(run) for name, run in runs.items()}
     tasks |= {f"look {name}": lambda run=run: look(run) for name, run in runs.items()}
     with one_thread():
-        seconds = interleaved(tasks | {"read": lambda: load_recording(largest)}, runs=RUNS)
+        seconds = interleaved(tasks | {"read": lambda: toy_recording(largest)}, runs=RUNS)
     for name, most in MOST.items():
         yield Row(f"one update of {name}", 1e3 * median(seconds[f"learn {name}"]) / UPDATES, "ms", most)
         yield Row(f"{name} scored on 128 lines", 1e3 * median(seconds[f"look {name}"]), "ms")
     yield Row("the largest shipped recording read", 1e3 * median(seconds["read"]), "ms", MOST_READING)
+    yield from learning_page.rows()
