@@ -1,0 +1,29 @@
+"""The terms of what stands around every page: the top bar, the status bar and the welcome."""
+
+FRAME: dict[str, str] = {
+    # The top bar
+    "Model": "Which model runs: a translator that comes with attnviz, or a checkpoint of the Hugging Face kind.",
+    "Source sentence": "What the model reads and translates. Enter runs the model.",
+    "Source text": "What the encoder reads. Enter runs the model.",
+    "Sentence": "What the model reads. Enter runs it.",
+    "Second sentence": "A sentence that is read together with the first one, as one of a pair. It may stay empty.",
+    "Prompt": "What the model reads first and then continues. Enter runs it.",
+    "Tokens to write": "How many tokens the model adds to the prompt. 0: only the prompt is read.",
+    "To": "The language that the model translates into.",
+    "Target": "What the decoder reads behind its start token. Left empty, it is what the model writes itself; a text "
+    "that you type is read as if the model had written it.",
+    # The status bar, and the welcome
+    "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",
+    "parameters": "How many learned numbers the model has, in millions.",
+    "layers": "How many layers the encoder and the decoder have, as 3+3; each has its own attention.",
+    "heads": "How many attention maps each site makes side by side.",
+    "d_k": "The size of one head's queries and keys: here d_model divided by the number of heads.",
+    "tokens": "How many pieces the source was cut into, and how many the target has. <bos:…> and <eos> count too.",
+    "forward": "How long the one pass took that every picture here is made from, once the target was known.",
+    "decoding": "How long the model took to write its translation token by token, before that pass.",
+    "weights": "An id of the model's parameters: it changes whenever they do, and links carry it.",
+    "three times over": "Once in the encoder (self-attention), and twice in the decoder: self-attention, and "
+    "cross-attention to the source.",
+    "twice over": "In two kinds of attention: those that the Heads page has as tabs.",
+    "attention map": "A head's weights on one sentence: a row for each query, a column for each key; a row sums to 1.",
+}

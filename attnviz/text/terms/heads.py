@@ -1,0 +1,88 @@
+"""The terms of the Heads page."""
+
+from attnviz.text.terms.shared import SHARED
+
+HEADS = SHARED | {
+    # Tabs
+    "Heads": "Every head's map as a thumbnail, and one of them large, down to single weights.",
+    "Links": "The weights as lines between two columns of tokens: who looks at whom.",
+    "Whole model": "Every head of every layer in one picture.",
+    "Neuron": "One weight, down to the numbers of query and key that made it.",
+    # How the heads are measured (attnviz/analysis/heads/metrics.py computes them)
+    "Entropy": "How evenly a row's weight is spread, in bits: 0 when all of it lies on one key, log2 of the number "
+    "of keys when all get the same. Shown is the mean over the head's rows.",
+    "Mean distance": "How far from the diagonal a row looks on average, in tokens. In cross-attention both sentences "
+    "are laid over each other from end to end. Shown is the mean over the head's rows.",
+    "Diagonality": "How near the diagonal the weight is: 1 when all of it is on it, about 0.5 when it is spread "
+    "evenly, 0 when it is as far off as can be. A high number in cross-attention is a word-by-word translator.",
+    "Previous token": "The weight on the token just before the query's own, mean over rows. Near 1: a head that "
+    "copies what stood before. It means nothing in cross-attention, whose sentences do not share positions.",
+    "Next token": "The weight on the token just after the query's own, mean over rows. A causal mask keeps it at 0; "
+    "it means nothing in cross-attention.",
+    "First token mass": "The weight on the first token, special or not, mean over rows. A high number is often a "
+    "sink: the head parks weight there that it has no use for.",
+    "<eos> mass": "The weight on the special token that ends the sentence (<eos>, </s> or [SEP]), mean over rows. A "
+    "high number is often a sink.",
+    "Sort": "Puts the thumbnails in the order of a measure, the largest first; each thumbnail then prints that "
+    "measure. “layer, head” leaves them in the model's own order.",
+    "Tint": "Colours the strip below each thumbnail by a measure, the strongest where it is largest. It changes no "
+    "order.",
+    "Layer, head": "The model's own order: layers one way, heads the other.",
+    # Which map is looked at
+    "Every head": "A thumbnail for each attention head of each layer. L1 H3 is head 3 of layer 1; both count from 0.",
+    "Encoder self": "Encoder self-attention: each token of the source looks at all tokens of the source.",
+    "Decoder self": "Decoder self-attention: each step looks at the tokens written so far, and at none that follow.",
+    "Cross": "Cross-attention: each step of the decoder looks at the tokens of the source.",
+    "Query": "The token, or step, that looks: a row of the map. Its weights sum to 1.",
+    "Key": "The token that is looked at: a column of the map.",
+    "Mean heads": "The average of the maps of all heads of the layer. It hides how different the heads are.",
+    "Mean layers": "The average of this head's map over all layers. Heads of one number have nothing in common but "
+    "the number.",
+    # How it is drawn
+    "Weight": "What the softmax gives a key: a share of the row's attention, 0 to 1.",
+    "Mask": "Hatches the cells that may not be seen: future tokens under a causal mask, padding. Their weight is 0.",
+    "Words": "Merges the pieces of a word. Attention to a word is the sum over its pieces, attention from a word the "
+    "mean over its pieces.",
+    "Specials": "Special tokens such as <bos>, <eos>, [CLS] and [SEP] stand in no sentence, but heads look at them.",
+    "Shown": "Special tokens have rows and columns like any other.",
+    "Hidden": "Special tokens have no rows and columns; the other weights stay as they are, so that a row sums to "
+    "less than 1.",
+    "Renormalised": "Special tokens have no rows and columns, and what is left of each row is divided by its sum, so "
+    "that it is 1 again. These are no longer the weights that the model used.",
+    "Range": "Which weights the colours span. The legend below the map always says it.",
+    "0 to 1": "The scale is the same for every head: a weight of 1 has the full colour, or an opaque line.",
+    "0 to max": "The scale ends at the largest weight that is drawn, so that small ones can be told apart. Colours "
+    "of two heads can then not be compared.",
+    "No sink": "The scale ends at the largest weight outside the first and the end token, the usual sinks.",
+    "Sink": "A token that takes weight which a head has no use for, often the first or the <eos>: a row has to sum "
+    "to 1, so that looking at nothing is not possible.",
+    "8-bit": "Drawn from the thumbnail's 256 steps until the exact numbers come.",
+    "Pinned row": "The row whose weights are listed: click a row, or a token of the sentence that asks.",
+    "By weight": "The order of the bars: the largest weight first.",
+    "By position": "In the order of the sentence, or of the elements of a vector.",
+    # Several at once
+    "Pin": "Keeps a head to compare it with others, up to four.",
+    "In focus": "One head: the one that is ringed among the thumbnails.",
+    "Side by side": "The pinned heads beside each other, on one colour scale.",
+    "Difference": "The first pinned head's weights less the second's; with one pin, the head in focus less the "
+    "pinned one.",
+    "Quadrants": "A map of two texts has four parts: A → B holds what the queries of A give to the keys of B. The "
+    "parts of a row together sum to 1.",
+    # Links, Whole model, Neuron
+    "Read": "Rows high enough to be read; a long sentence then scrolls.",
+    "Fit": "All tokens at once, as low as that makes the rows.",
+    "Maps": "Each head as a small map: queries down, keys across.",
+    "Lines": "Each head as lines from its queries on the left to its keys on the right.",
+    "Score": "Query times key, summed and scaled: what the softmax makes a weight of.",
+    "By contribution": "The elements that add most to the dot product first.",
+    "Dot product": "The query's numbers times the key's, element by element, added up.",
+    "Scaled": "The dot product divided by √d_k, so that the softmax does not become a choice of one.",
+    "With the model's bias": "The score after what the model adds for the distance between the two tokens.",
+    "Softmax": "e to the score, divided by the sum of e to the scores of all keys that the query may see: the weight.",
+    # What leaves the page
+    "Plotly": "The same map as a Plotly figure below the picture: to zoom, to save, to look up each weight.",
+    "Table": "The same numbers as a table below the picture: to sort and to take along.",
+    "Your own tensors": "Attention weights of any model, from a file: npz or safetensors.",
+    "Views": "Heads: one map, large. Links: the weights as lines between two columns of tokens. Whole model: every "
+    "map in one picture. Neuron: one weight, down to the numbers that made it.",
+}
