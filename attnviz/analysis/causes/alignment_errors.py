@@ -27,7 +27,7 @@ from attnviz.tracing.trace import Trace
 NumberedLink = tuple[int, int, int]  # a sentence and a link in it
 
 
-class Way(NamedTuple):
+class Aligner(NamedTuple):
     """One way of aligning: what is looked at, of which layer and head (None: of all), and what a row stands for."""
 
     method: str
@@ -40,7 +40,7 @@ class _Counted:
     """The links that each way finds in the sentences so far, and those made by hand."""
 
     def __init__(self) -> None:
-        self.found: dict[Way, set[NumberedLink]] = {}
+        self.found: dict[Aligner, set[NumberedLink]] = {}
         self.sure: set[NumberedLink] = set()
         self.possible: set[NumberedLink] = set()
 
@@ -62,11 +62,11 @@ def alignment_errors(model: Model, pairs: Mapping[str, Sequence[GoldPair]] | Non
     rates = {to: _rates(model, to, some) for to, some in pairs.items()}
     ways = list(next(iter(rates.values())))
     ways.sort(key=lambda way: sum(rate[way] for rate in rates.values()))
-    table = pd.DataFrame(ways, columns=list(Way._fields)).astype({"layer": "Int64", "head": "Int64"})
+    table = pd.DataFrame(ways, columns=list(Aligner._fields)).astype({"layer": "Int64", "head": "Int64"})
     return table.assign(**{to: [rate[way] for way in ways] for to, rate in rates.items()})
 
 
-def _rates(model: Model, to: str, pairs: Sequence[GoldPair]) -> dict[Way, float]:
+def _rates(model: Model, to: str, pairs: Sequence[GoldPair]) -> dict[Aligner, float]:
     counted, maps = _Counted(), None
     for number, pair in enumerate(pairs):
         trace = model.trace(pair.src_text, to=to, tgt_text=pair.tgt_text)
@@ -80,16 +80,16 @@ def _rates(model: Model, to: str, pairs: Sequence[GoldPair]) -> dict[Way, float]
     return {way: alignment_error(found, counted.sure, counted.possible) for way, found in counted.found.items()}
 
 
-def _scores(maps: ResidualMaps | NotPlain, trace: Trace) -> Iterator[tuple[Way, Float[Tensor, "rows k_len"]]]:
+def _scores(maps: ResidualMaps | NotPlain, trace: Trace) -> Iterator[tuple[Aligner, Float[Tensor, "rows k_len"]]]:
     """Scores by each way. Attribution is to the token that comes out, and has no other reading."""
     if isinstance(maps, ResidualMaps):
         each = [attribution_scores(maps, trace, layer=layer) for layer in range(trace.shape("cross")[0])]
         for layer, scores in enumerate(each):
-            yield Way("attribution", layer, None, "out"), scores
-        yield Way("attribution", None, None, "out"), sum(each[1:], start=each[0])
+            yield Aligner("attribution", layer, None, "out"), scores
+        yield Aligner("attribution", None, None, "out"), sum(each[1:], start=each[0])
     for method, layer, head, scores in _read_both_ways(maps, trace):
-        yield Way(method, layer, head, "out"), scores
-        yield Way(method, layer, head, "in"), scores
+        yield Aligner(method, layer, head, "out"), scores
+        yield Aligner(method, layer, head, "in"), scores
 
 
 def _read_both_ways(
