@@ -14,11 +14,13 @@ from attnviz.analysis.causes.contributions import alti, rollout
 from attnviz.analysis.causes.gold import GoldPair, gold_languages, gold_pairs
 from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.causes.word_alignment import (
+    Link,
     Reading,
     alignment_error,
     attention_scores,
     attribution_scores,
     word_links,
+    words_of,
 )
 from attnviz.analysis.site.projections import NotPlain
 from attnviz.models.protocol import Model
@@ -48,10 +50,10 @@ class _Counted:
 def alignment_errors(model: Model, pairs: Mapping[str, Sequence[GoldPair]] | None = None) -> pd.DataFrame:
     """The alignment error rate, 0 to 1, of each way (a row) in each language (a column), best first by their mean.
 
-    A rate is of all sentences' links together. Each sentence is read with its translation by hand as the target; ways
-    that this model's architecture does not allow (`NotPlain`) are left out. `pairs`: of each language, those that come
-    along for what the model writes if None. Raises ValueError where there are none, or for a model without
-    cross-attention.
+    A rate is of all sentences' links together. Each sentence is read with its translation by hand as the target. Ways
+    that this model's architecture does not allow (`NotPlain`) are left out; the diagonal, which asks no model, is there
+    to compare with. `pairs`: of each language, those that come along for what the model writes if None. Raises
+    ValueError where there are none, or for a model without cross-attention.
     """
     if "cross" not in model.kinds:
         raise ValueError(f"{model.name} has no cross-attention: there is nothing that aligns words.")
@@ -74,10 +76,17 @@ def _rates(model: Model, to: str, pairs: Sequence[GoldPair]) -> dict[Aligner, fl
         gold = pair.links(trace)
         counted.sure |= {(number, *link) for link in gold.sure}
         counted.possible |= {(number, *link) for link in gold.possible}
-        for way, scores in _scores(maps, trace):
-            links = word_links(scores, trace, reading=way.reading)
+        found = {way: word_links(scores, trace, reading=way.reading) for way, scores in _scores(maps, trace)}
+        found[Aligner("diagonal", None, None, "out")] = _diagonal(trace)
+        for way, links in found.items():
             counted.found.setdefault(way, set()).update((number, *link) for link in links)
     return {way: alignment_error(found, counted.sure, counted.possible) for way, found in counted.found.items()}
+
+
+def _diagonal(trace: Trace) -> frozenset[Link]:
+    """Each word linked to the one as far into the source: what word order alone gives, whatever the model does."""
+    src, tgt = (len(words_of(tokens)) for tokens in (trace.sentences[0].src, trace.sentences[0].tgt))
+    return frozenset(((2 * number + 1) * src // (2 * tgt), number) for number in range(tgt))
 
 
 def _scores(maps: ResidualMaps | NotPlain, trace: Trace) -> Iterator[tuple[Aligner, Float[Tensor, "rows k_len"]]]:
