@@ -30,6 +30,15 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     return tuple(group for run in runs for group in _without_edges(run, tokens))
 
 
+def within_word(text: str, at: int) -> bool:
+    """Whether the place before character `at` lies between two letters or digits of one word.
+
+    Never beside a character of a script that is written without spaces: it stands alone.
+    """
+    beside = text[max(at - 1, 0) : at + 1]
+    return len(beside) == 2 and at > 0 and beside.isalnum() and not _UNSPACED.search(beside)
+
+
 def _continues(before: Token, token: Token, shown: str) -> bool:
     if before.is_special or token.is_special:
         return False

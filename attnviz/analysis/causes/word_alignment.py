@@ -4,7 +4,7 @@ A row may be read as the word that goes in or the word that comes out of it: the
 (Chen et al. 2020). Scores of pieces become those of words: summed over a source word, averaged over a target word.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Literal
 
 import torch
@@ -54,7 +54,7 @@ def word_links(
     """
     sentence = trace.sentences[item]
     shift = 1 if reading == "out" else 0  # of a token's place in the target against its row
-    src, tgt = _words(sentence.src), _words(sentence.tgt)
+    src, tgt = words_of(sentence.src), words_of(sentence.tgt)
     links = set()
     for number, group in enumerate(tgt):
         rows = [at - shift for at in group if 0 <= at - shift < len(scores)]
@@ -64,9 +64,12 @@ def word_links(
     return frozenset(links)
 
 
-def alignment_error(links: Collection[Link], sure: Collection[Link], possible: Collection[Link] = ()) -> float:
+def alignment_error(
+    links: Collection[Hashable], sure: Collection[Hashable], possible: Collection[Hashable] = ()
+) -> float:
     """The alignment error rate, 0 to 1: 1 − (|A∩S| + |A∩P|) / (|A| + |S|) with S among P (Och and Ney 2003).
 
+    Links of many sentences are told apart by whatever else stands in them, such as the sentence's number.
     Raises ValueError where there is neither a link nor a sure one.
     """
     found, certain = set(links), set(sure)
@@ -76,6 +79,6 @@ def alignment_error(links: Collection[Link], sure: Collection[Link], possible: C
     return 1 - (len(found & certain) + len(found & allowed)) / (len(found) + len(certain))
 
 
-def _words(tokens: tuple[Token, ...]) -> list[tuple[int, ...]]:
-    """Positions of each word's tokens; special tokens are none."""
+def words_of(tokens: tuple[Token, ...]) -> list[tuple[int, ...]]:
+    """Positions of each word's tokens, in the order in which links count them; special tokens are none."""
     return [group for group in word_groups(tokens) if not tokens[group[0]].is_special]

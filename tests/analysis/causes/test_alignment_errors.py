@@ -1,0 +1,68 @@
+"""Ways of aligning words, scored against links made by hand: on the translator that comes along."""
+
+import copy
+
+import pytest
+
+from attnviz.analysis.causes.__main__ import main
+from attnviz.analysis.causes.alignment_errors import alignment_errors
+from attnviz.analysis.causes.gold import gold_pairs
+from attnviz.analysis.causes.word_alignment import alignment_error, attention_scores, word_links
+from attnviz.models.catalogue import translator
+
+PAIRS = {"es": gold_pairs("es")[::16], "de": gold_pairs("de")[::16]}
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return translator(device="cpu", dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def table(shipped):
+    return alignment_errors(shipped, PAIRS)
+
+
+def test_every_layer_every_head_and_every_method_has_its_row(table, shipped) -> None:
+    layers, heads = shipped.shapes["cross"]
+    assert list(table.columns) == ["method", "layer", "head", "reading", "es", "de"]
+    assert not table.duplicated(["method", "layer", "head", "reading"]).any()
+    counts = table.groupby(["method", "reading"]).size().to_dict()
+    assert counts.pop(("attribution", "out")) == layers + 1  # of what comes out: it has no other reading
+    for reading in ("in", "out"):
+        assert counts.pop(("mean of heads", reading)) == layers + 1
+        assert counts.pop(("one head", reading)) == layers * heads
+        assert counts.pop(("rollout", reading)) == counts.pop(("ALTI", reading)) == 1
+    assert counts == {("diagonal", "out"): 1}
+    assert table[["es", "de"]].to_numpy().min() >= 0
+    assert table[["es", "de"]].to_numpy().max() <= 1
+    assert table[["es", "de"]].mean(axis=1).is_monotonic_increasing
+
+
+def test_attribution_in_the_middle_layer_aligns_best(table) -> None:
+    best = table.iloc[0]
+    assert (best["method"], best["layer"]) == ("attribution", 1)
+
+
+def test_a_rate_is_of_all_links_together(table, shipped) -> None:
+    found, sure, possible = set(), set(), set()
+    for pair in PAIRS["es"]:
+        trace = shipped.trace(pair.src_text, to="es", tgt_text=pair.tgt_text)
+        links = pair.links(trace)
+        found |= {(pair, *link) for link in word_links(attention_scores(trace, layer=1), trace)}
+        sure |= {(pair, *link) for link in links.sure}
+        possible |= {(pair, *link) for link in links.possible}
+    row = table.query("method == 'mean of heads' and layer == 1 and reading == 'out'")
+    assert row["es"].item() == pytest.approx(alignment_error(found, sure, possible))
+
+
+def test_what_cannot_be_compared_is_told(shipped, capsys) -> None:
+    for none in ({}, {"es": ()}):
+        with pytest.raises(ValueError, match="There are no word alignments to compare with"):
+            alignment_errors(shipped, none)
+    alone = copy.copy(shipped)
+    alone.name, alone.kinds = "alone", ("decoder_self",)
+    with pytest.raises(ValueError, match="alone has no cross-attention"):
+        alignment_errors(alone, PAIRS)
+    assert main(["it"]) == 2
+    assert "no word alignments for 'it'" in capsys.readouterr().err
