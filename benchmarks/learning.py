@@ -1,4 +1,4 @@
-"""What a toy costs: an update, a look at it, and its recording read; on one thread."""
+"""What a toy costs: an update, a look at it, its recording read, all on one thread; and the page that shows it."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ from attnviz.learning.evaluation import evaluation
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.run import TrainingRun, one_thread
 from attnviz.learning.storage import load_recording
+from benchmarks import learning_page
 from benchmarks.report import Row
 from benchmarks.timing import interleaved, median
 
@@ -36,3 +37,4 @@ def rows() -> Iterator[Row]:
         yield Row(f"one update of {name}", 1e3 * median(seconds[f"learn {name}"]) / UPDATES, "ms", most)
         yield Row(f"{name} scored on 128 lines", 1e3 * median(seconds[f"look {name}"]), "ms")
     yield Row("the largest shipped recording read", 1e3 * median(seconds["read"]), "ms", MOST_READING)
+    yield from learning_page.rows()

@@ -21,13 +21,14 @@ BELOW = {
     "training": {"models", "learning", "tracing", "transformer", "text"},
     "implementations": {"tracing", "transformer", "text"},
     "maps": {"tracing", "transformer", "text"},
-    "analysis": {"models", "implementations", "maps", "tracing", "transformer", "text"},
-    "views": {"models", "implementations", "maps", "tracing", "transformer", "text"},
+    "analysis": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
+    "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
 BELOW["widgets"] = {
     "views",
     "analysis",
     "models",
+    "learning",
     "maps",
     "tracing",
     "transformer",

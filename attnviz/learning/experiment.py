@@ -82,15 +82,20 @@ class Experiment:
         return json.dumps(self.to_dict(), sort_keys=True)
 
     @property
-    def name(self) -> str:
-        """A short name, also of a file: the task, and what is not as the task is learned."""
+    def parts(self) -> tuple[str, ...]:
+        """What is not as the task is learned, part by part: `("without-causal-mask", "seed-2")`; see `names`."""
         usual = Experiment(self.task)
-        parts = [self.task, *(f"without-{name}" for name in self.without)]
+        parts = [f"without-{name}" for name in self.without]
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name not in ("task", "without") and value != getattr(usual, field.name):
                 parts.append(f"{field.name.replace('_', '-')}-{value}")
-        return "-".join(parts)
+        return tuple(parts)
+
+    @property
+    def name(self) -> str:
+        """A short name, also of a file: the task, and what is not as the task is learned."""
+        return "-".join((self.task, *self.parts))
 
     @property
     def is_causal(self) -> bool:

@@ -22,6 +22,7 @@ SHIPPED = Path(__file__).parents[2] / "assets" / "models"
 _MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
 RECORDING = ".npz"
+TOY = "toy:"  # before the name of a shipped experiment, such as toy:french-without-causal-mask
 
 Progress = Callable[[float, str], None]
 
@@ -128,10 +129,17 @@ def is_translator(model: str | Path) -> bool:
 
 
 def _toy(model: Any) -> "Toy | None":
-    """The toy of a recording, or of the file that holds one; None for anything else.
+    """The toy of a recording, of the file that holds one, or of a shipped experiment; None for anything else.
 
     Raises ValueError for another .npz file, and for a recording without weights.
     """
+    if isinstance(model, str) and model.startswith(TOY):
+        from attnviz.learning import shipped
+        from attnviz.learning.names import experiment_named
+
+        model = shipped.path(experiment_named(model.removeprefix(TOY)))
+        if not model.is_file():
+            raise ValueError(f"No recording {model.name} comes with the package: train it with attnviz.learn.")
     if isinstance(model, str | os.PathLike):
         path = local_paths.place(model)  # type: ignore[arg-type]
         if path is None or path.suffix != RECORDING or path.is_dir():

@@ -1,7 +1,7 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
     ("pages/masks.py", "Masks", ":material/gradient:"),
     ("pages/decoding.py", "Decoding", ":material/stairs:"),
+    ("pages/learning.py", "Learning", ":material/trending_down:"),
     ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
     ("pages/implementations.py", "Implementations", ":material/notes:"),
 )
@@ -35,6 +36,23 @@ def begin_page(title: str, widget: str | Mapping[str, str] = "") -> Request:
     `widget` is the large widget that the page is going to draw, or that of each tab, the tab that opens first first:
     its script is then in the browser before the model has run.
     """
+    _begin(title, widget)
+    request = top_bar.top_bar()
+    persistent.said().setdefault("model", request.entry.name)
+    _ready()
+    return request
+
+
+def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> None:
+    """As `begin_page`, for a page that runs nothing of the top bar: `bar` draws what stands in its place, on the left
+    of the link to copy. Model and sentence wait for the other pages.
+    """
+    _begin(title, widget)
+    top_bar.bar_of(bar)
+    _ready()
+
+
+def _begin(title: str, widget: str | Mapping[str, str]) -> None:
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(STYLES / "frame.css")
     streamlit_internals.hold_page()
@@ -47,13 +65,13 @@ def begin_page(title: str, widget: str | Mapping[str, str] = "") -> Request:
             page_link("dashboard.py", "attn:primary[**viz**]")
         for path, label, icon in MENU:
             page_link(path, label, icon=icon)
-    request = top_bar.top_bar()
-    persistent.said().setdefault("model", request.entry.name)
+
+
+def _ready() -> None:
     persistent.publish(early=True)
     st.session_state["notes-slot"] = st.container(key="notes")
     if refusal := st.session_state.pop("refusal", None):
         refuse(refusal)
-    return request
 
 
 def page_link(path: str, label: str, *, icon: str | None = None) -> None:
@@ -101,6 +119,21 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     _status(loaded, trace)
 
 
+def end_page_of_its_own(view: share.Linkable, status: Sequence[str]) -> None:
+    """As `end_page`, for a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part."""
+    persistent.publish()
+    note(*st.session_state.pop("notes", ()))
+    with st.session_state["copy-link-slot"]:
+        copy_link(share.page_query(view))
+    _status_bar(status)
+
+
+def warn(*sentences: str) -> None:
+    """Say above the picture what cannot be done, and go on."""
+    for sentence in sentences:
+        st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+
+
 def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
     """What the run itself says against reading its source, of a shipped model that was measured."""
     from attnviz.models.translator.reads import Reads, lost
@@ -119,12 +152,21 @@ def _status(loaded, trace) -> None:
     tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
     parts = (
         term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
-        f"{loaded.n_parameters / 1e6:.1f} M {term('parameters')}, {_size(trace)}",
+        f"{_count(loaded.n_parameters)} {term('parameters')}, {_size(trace)}",
         tokens,
         times,
         f"{term('weights')} {html.escape(trace.model_id)}",
     )
+    _status_bar(parts)
+
+
+def _status_bar(parts: Sequence[str]) -> None:
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _count(parameters: int) -> str:
+    """In millions; of a toy in thousands."""
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
 
 
 def _size(trace) -> str:

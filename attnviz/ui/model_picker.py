@@ -13,6 +13,7 @@ from attnviz.models.catalogue import DEFAULT, Entry, entries, other
 from attnviz.ui import offered
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import traces
+from attnviz.ui.learning import toys
 from attnviz.ui.markdown import literal
 from attnviz.ui.offered import is_free
 
@@ -29,7 +30,9 @@ def picker() -> Entry:
         st.stop()
     linked = _linked()
     if linked and linked not in known:
-        if is_free() and len(linked) <= _MOST_TYPED:
+        if toys.is_toy(linked) and len(linked) <= _MOST_TYPED:
+            known[linked] = toys.entry(linked)
+        elif is_free() and len(linked) <= _MOST_TYPED:
             known[linked] = other(linked)
         else:
             why = "which this instance does not offer" if not is_free() else "a name too long for any"

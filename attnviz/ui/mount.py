@@ -105,6 +105,16 @@ def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange) -> N
     _view("stepper", payload, key, on_change)
 
 
+def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) -> None:
+    """One or two runs of a toy, moment by moment; the browser holds all moments, and plays them."""
+    _view("learning", payload, key, on_change)
+
+
+def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: OnChange) -> None:
+    """Brings the moments of live runs to the `learning` widget of the page; draws nothing."""
+    _mounted("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
+
+
 def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) -> None:
     """Scores, masked scores, weights and context of one head, linked, and a mask to paint.
 

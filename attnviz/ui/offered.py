@@ -7,11 +7,14 @@ folder exists or not, and before anything is looked for: nobody learns from it w
 Where it is unset, any folder and any hub id may be opened, by whoever reaches the page. Then the sentences say exactly
 what is wrong with a folder (it is not there, it may not be read, it has no config.json), because who opens a folder of
 their own needs to know. An instance that others reach should therefore set it.
+
+Toys (`toy:…`) are always offered: they come with the package or were trained on this server's own Learning page, and
+no name of one stands for a place on the disk.
 """
 
 import os
 
-from attnviz.models.catalogue import entries
+from attnviz.models.catalogue import TOY, entries
 
 VARIABLE = "ATTNVIZ_MODELS"
 
@@ -28,7 +31,7 @@ def listed() -> list[str]:
 
 def is_offered(name: str) -> bool:
     """Whether a visitor may open the model of that name."""
-    return is_free() or name in listed() or any(entry.name == name for entry in entries())
+    return is_free() or name in listed() or name.startswith(TOY) or any(entry.name == name for entry in entries())
 
 
 def require(name: str) -> None:

@@ -68,11 +68,24 @@ def top_bar() -> Request:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
         persistent.catch_up("example", _use_example)
     with link:
-        st.session_state["running-slot"] = st.container(key="running").empty()
-        st.session_state["copy-link-slot"] = st.container()
+        _link_slots()
     if asks_about:
         model_facts.show(entry)
     return request
+
+
+def bar_of(draw: Callable[[], None]) -> None:
+    """The bar of a page that has one of its own, with the link to copy at its end."""
+    left, link = st.container(key="top-bar").columns([112, 12], vertical_alignment="bottom", gap="small")
+    with left:
+        draw()
+    with link:
+        _link_slots()
+
+
+def _link_slots() -> None:
+    st.session_state["running-slot"] = st.container(key="running").empty()
+    st.session_state["copy-link-slot"] = st.container()
 
 
 def _inputs(entry: Entry) -> Request:

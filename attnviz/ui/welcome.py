@@ -34,6 +34,12 @@ _WAYS = (
         "numbers, break that on purpose, and measure what a cache saves.",
     ),
     (
+        "pages/learning.py",
+        "**Learning**: train a small Transformer, with its mask and without",
+        "Watch every head form, and guess before the outcome: a model that sees what it is to write learns to a loss "
+        "of 0, and writes nothing. Train it yourself in seconds, and open what was trained on the other pages.",
+    ),
+    (
         "pages/anatomy.py",
         "**Anatomy**: one attention, line by line",
         "Walk through every tensor with its axes, strides and bytes, leave a line out and read torch's own error, "

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.text.glossary import DECODING, HEADS, MASKS
+from attnviz.text.glossary import DECODING, HEADS, LEARNING, MASKS
 from attnviz.widgets.heads.constants import CONSTANTS
 
 WIDGETS = Path(__file__).parent
@@ -62,7 +62,7 @@ def source(name: str) -> Source:
 
 def given(name: str) -> Given:
     """Constants that go with a widget's script instead of with each of its payloads."""
-    terms = {"mask_lab": MASKS, "stepper": HEADS | DECODING}.get(name, HEADS)
+    terms = {"mask_lab": MASKS, "stepper": HEADS | DECODING, "learning": HEADS | LEARNING}.get(name, HEADS)
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},

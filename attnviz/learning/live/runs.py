@@ -1,25 +1,19 @@
 """Runs that are trained while people watch: one worker, one queue, and one run for all who ask for the same thing."""
 
-import os
-import subprocess
-import sys
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from threading import Condition, Thread, Timer
-from typing import BinaryIO, Literal
+from threading import Condition, Thread
+from typing import Literal
 
 from attnviz.learning.batches import watched_lines
 from attnviz.learning.experiment import Experiment
-from attnviz.learning.limits import require_affordable, seconds_allowed
-from attnviz.learning.live.frames import read_frame, write_frame
+from attnviz.learning.limits import require_affordable
+from attnviz.learning.live.process import WorkerProcess
 from attnviz.learning.recording import Recording, of_moments
 from attnviz.learning.run import WATCHED, Moment
 
-ROOT = Path(__file__).parents[3]
-_PATIENCE = 20  # times as long as a run may take: beyond that, its process hangs
 State = Literal["waiting", "training", "done", "failed"]
 _End = tuple[State, str, Recording | None]
 
@@ -78,24 +72,27 @@ class LiveRuns:
     """The queue of an instance. Its worker is begun when somebody asks, and ended after `idle` seconds without a run.
 
     Up to `most_waiting` runs wait; one that nobody has looked at for `left` seconds is passed over when its turn comes.
-    The last `kept` runs that were finished are remembered. Every method is safe to call from many threads at once.
+    A worker that says nothing for `silence` seconds hangs, and is ended. The last `kept` runs that were finished are
+    remembered. Every method is safe to call from many threads at once.
     """
 
-    def __init__(self, *, most_waiting: int = 8, kept: int = 8, idle: float = 60.0, left: float = 20.0) -> None:
+    def __init__(
+        self, *, most_waiting: int = 8, kept: int = 8, idle: float = 60.0, left: float = 20.0,
+        silence: float | None = None,
+    ) -> None:  # fmt: skip
         self._most_waiting, self._kept, self._idle, self._left = most_waiting, kept, idle, left
         self._changed = Condition()
         self._waiting: OrderedDict[str, LiveRun] = OrderedDict()
         self._finished: OrderedDict[str, LiveRun] = OrderedDict()
         self._training: LiveRun | None = None
         self._thread: Thread | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker = WorkerProcess(silence)
         self._is_closed = False
 
     @property
     def pid(self) -> int | None:
         """The worker's process, while there is one."""
-        process = self._process
-        return None if process is None or process.poll() is not None else process.pid
+        return self._worker.pid
 
     def watch(self, experiment: Experiment) -> LiveRun:
         """The run of an experiment: the one that is trained or waits already, one that was finished, or a new one.
@@ -118,6 +115,12 @@ class LiveRuns:
             self._changed.notify_all()
         return run
 
+    def finished(self, experiment: Experiment) -> Recording | None:
+        """The recording of a run that was finished lately; None where nobody remembers one."""
+        with self._changed:
+            run = self._finished.get(experiment.key)
+            return run.recording if run is not None and run.experiment == experiment else None
+
     def close(self) -> None:
         """End the worker and every run that has not been finished."""
         with self._changed:
@@ -127,8 +130,7 @@ class LiveRuns:
             self._changed.notify_all()
         for run in waiting:
             run._became("failed", "The server is closing.")
-        if self._process is not None:
-            self._process.kill()
+        self._worker.kill()
         if self._thread is not None:
             self._thread.join()
 
@@ -162,7 +164,7 @@ class LiveRuns:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._is_closed, self._idle)
                 if not self._waiting:
-                    self._end_worker()
+                    self._worker.end()
                     self._thread = None
                     return
                 _, run = self._waiting.popitem(last=False)
@@ -185,25 +187,7 @@ class LiveRuns:
 
     def _asked(self, run: LiveRun) -> _End | None:
         """What the worker says of a run; None where it ended before it said so, and is gone then."""
-        process = self._worker()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = Timer(_PATIENCE * seconds_allowed(), process.kill)
-        timer.start()
-        try:
-            write_frame(process.stdin, run.experiment.to_dict())  # type: ignore[arg-type]
-            end = self._told(run, process.stdout)  # type: ignore[arg-type]
-        except OSError:
-            end = None
-        finally:
-            timer.cancel()
-        if end is None:
-            self._end_worker()
-        return end
-
-    def _told(self, run: LiveRun, frames: BinaryIO) -> _End | None:
-        while (frame := read_frame(frames)) is not None:
-            what, said = frame
+        for what, said in self._worker.ask(run.experiment.to_dict()):
             if what == "done":
                 return "done", "", said
             if what == "failed":
@@ -211,33 +195,8 @@ class LiveRuns:
             with self._changed:
                 run._moments.extend(said)
                 self._changed.notify_all()
+        self._worker.end()
         return None
-
-    def _worker(self) -> "subprocess.Popen[bytes]":
-        """The process, begun where there is none."""
-        if self._process is None or self._process.poll() is not None:
-            self._end_worker()
-            paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "attnviz.learning.live.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": paths, "OMP_WAIT_POLICY": "passive"},
-            )
-        return self._process
-
-    def _end_worker(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:  # what was not yet written cannot be, any more
-                    continue
-        process.wait()
 
 
 def _gone(run: LiveRun) -> str:

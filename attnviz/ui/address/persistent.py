@@ -5,6 +5,7 @@ address follows them. Every choice goes through `write`, and once a run `publish
 which is one entry in its history. docs/architecture.md tells the rest.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ FORMER = {
 }
 _OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
 _KEY = "address"
+_MOST_WAYS = 16  # links to other pages that one page may offer
 
 
 class Texts(dict[str, str]):
@@ -47,9 +49,9 @@ class Texts(dict[str, str]):
 class _Memory:
     """`shared` go along from page to page; `own` are each page's. `shown` is the address as the browser has it.
 
-    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `way` is
-    the one link of a page that says more than the session does; `waits` holds the address back until the new model
-    has said what it has. `aside` are the texts, by page, name and model, that this model has no use for: the next one
+    `linked` are the names whose text came with the address; `drawn` are the widgets of this visit to the page; `ways`
+    are the newest links that say more than the session does; `waits` holds the address back until the new model has
+    said what it has. `aside` are the texts, by page, name and model, that this model has no use for: the next one
     may. `is_new` is true in the first run.
     """
 
@@ -60,7 +62,7 @@ class _Memory:
     linked: set[str] = field(default_factory=set)
     said: dict[str, str] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
-    way: dict[str, str] | None = None
+    ways: deque[dict[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST_WAYS))
     aside: dict[tuple[str, str, str], str] = field(default_factory=dict)
     is_new: bool = True
     is_changed: bool = False
@@ -77,7 +79,7 @@ def begin(page: str) -> None:
     if memory is None:
         memory = st.session_state[_KEY] = _Memory(page)
         _follow(memory, page, query)
-    elif streamlit_internals.is_back_or_forward() or (memory.page != page and query == memory.way):
+    elif streamlit_internals.is_back_or_forward() or (memory.page != page and query in memory.ways):
         _follow(memory, page, query)
     elif memory.page != page:
         memory.page, memory.linked = page, set()
@@ -162,10 +164,12 @@ def address(page: str) -> dict[str, str]:
 
 
 def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
-    """The address of a link to another page that asks for `more` than the session holds; one such link a page."""
-    memory = _memory()
-    memory.way = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
-    return memory.way
+    """The address of a link to another page that asks for `more` than the session holds."""
+    found = {name: chosen for name, chosen in (address(page) | dict(more)).items() if chosen}
+    ways = _memory().ways
+    if found not in ways:
+        ways.append(found)
+    return found
 
 
 def said() -> dict[str, str]:

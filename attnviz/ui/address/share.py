@@ -36,6 +36,11 @@ def shared_query(sentence: Mapping[str, str], view: Linkable | None, weights: st
     return urlencode(params | (view.to_params() if view else {}))
 
 
+def page_query(view: Linkable) -> str:
+    """As `shared_query`, of a page whose picture depends on nothing of the top bar."""
+    return urlencode({"v": VERSION} | view.to_params())
+
+
 def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights: str) -> tuple[str, ...]:
     """What to say about a link made for another version, other weights or a language that is not there."""
     problems = []

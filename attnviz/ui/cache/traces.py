@@ -14,6 +14,7 @@ from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
 from attnviz.ui.cache import threads
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def _read(asked: _Version, progress: Progress | None) -> "Model":
     name, _ = asked
     offered.require(name)  # the last place before the disk and the hub
     threads.prepare()
+    if toys.is_toy(name):
+        return toys.toy(name)
     from attnviz.models.catalogue import load
 
     return load(name, progress=progress)

@@ -205,10 +205,13 @@
   });
 
   window.walkPage = {
-    // What plays moves on; what is measured when a button is pressed, and a file that is handed in, belong to that visit.
+    // What plays or is trained moves on; what is measured when a button is pressed, and a file that is handed in, belong to
+    // that visit.
     isPassing: () =>
       isWithoutLink() ||
-      every().some((node) => node.tagName === "BUTTON" && /^(Pause$|Measure)/.test(node.innerText.trim())),
+      every().some(
+        (node) => node.tagName === "BUTTON" && /^(Pause$|Measure|Back to the recordings$)/.test(node.innerText.trim()),
+      ),
     act: () => {
       acted = performance.now();
     },

@@ -134,3 +134,23 @@ def test_a_run_beyond_the_limit_never_enters_the_queue():
     with pytest.raises(ValueError, match=r"^This run would take some "):
         runs.watch(Experiment("french", steps=20_000))
     assert runs.pid is None
+
+
+def test_a_worker_that_hangs_is_ended_and_the_next_run_has_another():
+    """Stopped in the middle of a run, it neither says anything nor ends."""
+    runs = LiveRuns(silence=PATIENCE)  # to begin may take long where others load the machine
+    try:
+        run = runs.watch(LONG)
+        until(lambda: len(run.look().moments) > 1)
+        hung, runs._worker._silence = runs.pid, 0.5
+        heard = len(run.look().moments)
+        until(lambda: len(run.look().moments) > heard)  # from now on it is listened to no longer than that
+        os.kill(hung, signal.SIGSTOP)
+        view = run.wait(PATIENCE)
+        assert view.state == "failed"
+        assert view.error.startswith("The process that trains has ended after ")
+        runs._worker._silence = PATIENCE
+        assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
+        assert runs.pid != hung
+    finally:
+        runs.close()

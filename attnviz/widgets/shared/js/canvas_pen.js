@@ -1,5 +1,8 @@
 // The pen that draws on a canvas. `svg_pen.js` has the same strokes for files: what is drawn is thus said once.
 
+import { pooledByMax } from "./cells.js";
+import { imageOf } from "./theme.js";
+
 export function canvasPen(context, theme) {
   return {
     widthOf: (text, size, weight = 400) => measured(text, size, weight, theme.font),
@@ -34,6 +37,17 @@ export function canvasPen(context, theme) {
       context.strokeStyle = stroke;
       context.lineWidth = width;
       context.stroke();
+    },
+    // Through all points; `dash` as long as its pieces are.
+    path(points, { stroke, width = 1, dash = [] }) {
+      context.beginPath();
+      for (const [x, y] of points) context.lineTo(x, y);
+      context.setLineDash(dash);
+      context.lineJoin = "round";
+      context.strokeStyle = stroke;
+      context.lineWidth = width;
+      context.stroke();
+      context.setLineDash([]);
     },
     image(image, x, y, w, h) {
       context.imageSmoothingEnabled = false;
@@ -83,6 +97,17 @@ export function sharpContext(canvas, [width, height]) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
+}
+
+// A head's map as a thumbnail. `cells` are 0 to 255, `size` the height and width on the page: a map that is drawn smaller
+// than its cells are is pooled.
+export function paintThumb(canvas, cells, [nRows, nCols], { size, scale }) {
+  const pixels = size.map((side) => Math.floor(side * devicePixelRatio));
+  const { data, rows, cols } = pooledByMax(cells, [nRows, nCols], pixels);
+  if (canvas.width !== cols) canvas.width = cols;
+  if (canvas.height !== rows) canvas.height = rows;
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  context.putImageData(imageOf(data, [rows, cols], scale, [0, 255]), 0, 0);
 }
 
 const canvases = [];

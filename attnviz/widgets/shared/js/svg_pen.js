@@ -27,6 +27,11 @@ export function svgPen(theme) {
       const [fromX, fromY, toX, toY] = rounded(x1, y1, x2, y2);
       add("path", { d: `M${fromX} ${fromY}L${toX} ${toY}`, stroke, "stroke-width": width });
     },
+    path(points, { stroke, width = 1, dash = [] }) {
+      const d = points.map(([x, y], i) => `${i ? "L" : "M"}${rounded(x, y).join(" ")}`).join("");
+      const look = { stroke, "stroke-width": width, "stroke-dasharray": dash.join(" ") || "none" };
+      add("path", { d, fill: "none", "stroke-linejoin": "round", ...look });
+    },
     image(image, x, y, w, h) {
       const look = { preserveAspectRatio: "none", style: "image-rendering:pixelated" };
       add("image", { ...place(x, y, w, h), ...look, href: canvasOf(image).toDataURL() });

@@ -5,7 +5,15 @@ export function unpack(bytes) {
   const length = new DataView(copy.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
   const start = (4 + length + 3) & ~3;
-  return { header, array: (Type, offset, count) => new Type(copy.buffer, start + offset, count) };
+  return { header, array: arraysIn(copy.buffer, start) };
+}
+
+const arraysIn = (buffer, start) => (Type, offset, count) => new Type(buffer, start + offset, count);
+
+// The same for arrays that were deflated.
+export async function inflated(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return arraysIn(await new Response(stream).arrayBuffer(), 0);
 }
 
 // The colour scales among the arrays, 256 RGB bytes each.

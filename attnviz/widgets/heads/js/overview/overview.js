@@ -1,9 +1,10 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
-import { cellUnder, pooledByMax } from "../../../shared/js/cells.js";
+import { paintThumb } from "../../../shared/js/canvas_pen.js";
+import { cellUnder } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
-import { css, imageOf, mix, scaleOf } from "../../../shared/js/theme.js";
+import { css, mix, scaleOf } from "../../../shared/js/theme.js";
 import { placeInWindow } from "../../../shared/js/tip.js";
 import { choose, togglePin } from "../choice.js";
 import { tipLines } from "../map/tip_lines.js";
@@ -121,13 +122,11 @@ function shortSite(layer, head) {
 }
 
 function drawThumb(app, kind, { canvas, layer, head }) {
-  const pixels = [app.layout.h, app.layout.w].map((side) => Math.floor(side * devicePixelRatio));
-  const { data, rows, cols } = pooledByMax(thumbOf(kind, layer, head), [kind.thumbHeight, kind.thumbWidth], pixels);
-  if (canvas.width !== cols) canvas.width = cols;
-  if (canvas.height !== rows) canvas.height = rows;
-  canvas
-    .getContext("2d", { willReadFrequently: true })
-    .putImageData(imageOf(data, [rows, cols], scaleOf(app, "sequential"), [0, 255]), 0, 0);
+  const { w, h } = app.layout;
+  paintThumb(canvas, thumbOf(kind, layer, head), [kind.thumbHeight, kind.thumbWidth], {
+    size: [h, w],
+    scale: scaleOf(app, "sequential"),
+  });
 }
 
 function paintTint(app, kind) {

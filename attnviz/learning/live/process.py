@@ -1,0 +1,83 @@
+"""The worker as its server has it: a process that is begun when it is asked, and ended when it hangs."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from attnviz.learning.limits import seconds_allowed
+from attnviz.learning.live.frames import read_frame, write_frame
+
+ROOT = Path(__file__).parents[3]
+_PATIENCE = 15.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
+
+
+class WorkerProcess:
+    """One process, and another when that has ended. One thread asks it; any may look at `pid` and `kill` it.
+
+    A worker that says nothing for `silence` seconds is killed; left out, for fifteen and as many as a run may take.
+    """
+
+    def __init__(self, silence: float | None = None) -> None:
+        self._silence = silence
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, while there is one."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def ask(self, said: Any) -> Iterator[Any]:
+        """Say something, and give what it answers until it ends; who has heard enough stops listening."""
+        process = self._begun()
+        try:
+            write_frame(process.stdin, said)  # type: ignore[arg-type]
+            while (frame := self._frame(process)) is not None:
+                yield frame
+        except OSError:
+            return
+
+    def kill(self) -> None:
+        """End it at once; whoever listens hears nothing more."""
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """End it, and let go of what it holds."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:  # what was not yet written cannot be, any more
+                    continue
+        process.wait()
+
+    def _frame(self, process: "subprocess.Popen[bytes]") -> Any | None:
+        """What it says next; None where it has ended, or says nothing for too long."""
+        timer = Timer(_PATIENCE + seconds_allowed() if self._silence is None else self._silence, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            return read_frame(process.stdout)  # type: ignore[arg-type]
+        finally:
+            timer.cancel()
+
+    def _begun(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self.end()
+            paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "attnviz.learning.live.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": paths, "OMP_WAIT_POLICY": "passive"},
+            )
+        return self._process

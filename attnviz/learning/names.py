@@ -1,0 +1,55 @@
+"""Experiments by their names, such as `french-without-causal-mask-seed-2`: what `Experiment.parts` says, read back."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.learning.experiment import LEAKS, WITHOUT, Experiment
+
+_WHOLE = ("seed", "pairs", "layers", "heads", "d-model", "d-ff", "steps")
+_PART = re.compile(
+    rf"(?P<without>without-(?:{'|'.join(WITHOUT)}))|(?P<leak>leak-(?:{'|'.join(filter(None, LEAKS))}))"
+    rf"|(?P<whole>(?:{'|'.join(_WHOLE)})-[0-9]{{1,10}})|(?P<rate>learning-rate-[0-9]{{0,3}}\.?[0-9]{{1,9}}(?:e-[0-9]{{1,2}})?)"
+)
+_NAME = re.compile(rf"([a-z]{{1,20}})((?:-(?:{re.sub(r'[?]P<[a-z]+>', '?:', _PART.pattern)}))*)")
+MOST = 300  # characters of a name
+
+
+def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Experiment:
+    """The experiment of a task with these parts. Raises ValueError, with one sentence, for a part that means nothing,
+    for two that say the same thing differently, and as `Experiment` does.
+    """
+    said: dict[str, Any] = {"seed": seed}
+    for part in parts:
+        name, value = _read(part)
+        if name == "without":
+            said["without"] = (*said.get("without", ()), value)
+        elif name in said and name != "seed" and said[name] != value:
+            raise ValueError(f"{name.replace('_', ' ')} is said twice, as {said[name]} and as {value}: keep one.")
+        else:
+            said[name] = value
+    return Experiment(task, **said)
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment whose `name` this is. Raises ValueError with one sentence for any other text."""
+    found = _NAME.fullmatch(name) if len(name) <= MOST else None
+    if found is None:
+        raise ValueError(f"{name[:60]!r} is no name of an experiment, as french-without-causal-mask is one.")
+    return experiment_of(found[1], [part[0] for part in _PART.finditer(found[2])])
+
+
+def _read(part: str) -> tuple[str, Any]:
+    """A field of `Experiment` and its value."""
+    found = _PART.fullmatch(part)
+    if found is None:
+        raise ValueError(
+            f"{part[:40]!r} is no switch: there are {', '.join(f'without-{name}' for name in WITHOUT)}, leak-one-head, "
+            f"leak-one-token, {', '.join(f'{name}-…' for name in _WHOLE)} and learning-rate-…, each with its number."
+        )
+    if found["without"]:
+        return "without", part.removeprefix("without-")
+    if found["leak"]:
+        return "leak", part.removeprefix("leak-")
+    name, _, value = part.partition("-rate-") if found["rate"] else part.rpartition("-")
+    return ("learning_rate", float(value)) if found["rate"] else (name.replace("-", "_"), int(value))

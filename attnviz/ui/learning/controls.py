@@ -1,0 +1,173 @@
+"""The Learning page's controls: the experiment on the left, and what can be tried in the bar."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.learning.tasks.catalogue import TASKS
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent, widgets
+from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_SEED, PLAIN, LearningState, Parts, view_of
+from attnviz.ui.markdown import literal
+from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.views.learning.switches import NOTHING, offered, switch
+
+COMPONENT = "learning"
+_SHOWN = "learning-view-shown"
+# Pairs of runs whose difference is a lesson; all of them are recorded.
+LESSONS: dict[str, dict[str, str]] = {
+    "With the causal mask, and without": {"task": "french", "second": "without-causal-mask"},
+    "One head of two leaks": {"task": "french", "second": "leak-one-head"},
+    "Labels that are not shifted": {"task": "french", "second": "without-shifted-labels"},
+    "Positions, and none": {"task": "french", "second": "without-positions"},
+    "A decoder that sees no source": {"task": "french", "second": "without-cross-attention"},
+    "300 pairs, and 30": {"task": "french", "first": "pairs-300", "second": "pairs-30"},
+    "Reversing needs positions": {"task": "reverse", "second": "without-positions"},
+    "Sorting needs none": {"task": "sort", "second": "without-positions"},
+    "Padding that nobody masks": {"task": "reverse", "second": "without-padding-mask"},
+    "Scores without 1/√d_k": {
+        "task": "reverse", "first": "heads-1~d-model-64", "second": "heads-1~d-model-64~without-scale", "seed": "2",
+    },
+    "Induction: two layers, and one": {"task": "twice", "second": "layers-1"},
+    "Induction: two heads a layer, and one": {"task": "twice", "second": "heads-1"},
+    "Induction: a loss that is too low": {"task": "twice", "second": "without-causal-mask"},
+    "Adding two numbers": {"task": "add", "second": ALONE},
+}  # fmt: skip
+# What a choice of another experiment leaves behind.
+_OF_A_RUN = {"guess": None, "moment": None, "train": None}
+
+
+def current() -> LearningState:
+    """The view that the address asks for; what it asks wrongly is said above."""
+    view, problems = view_of(persistent.texts())
+    layout.note(*persistent.of_link(problems))
+    return view
+
+
+def bar() -> None:
+    """What stands in the bar: the way to train, and the experiments that are recorded."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
+        st.html(
+            "<p class='learning-about'>A Transformer so small that it is trained while you watch. Model and sentence "
+            "of the other pages wait there.</p>"
+        )
+        st.menu_button("Experiments", list(LESSONS), key="lesson", on_click=_use_lesson)
+        persistent.catch_up("lesson", _use_lesson)
+        if persistent.text("train") == "1":
+            st.button("Back to the recordings", key="recordings", on_click=_again)
+        st.button("Train it yourself", key="train", type="primary", on_click=_train)
+
+
+def experiment(view: LearningState) -> None:
+    """Task, switches of both runs, and seed."""
+    titles = {name: task.title for name, task in TASKS.items()}
+
+    def tasks(**more) -> Any:
+        return st.selectbox("Task", list(titles), format_func=titles.__getitem__, help=_help("Task"), **more)
+
+    widgets.show("task-shown", view.task, {"index": list(titles).index(view.task)}, tasks, _take_task)
+    _switches("first", "First run", view.task, view.first)
+
+    def beside(**more) -> bool:
+        return st.toggle("A second run beside it", help=_help("A second run beside it"), **more)
+
+    has_second = view.second is not None
+    widgets.show("second-shown", has_second, {"value": has_second}, beside, _take_second)
+    if view.second is not None:
+        _switches("other", "Second run", view.task, view.second)
+
+    def seed(**more) -> int:
+        return st.number_input("Seed of the run", 0, MOST_SEED - 1, help=_help("Seed of the run"), **more)
+
+    widgets.show("seed-shown", view.seed, {"value": view.seed}, seed, lambda: _again(seed=_shown("seed-shown")))
+
+
+def own_line(view: LearningState) -> None:
+    """A line to type, for what has been trained."""
+    sample = TASKS[view.task].sample
+
+    def draw(**more) -> Any:
+        return st.text_input(
+            "A line of your own", max_chars=MOST_LINE, placeholder=sample, help=_help("A line of your own"), **more
+        )
+
+    widgets.show(
+        "line-shown", view.line, {"value": view.line}, draw, lambda: persistent.write({"line": _shown("line-shown")})
+    )
+
+
+def shown(view: LearningState) -> None:
+    """Remember what the component is told, to hear what is chosen in it."""
+    st.session_state[_SHOWN] = view.to_payload()
+
+
+def adopt() -> None:
+    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
+    chosen = reported(COMPONENT, "view", {"moment": NUMBER, "site": TEXT, "guess": TEXT}) or {}
+    before = st.session_state.get(_SHOWN, {})
+    persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
+    st.session_state[_SHOWN] = before | chosen
+
+
+def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
+    key = f"{name}-switches"
+    options = list(dict.fromkeys((*offered(task), *chosen)))
+
+    def draw(**more) -> list[str]:
+        return st.multiselect(label, options, format_func=_sentence, placeholder=NOTHING, help=_help(label), **more)
+
+    def take() -> None:
+        text = "~".join(_shown_list(key)) or PLAIN
+        _again(**{"second" if name == "other" else name: text})
+
+    widgets.show(key, list(chosen), {"default": list(chosen)}, draw, take)
+
+
+def _sentence(part: str) -> str:
+    found = switch(part)
+    return f"{found.short}: {found.sentence[:1].lower()}{found.sentence[1:]}"
+
+
+def _take_task() -> None:
+    """Another task knows other switches, and other words."""
+    task = _shown("task-shown")
+    second = ALONE if task == "add" else None
+    persistent.write(
+        {"task": task, "first": None, "second": second, "line": None, "seed": None, "site": None, **_OF_A_RUN}
+    )
+
+
+def _take_second() -> None:
+    _again(second="without-causal-mask" if st.session_state["second-shown"] else ALONE)
+
+
+def _use_lesson() -> None:
+    asked = LESSONS.get(st.session_state["lesson"], {})
+    fresh = dict.fromkeys(("task", "first", "second", "seed", "line", "site"))
+    persistent.write({**fresh, **_OF_A_RUN, **asked})
+
+
+def _train() -> None:
+    st.session_state.pop("learning-runs", None)
+    persistent.write({"train": "1", "guess": None, "moment": None})
+
+
+def _again(**texts: str | None) -> None:
+    """Another experiment: what was seen and guessed of the last one is gone."""
+    persistent.write({**_OF_A_RUN, **texts})
+
+
+def _shown(key: str) -> str:
+    return (
+        str(st.session_state[key] or "") if not isinstance(st.session_state[key], int) else str(st.session_state[key])
+    )
+
+
+def _shown_list(key: str) -> Sequence[str]:
+    return [str(part) for part in st.session_state[key] or ()]
+
+
+def _help(term: str) -> str:
+    return literal(definition(term))

@@ -1,0 +1,59 @@
+"""Runs that this visitor watches while they are trained, and the feed that brings their moments to the picture."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.live.runs import LiveRun
+from attnviz.ui.learning import runs
+from attnviz.ui.mount import learning_feed
+from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.widgets.learning.feed import Piece, feed_payload
+from attnviz.widgets.learning.payload import run_key
+
+EVERY = 0.2  # seconds
+_KEPT = 4  # runs that one visitor has watched last
+_WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
+
+
+def watched(experiment: Experiment) -> LiveRun:
+    """The run that this visitor watches. One that failed stays so until it is asked for again: else a run that always
+    fails would be begun for ever. Raises ValueError, with one sentence, as `LiveRuns.watch`.
+    """
+    mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
+    if experiment.key not in mine:
+        mine[experiment.key] = runs.queue().watch(experiment)
+        for old in [*mine][:-_KEPT]:
+            del mine[old]
+    return mine[experiment.key]
+
+
+def feed(found: Sequence[LiveRun]) -> None:
+    """Bring news five times a second until every run is over; then the page is drawn with what there is."""
+
+    def tick() -> None:
+        looks = [piece(run) for run in found]
+        learning_feed(feed_payload(looks), key=_FEED, on_change=_send_again)
+        if all(look.looked.state in ("done", "failed") for look in looks):
+            st.rerun()
+
+    st.fragment(tick, run_every=EVERY)()
+
+
+def piece(run: LiveRun) -> Piece:
+    """A run's news since this visitor's browser was last told of it."""
+    sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
+    key = run_key(run.experiment)
+    since = sent.get(key, 0)
+    looked = run.look(since=since)
+    sent[key] = since + len(looked.moments)
+    return Piece(run.experiment, looked, since)
+
+
+def _send_again() -> None:
+    """A browser that has missed a piece says how much it has."""
+    said = reported(_FEED, "have", {"key": TEXT, "count": NUMBER})
+    if said is not None:
+        sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
+        sent[said["key"]] = min(max(0, said["count"]), sent.get(said["key"], 0))

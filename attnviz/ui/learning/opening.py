@@ -1,0 +1,54 @@
+"""What can be taken from the page: its numbers as a table, and a toy that was trained to the pages for any model."""
+
+import streamlit as st
+
+from attnviz.learning.recording import Recording
+from attnviz.ui import charts
+from attnviz.ui.address import persistent
+from attnviz.ui.learning import toys
+from attnviz.ui.learning.page import Staged
+from attnviz.ui.learning.state import LearningState
+from attnviz.views.learning.curve_table import curve_table
+
+_PAGES = (("pages/heads.py", "Heads"), ("pages/masks.py", "Masks"), ("pages/decoding.py", "Decoding"))
+
+
+def links(view: LearningState, stage: Staged) -> None:
+    """For each run with weights, the same line in Heads, Masks and Decoding."""
+    for at, (run, recording) in enumerate(stage.recordings):
+        if recording.weights is None:
+            continue
+        st.caption(f"Open “{run.title}” in")
+        with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
+            for path, label in _PAGES:
+                there = persistent.way(label, _asked(view, recording) | _of_page(label, recording))
+                st.page_link(path, label=label, query_params=there, width="content")
+
+
+def numbers(stage: Staged) -> None:
+    """The curves as a table: to sort, to copy, to read aloud."""
+    recordings = {run.title: recording for run, recording in stage.recordings}
+    if recordings:
+        with st.container(key="learning-tools"):
+            charts.numbers("learning-curves", lambda: curve_table(recordings))
+
+
+def _asked(view: LearningState, recording: Recording) -> dict[str, str]:
+    """The toy with the line in view, its target the right one, as a teacher would give it; the head in view, if any."""
+    line, words = recording.watched[0], recording.words
+    src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
+    if view.line.strip():
+        src, tgt = view.line, ""
+    asked = {"model": toys.name_of(recording.experiment), "src": src, "to": "", "tgt": tgt, "new": ""}
+    if recording.experiment.about.is_decoder_only:
+        asked |= {"tgt": "", "new": str(len(line.tgt))}
+    kind, _, site = view.site.partition(".")
+    layer, _, head = site.partition(".")
+    return asked | {"kind": kind, "layer": layer, "head": head, "row": "", "zoom": ""}
+
+
+def _of_page(label: str, recording: Recording) -> dict[str, str]:
+    """On Masks, what a run was trained without is put back: the causal mask, at every head of the decoder."""
+    if label != "Masks" or recording.experiment.is_causal:
+        return {}
+    return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}

@@ -1,0 +1,140 @@
+"""The Learning page: which runs are shown, and from where they come: a recording, or a process that trains."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from attnviz.analysis.learning.own_line import OwnLine, own_line
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.live.runs import LiveRun
+from attnviz.learning.names import experiment_of
+from attnviz.learning.recording import Recording
+from attnviz.learning.run import HELD_OUT
+from attnviz.models.toy.toy import Toy
+from attnviz.ui import captions, layout
+from attnviz.ui.learning import controls, live, runs
+from attnviz.ui.learning.state import LearningState, Parts
+from attnviz.ui.mount import learning
+from attnviz.views.captions import Caption
+from attnviz.views.learning import outcomes
+from attnviz.views.learning.switches import title_of
+from attnviz.views.terms import term
+from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload
+
+NOT_RECORDED = "No recording of this run comes with the package: press “Train it yourself”."
+NO_WEIGHTS = "“{}” was recorded without its weights: press “Train it yourself” to give it a line of your own."
+Said = list[str]  # sentences to stand above the picture
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What the page shows: the runs, and those of them that are still trained."""
+
+    runs: tuple[ShownRun, ...]
+    live: tuple[LiveRun, ...] = ()
+
+    @property
+    def recordings(self) -> Iterator[tuple[ShownRun, Recording]]:
+        """The runs that are over."""
+        return ((run, run.recording) for run in self.runs if run.recording is not None)
+
+
+def staged(view: LearningState) -> Staged:
+    """The runs that the view asks for. What cannot be is said above, and the page goes on with the others."""
+    said: Said = []
+    found = [_run(view, parts, said) for parts in view.runs]
+    layout.warn(*dict.fromkeys(said))
+    return Staged(tuple(run for run, _ in found), tuple(alive for _, alive in found if alive is not None))
+
+
+def draw(view: LearningState, stage: Staged) -> None:
+    """The component, and the feed of what is trained."""
+    asked = _asked(stage)
+    payload = learning_payload(stage.runs, asked, view=view.to_payload())
+    controls.shown(view)
+    titles = " · ".join(run.title for run in stage.runs)
+    task = stage.runs[0].experiment.about.title
+    caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
+    learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
+    if stage.live:
+        live.feed(stage.live)
+
+
+def status(stage: Staged) -> list[str]:
+    """What the status bar says."""
+    parts = [term("device", "<b>cpu</b> float32")]
+    for run, recording in stage.recordings:
+        size, steps = run.experiment.size, recording.steps[-1]
+        parts.append(
+            f"{run.title}: <b>{size.n_layers}</b> {term('layers')} × <b>{size.n_heads}</b> {term('heads')}, "
+            f"d_model {size.d_model}, <b>{steps:,}</b> updates"
+        )
+    return [*parts, f"{HELD_OUT} {term('held-out')} lines"]
+
+
+def _run(view: LearningState, parts: Parts, said: Said) -> tuple[ShownRun, LiveRun | None]:
+    try:
+        experiment = experiment_of(view.task, parts, seed=view.seed)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        usual = Experiment(view.task)
+        return ShownRun(usual, "Cannot be trained", "absent", note=str(refusal)), None
+    if view.train and not view.guess:
+        return ShownRun(experiment, title_of(experiment), "asked"), None
+    return _trained(view, experiment, said) if view.train else (_of_recording(view, experiment, said), None)
+
+
+def _trained(view: LearningState, experiment: Experiment, said: Said) -> tuple[ShownRun, LiveRun | None]:
+    """The run as it is trained here; where that cannot be, why, and the recording."""
+    try:
+        run = live.watched(experiment)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return _of_recording(view, experiment, said), None
+    state = run.look(since=10**9).state
+    if state == "failed":
+        said.append(run.error)
+        return _of_recording(view, experiment, said), None
+    if run.recording is not None:
+        return replace(_over(view, run.recording, said), trained=True), None
+    return ShownRun(experiment, title_of(experiment), "live"), run
+
+
+def _of_recording(view: LearningState, experiment: Experiment, said: Said) -> ShownRun:
+    try:
+        recording = runs.recorded(experiment)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return ShownRun(experiment, title_of(experiment), "absent", note=str(refusal))
+    if recording is None:
+        return ShownRun(experiment, title_of(experiment), "absent", note=NOT_RECORDED)
+    return _over(view, recording, said)
+
+
+def _over(view: LearningState, recording: Recording, said: Said) -> ShownRun:
+    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more(recording.scores)]
+    title = title_of(recording.experiment)
+    own = _own(recording, view.line, said) if view.line.strip() else None
+    return ShownRun(recording.experiment, title, "recorded", recording, outcome=tuple(filter(None, outcome)), own=own)
+
+
+def _own(recording: Recording, line: str, said: Said) -> OwnLine | None:
+    """What the toy makes of a line; what it cannot read is said above."""
+    if recording.weights is None:
+        said.append(NO_WEIGHTS.format(title_of(recording.experiment)))
+        return None
+    try:
+        return own_line(Toy.of(recording), line)
+    except ValueError as refusal:
+        said.append(str(refusal))
+        return None
+
+
+def _asked(stage: Staged) -> Asked | None:
+    """The question is about the run with more switches."""
+    asked = max(range(len(stage.runs)), key=lambda at: (len(stage.runs[at].experiment.parts), at))
+    run = stage.runs[asked]
+    if run.state == "absent":
+        return None
+    scores = run.recording.scores if run.recording is not None else None
+    verdicts = {guess: outcomes.verdict(guess, scores or {}) for guess in outcomes.GUESSES}
+    return Asked(asked, outcomes.question(run.experiment, scores), outcomes.GUESSES, verdicts)

@@ -1,0 +1,50 @@
+"""The runs behind the Learning page: recordings, kept once they are read, and the one queue of this instance."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from attnviz.ui.cache.bounded import BoundedCache
+
+if TYPE_CHECKING:
+    from attnviz.learning.experiment import Experiment
+    from attnviz.learning.live.runs import LiveRuns
+    from attnviz.learning.recording import Recording
+
+_KEPT = 32  # recordings, of which the largest takes half a megabyte
+
+
+@cache
+def queue() -> "LiveRuns":
+    """The runs that are trained while people watch: one worker and one queue for all visitors of this server."""
+    from attnviz.learning.live.runs import LiveRuns
+
+    return LiveRuns()
+
+
+def recorded(experiment: "Experiment") -> "Recording | None":
+    """The recording that comes with the package; None where there is none. Raises ValueError, with one sentence, for a
+    file that cannot be read, such as another version's.
+    """
+    from attnviz.learning import shipped
+
+    return _recordings.get(experiment) if shipped.is_shipped(experiment) else None
+
+
+def with_weights(experiment: "Experiment") -> "Recording | None":
+    """A recording whose model can be opened: what was trained here lately, else what is shipped."""
+    trained = queue().finished(experiment)
+    found = trained if trained is not None else recorded(experiment)
+    return found if found is not None and found.weights is not None else None
+
+
+def _read(experiment: "Experiment", _progress: object = None) -> "Recording":
+    from attnviz.learning import shipped
+    from attnviz.learning.storage import load_recording
+
+    found = load_recording(shipped.path(experiment))
+    if found.experiment != experiment:
+        raise ValueError(f"{shipped.path(experiment).name} holds another experiment: make recordings writes it again.")
+    return found
+
+
+_recordings: "BoundedCache[Experiment, Recording]" = BoundedCache(_read, most=_KEPT)

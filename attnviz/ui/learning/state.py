@@ -1,0 +1,79 @@
+"""What a link to the Learning page carries, and what is said about one that cannot be followed. No Streamlit."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.learning.tasks.catalogue import TASKS
+from attnviz.ui.address.fields import PageState, Problem, Say, choice, declared, flag, read, text, whole
+from attnviz.views.learning.outcomes import GUESSES
+
+ALONE = "none"  # no second run
+PLAIN = "plain"  # a run without switches
+OPEN = "open"  # begun without a guess
+MOST_LINE, MOST_PARTS, MOST_SEED = 400, 12, 100_000
+_SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
+_WORD = re.compile(r"[a-z0-9.-]{1,60}")
+Parts = tuple[str, ...]
+
+
+def _parts(text: str, bound: Any, default: Parts | None, say: Say) -> Parts | None:
+    """Switches, as parts of an experiment's name with ~ between them."""
+    if text in (ALONE, PLAIN):
+        return None if text == ALONE else ()
+    words = tuple(dict.fromkeys(text.split("~")))
+    if len(words) <= MOST_PARTS and all(map(_WORD.fullmatch, words)):
+        return words
+    say("switches are such as without-causal-mask~pairs-30", _parts_text(default))
+    return default
+
+
+def _parts_text(value: Parts | None) -> str:
+    return ALONE if value is None else "~".join(value) or PLAIN
+
+
+def _site(text: str, bound: Any, default: str, say: Say) -> str:
+    if _SITE.fullmatch(text):
+        return text
+    say("a head is such as cross.0.1", "every head")
+    return default
+
+
+def _guess(text: str, bound: Any, default: str, say: Say) -> str:
+    if text in (*GUESSES, OPEN):
+        return text
+    say(f"a guess is {', '.join(GUESSES)}, or {OPEN} for none", "the question")
+    return default
+
+
+@dataclass(frozen=True)
+class LearningState(PageState):
+    """Two runs of one task, side by side: their switches (`second` None: there is one run), the seed, the moment on the
+    slider, the head that is drawn large, whether they are trained here, the guess, and a line of one's own.
+    """
+
+    task: str = choice("french", tuple(TASKS))
+    seed: int = whole(1, MOST_SEED)
+    first: tuple[str, ...] = declared((), _parts, _parts_text)
+    second: tuple[str, ...] | None = declared(("without-causal-mask",), _parts, _parts_text)
+    train: bool = flag()
+    guess: str = declared("", _guess)
+    moment: int = whole(0, 1_000)
+    site: str = declared("", _site)
+    line: str = text(limit=MOST_LINE)
+
+    @property
+    def runs(self) -> tuple[Parts, ...]:
+        """The switches of each run."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+    def to_payload(self) -> dict[str, Any]:
+        """What the component shows of it."""
+        return {"moment": self.moment, "site": self.site, "guess": self.guess}
+
+
+def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:
+    """The view that texts ask for, and a sentence for each that asks for what there is not."""
+    found, problems = read(LearningState, params, {})
+    return (found if found.first is not None else replace(found, first=())), problems

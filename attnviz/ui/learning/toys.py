@@ -1,0 +1,49 @@
+"""Toys as models by name, `toy:french-without-causal-mask`: shipped with the package, or trained by this server.
+
+A link carries the name. The same experiment has the same weights on one machine, so that the name says which they are.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz.models.catalogue import TOY, Entry
+from attnviz.ui.learning import runs
+
+if TYPE_CHECKING:
+    from attnviz.learning.experiment import Experiment
+    from attnviz.models.toy.toy import Toy
+
+
+def is_toy(name: str) -> bool:
+    """Whether a model's name is that of a toy."""
+    return name.startswith(TOY)
+
+
+def entry(name: str) -> Entry:
+    """A toy in the list of models."""
+    from attnviz.learning.names import experiment_named
+    from attnviz.views.learning.switches import title_of
+
+    try:
+        experiment = experiment_named(name.removeprefix(TOY))
+    except ValueError:
+        return Entry(name, Path(name), name[:60], ())
+    told = title_of(experiment)
+    return Entry(name, Path(name), f"Toy: {experiment.about.title}, {told[:1].lower()}{told[1:]}", ())
+
+
+def name_of(experiment: "Experiment") -> str:
+    """The name under which a toy is opened."""
+    return TOY + experiment.name
+
+
+def toy(name: str) -> "Toy":
+    """The model. Raises ValueError, with one sentence, for a name that is none, and for a toy that nobody keeps."""
+    from attnviz.learning.names import experiment_named
+    from attnviz.models.toy.toy import Toy
+
+    experiment = experiment_named(name.removeprefix(TOY))
+    recording = runs.with_weights(experiment)
+    if recording is None:
+        raise ValueError(f"The toy {experiment.name} is not kept here any more: open Learning and train it again.")
+    return Toy.of(recording, entry(name).title)

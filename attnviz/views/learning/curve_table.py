@@ -1,0 +1,22 @@
+"""The curves of runs as numbers, a line for each moment."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from attnviz.learning.recording import Recording
+
+COLUMNS = ("run", "updates", "loss_since_last", "held_out_loss", "teacher_prefix", "own_prefix")
+
+
+def curve_table(runs: Mapping[str, Recording]) -> pd.DataFrame:
+    """Recordings by their titles. `loss_since_last` is the mean over the updates since the moment before, in nats."""
+    return pd.DataFrame([row for title, found in runs.items() for row in _rows(title, found)], columns=list(COLUMNS))
+
+
+def _rows(title: str, found: Recording) -> list[tuple]:
+    pieces = np.split(found.losses.astype(float), found.steps[:-1])
+    losses = [float(piece.mean()) if len(piece) else None for piece in pieces]
+    curves = (found.held_out_loss, found.teacher_prefix, found.own_prefix)
+    return [(title, *row) for row in zip(found.steps, losses, *(curve.tolist() for curve in curves), strict=True)]

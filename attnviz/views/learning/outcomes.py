@@ -1,0 +1,65 @@
+"""What is asked before a run, and what came of it. Every number is the recording's own."""
+
+from collections.abc import Mapping
+
+from attnviz.learning.experiment import Experiment
+
+# What can be guessed, and how many of the held-out lines that is.
+GUESSES = {"yes": "Yes, nearly every line", "some": "Some lines", "no": "No, hardly any"}
+_SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
+_DID = {"yes": "It does, nearly all of them", "some": "It does, some of them", "no": "It does not"}
+_MOST, _FEW = 0.9, 0.1
+_DOES = {
+    "french": "translate sentences that it has never seen",
+    "reverse": "reverse lines that it has never seen",
+    "sort": "sort letters that it has never seen",
+    "twice": "say lines that it has never seen a second time",
+    "add": "add numbers that it has never seen",
+}
+
+
+def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
+    """What the page asks before a run. The loss is quoted where it is known, of this very run."""
+    does = _DOES[experiment.task]
+    if scores and "loss" in scores:
+        return f"The training loss ends at {scores['loss']:.4f}. Will it {does}, on its own?"
+    return f"When it has been trained: will it {does}, on its own?"
+
+
+def came_of_it(own_prefix: float) -> str:
+    """Which of the guesses was right, by the share of held-out lines that are right on its own prefix."""
+    return "yes" if own_prefix >= _MOST else "no" if own_prefix <= _FEW else "some"
+
+
+def outcome(scores: Mapping[str, float], held_out: int) -> str:
+    """What a run came to on so many held-out lines, in a sentence; "" where nothing was scored."""
+    if not {"own_prefix", "teacher_prefix", "loss"} <= set(scores):
+        return ""
+    own, teacher = (round(scores[name] * held_out) for name in ("own_prefix", "teacher_prefix"))
+    return (
+        f"On its own prefix it wrote {own} of {held_out} held-out lines right; on the teacher’s prefix, {teacher}. "
+        f"Training loss {scores['loss']:.4f}."
+    )
+
+
+def verdict(guess: str, scores: Mapping[str, float]) -> str:
+    """The guess beside the outcome; "" where there is no guess."""
+    if guess not in _SAID or "own_prefix" not in scores:
+        return ""
+    came = came_of_it(scores["own_prefix"])
+    return f"You said: {_SAID[guess]}. {'Right' if guess == came else _DID[came]}."
+
+
+def more(scores: Mapping[str, float]) -> list[str]:
+    """What else was measured at the end, for the switches that it is about."""
+    said = []
+    if "grammatical" in scores:
+        said.append(f"When words are drawn, {scores['grammatical']:.0%} of what it writes is grammatical.")
+    if "own_prefix_1_more_pad" in scores:
+        said.append(
+            f"Right with one more <pad>: {scores['own_prefix_1_more_pad']:.0%}, with twenty: "
+            f"{scores['own_prefix_20_more_pad']:.0%}, alone without padding: {scores['own_prefix_alone']:.0%}."
+        )
+    if scores.get("own_prefix_seen", 0) > scores.get("own_prefix", 1) + 0.05:
+        said.append(f"Of lines that it was trained on it writes {scores['own_prefix_seen']:.0%} right.")
+    return said

@@ -1,0 +1,78 @@
+"""An experiment's switches as people read them: what is left out or broken, in a few words and in a sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.names import experiment_of
+
+
+@dataclass(frozen=True)
+class Switch:
+    """`short` stands over a run, `sentence` in the list to choose from."""
+
+    short: str
+    sentence: str
+
+
+# By the part of an experiment's name that it is (`attnviz.learning.names`).
+SWITCHES = {
+    "without-causal-mask": Switch("no causal mask", "The decoder sees the words that it is to write"),
+    "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees what comes"),
+    "leak-one-token": Switch("one token leaks", "Every position sees one token too many"),
+    "without-shifted-labels": Switch(
+        "labels not shifted", "Each position is to say the word that it was given, not the next one"
+    ),
+    "without-positions": Switch("no positions", "Words carry no mark of their place"),
+    "without-padding-mask": Switch("no padding mask", "Padding is attended to like words"),
+    "without-cross-attention": Switch("no cross-attention", "The decoder sees nothing of the source"),
+    "pairs-30": Switch("30 pairs", "It learns from 30 pairs, again and again"),
+    "pairs-100": Switch("100 pairs", "It learns from 100 pairs, again and again"),
+    "pairs-300": Switch("300 pairs", "It learns from 300 pairs, again and again"),
+    "pairs-1000": Switch("1,000 pairs", "It learns from 1,000 pairs, again and again"),
+    "layers-1": Switch("1 layer", "It has one layer"),
+    "layers-2": Switch("2 layers", "It has two layers"),
+    "heads-1": Switch("1 head", "It has one head a layer"),
+    "heads-2": Switch("2 heads", "It has two heads a layer"),
+    "heads-4": Switch("4 heads", "It has four heads a layer"),
+    "d-model-64": Switch("d_model 64", "Its vectors have 64 numbers"),
+    "without-scale": Switch("no 1/√d_k", "Scores are not divided by the square root of d_k"),
+    "learning-rate-0.0003": Switch("learning rate 0.0003", "It learns in steps a tenth as large"),
+    "learning-rate-0.03": Switch("learning rate 0.03", "It learns in steps ten times as large"),
+    "learning-rate-0.1": Switch("learning rate 0.1", "It learns in steps thirty times as large"),
+}
+NOTHING = "nothing left out"
+
+
+def offered(task: str) -> list[str]:
+    """The switches that mean something for a task, in the order in which they are listed."""
+    return [part for part in SWITCHES if _changes(task, part)]
+
+
+def switch(part: str) -> Switch:
+    """A switch by its part of a name; one that is not listed, such as `steps-400`, says itself."""
+    if part in SWITCHES:
+        return SWITCHES[part]
+    name, _, value = part.rpartition("-")
+    said = f"{name.replace('-', ' ')} {int(value):,}" if value.isdecimal() else part.replace("-", " ")
+    return Switch(said, said[:1].upper() + said[1:])
+
+
+def titled(parts: Sequence[str]) -> str:
+    """What stands over a run: its switches, or that it has none."""
+    said = ", ".join(switch(part).short for part in parts)
+    return said[:1].upper() + said[1:] if said else NOTHING[:1].upper() + NOTHING[1:]
+
+
+def title_of(experiment: Experiment) -> str:
+    """As `titled`, with the seed where it is not the first."""
+    parts = [part for part in experiment.parts if not part.startswith("seed-")]
+    seed = f", seed {experiment.seed}" if experiment.seed != 1 else ""
+    return f"{titled(parts)}{seed}"
+
+
+def _changes(task: str, part: str) -> bool:
+    try:
+        return experiment_of(task, [part]) != experiment_of(task)
+    except ValueError:
+        return part == "leak-one-head"  # which a task of one head would refuse, and another switch allow

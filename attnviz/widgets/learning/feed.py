@@ -1,0 +1,45 @@
+"""What the feed of live runs brings, a few times a second: how far each is, and its moments since the last time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.learning.batches import watched_lines
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.live.runs import LiveView
+from attnviz.learning.recording import of_moments
+from attnviz.learning.run import WATCHED
+from attnviz.widgets.learning.payload import about_run, moments, run_key
+from attnviz.widgets.wire import Blobs, Payload
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A look at a run: `looked.moments` begin with number `since`."""
+
+    experiment: Experiment
+    looked: LiveView
+    since: int
+
+
+def feed_payload(pieces: Sequence[Piece]) -> Payload:
+    """The bytes that the feed hands on. What never changes comes with a run's first moments."""
+    blobs = Blobs()
+    return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.joined())
+
+
+def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
+    looked, about = piece.looked, piece.experiment.about
+    header: dict[str, Any] = {
+        "key": run_key(piece.experiment),
+        "state": looked.state,
+        "ahead": looked.ahead,
+        "since": piece.since,
+    }
+    if looked.moments:
+        lines = tuple(watched_lines(about, WATCHED)) if not piece.since else ()
+        found = of_moments(piece.experiment, looked.moments, lines, {})
+        header["moments"] = moments(found, blobs)
+        if not piece.since:
+            header["about"] = about_run(found)
+    return header

@@ -1,0 +1,112 @@
+// What arrives, and how all of it is painted.
+
+import { mount } from "../../shared/js/mount.js";
+import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
+import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
+import { readTheme } from "../../shared/js/theme.js";
+import { START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
+import { siteOf } from "./exports.js";
+import { paintPane } from "./pane.js";
+import { decodePayload } from "./payload.js";
+import { paintPlayer, pause } from "./player.js";
+import { paintQuestion } from "./question.js";
+import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
+
+const LEAST_HEIGHT = 640; // below this height the page scrolls
+const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
+
+function start(root) {
+  const app = createApp(root, WIDGET, { panes: [], playing: null, follows: false, showsOwn: false, heard: [] });
+  buildShell(app);
+  return app;
+}
+
+async function receive(app, data) {
+  const began = performance.now();
+  app.newest = data;
+  const payload = await decodePayload(data);
+  if (app.newest !== data) return; // another came while this one was unpacked
+  const before = app.payload;
+  app.payload = payload;
+  if (before && namesOf(before) !== namesOf(payload)) beginAnew(app, payload);
+  const isNewLine = lineOf(payload) && lineOf(payload) !== (before ? lineOf(before) : "");
+  if (isNewLine) app.showsOwn = true;
+  listen(app);
+  readTheme(app);
+  fitPanes(app);
+  followed(app, before);
+  fit(app);
+  paint(app, began);
+  if (before && isNewLine) goTo(app, lastOf(app)); // where it has been read
+  refitSoon(app);
+}
+
+const lineOf = ({ runs }) => runs.find(({ own }) => own)?.own.src.join(" ") ?? "";
+
+const namesOf = ({ runs }) => runs.map(({ key }) => key).join();
+
+// Other runs have other moments: what was in view of the last ones is no choice among these.
+function beginAnew(app, { header }) {
+  pause(app);
+  app.follows = false;
+  app.seq = header.view.seq ?? 0;
+}
+
+// A live run is followed to its end, unless the visitor looks at an earlier moment; Python hears where that is. Of one
+// that failed there is no end: what is there is a recording of another day, from its beginning.
+function followed(app, before) {
+  const wasLive = before?.runs.some(({ state }) => state === "live");
+  if (isLive(app) && !wasLive) app.follows = true;
+  const isOver = wasLive && !isLive(app);
+  const isTrained = app.payload.runs.every(({ trained }) => trained);
+  if (isOver && !isTrained) app.follows = false;
+  const { view, seq } = app;
+  adopt(app);
+  if (!isOver || !isTrained) return;
+  if (app.follows) {
+    app.follows = false;
+    app.view.moment = lastOf(app);
+    app.seq += 1;
+    reportSoon(app, 0);
+  } else if (view && seq > app.payload.header.view.seq) app.view.moment = view.moment;
+}
+
+function listen(app) {
+  for (const stop of app.heard) stop();
+  app.heard = app.payload.runs
+    .filter(({ state }) => state === "live")
+    .map((run) => {
+      const hear = () => hearNews(app);
+      run.feed.hear.add(hear);
+      return () => run.feed.hear.delete(hear);
+    });
+}
+
+function hearNews(app) {
+  const began = performance.now();
+  if (!app.root.isConnected) return app.heard.forEach((stop) => stop());
+  settle(app);
+  paint(app, began);
+}
+
+function paint(app, began) {
+  if (!app.payload || !app.size) return;
+  paintQuestion(app);
+  paintPlayer(app);
+  paintLineChoice(app);
+  app.panes.forEach((pane, i) => paintPane(app, pane, app.payload.runs[i]));
+  const [first] = app.panes;
+  app.parts.live.textContent = app.playing || isLive(app) ? "" : (first?.parts.curves.getAttribute("aria-label") ?? "");
+  tellPainted(app, began);
+}
+
+function fit(app) {
+  const [width, height] = fillWindow(app.root, LEAST_HEIGHT);
+  app.isPhone = app.root.dataset.size === "phone";
+  const size = `${width}x${height}`;
+  const changed = app.size !== size;
+  app.size = size;
+  return changed && width > 0;
+}
+
+export default mount(start, receive);

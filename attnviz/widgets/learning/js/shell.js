@@ -1,0 +1,57 @@
+// The component's fixed parts, built once for each place in the page.
+
+import { watchDefinitions } from "../../shared/js/definitions.js";
+import { exportMenu } from "../../shared/js/downloads.js";
+import { button, element, group } from "../../shared/js/elements.js";
+import { liveRegion } from "../../shared/js/live_region.js";
+import { watchSize } from "../../shared/js/resize.js";
+import { windowTip } from "../../shared/js/tip.js";
+import { goTo, lastOf } from "./choice.js";
+import { EXPORTS } from "./exports.js";
+import { buildPane } from "./pane.js";
+import { pause, playerBar, watchKeys } from "./player.js";
+import { questionPane } from "./question.js";
+
+export function buildShell(app) {
+  const parts = (app.parts = {});
+  const bar = playerBar(app, parts);
+  bar.append(element("div", { class: "tools" }, lineChoice(app, parts), exportMenu(app, EXPORTS)));
+  parts.bar = element("section", { class: "pane bar", "aria-label": "Player" }, bar);
+  parts.runs = element("div", { class: "runs" });
+  app.root.replaceChildren(questionPane(app, parts), parts.bar, parts.runs, (parts.live = liveRegion()));
+  parts.cellTip = windowTip(app.root);
+  watchDefinitions(app);
+  watchKeys(app);
+  watchSize(app, app.root);
+}
+
+// Whose maps are drawn at the end: those of the watched line, or of one's own.
+function lineChoice(app, parts) {
+  const choose = (isOwn) => () => {
+    pause(app);
+    app.showsOwn = isOwn;
+    goTo(app, isOwn ? lastOf(app) : app.view.moment);
+  };
+  parts.watched = button("Watched line", { onclick: choose(false) });
+  parts.yours = button("Your line", { title: "At the end of the training", onclick: choose(true) });
+  return (parts.lineChoice = group(parts.watched, parts.yours));
+}
+
+export function paintLineChoice(app) {
+  const { parts, payload } = app;
+  const showsOwn = app.showsOwn && app.view.moment === lastOf(app);
+  parts.lineChoice.hidden = !payload.runs.some(({ own }) => own);
+  parts.watched.setAttribute("aria-pressed", String(!showsOwn));
+  parts.yours.setAttribute("aria-pressed", String(Boolean(showsOwn)));
+}
+
+// As many panes as runs; they stay when other runs come.
+export function fitPanes(app) {
+  const { runs } = app.payload;
+  while (app.panes.length < runs.length) app.panes.push(buildPane(app));
+  app.panes.length = runs.length;
+  const nodes = app.panes.map(({ node }) => node);
+  const { parts } = app;
+  if (parts.runs.childElementCount !== nodes.length) parts.runs.replaceChildren(...nodes);
+  parts.runs.dataset.count = String(nodes.length);
+}

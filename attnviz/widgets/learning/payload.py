@@ -1,0 +1,183 @@
+"""The data of the Learning component: one or two runs, each whole or as far as it is, and how they are labelled.
+
+Laid out as `attnviz.widgets.wire` says. A recording goes to the browser whole, once, deflated: `packed` is where it
+lies. The moments of a live run come in pieces, which `attnviz.widgets.learning.feed` packs in the same layout.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.learning.own_line import OwnLine
+from attnviz.learning.experiment import Experiment
+from attnviz.learning.head_scores import SCORES
+from attnviz.learning.recording import Recording
+from attnviz.text.display import display_token
+from attnviz.text.entries import entries
+from attnviz.tracing.record import Sentence
+from attnviz.views import colour
+from attnviz.views.labels import KINDS
+from attnviz.widgets.wire import Blobs, Payload
+
+FORMAT = 1
+_KEPT = 32  # recordings, packed: some fifty kilobytes each
+_SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRun:
+    """A run as the page shows it. `state` is "recorded" (it is over: `recording` is there), "live" (its moments come by
+    the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
+
+    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched.
+    """
+
+    experiment: Experiment
+    title: str
+    state: str
+    recording: Recording | None = None
+    note: str = ""
+    outcome: Sequence[str] = ()
+    own: OwnLine | None = None
+    trained: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question of the page: about which run, in which words, what can be guessed, and what came of the guess."""
+
+    run: int
+    text: str
+    guesses: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, str] = field(default_factory=dict)
+
+
+def learning_payload(runs: Sequence[ShownRun], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
+    """The bytes that the Learning component draws from; `view` holds moment, site and guess."""
+    blobs = Blobs()
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "runs": [_run(run, blobs) for run in runs],
+        "asked": None if asked is None else asdict(asked),
+        "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
+    }
+    header["id"] = header["base"] = blobs.digest(header)
+    return Payload({**header, "view": dict(view)}, blobs.joined())
+
+
+def run_key(experiment: Experiment) -> str:
+    """A short name of a run, equal for equal ones."""
+    return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
+
+
+def about_run(recording: Recording) -> dict[str, Any]:
+    """What holds of a run at every moment: kinds and labels of its maps, its words and lines, what a guess costs."""
+    task, words = recording.experiment.about, recording.words
+    return {
+        "kinds": [kind_header(kind, recording.sentence, maps.shape[1:]) for kind, maps in recording.maps.items()],
+        "scores": [
+            [name, SCORES[name], layer, head]
+            for name, found in _of_heads(recording).items()
+            for layer in range(found.shape[1])
+            for head in range(found.shape[2])
+        ],
+        "words": list(words.pieces),
+        "spaced": task.spaced,
+        "lines": [[list(line.src), list(line.tgt)] for line in recording.watched],
+        "guess": recording.guess,
+        "floor": getattr(task, "loss_floor", None),
+        "updates": recording.experiment.size.steps,
+        "causal": recording.experiment.is_causal,
+    }
+
+
+def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
+    """The moments of a run, each piece moment by moment: where their numbers lie."""
+    count = len(recording.steps)
+    scores = [found.reshape(count, -1) for found in _of_heads(recording).values()]
+    maps = [found.reshape(count, -1) for found in recording.maps.values()]
+    curves = [recording.held_out_loss, recording.teacher_prefix, recording.own_prefix]
+    return {
+        "steps": list(recording.steps),
+        "first": recording.steps[-1] - len(recording.losses),
+        "losses": blobs.add(recording.losses.astype("<f4")),
+        "curves": blobs.add(np.stack(curves, axis=1).astype("<f4")),
+        "scores": blobs.add(np.concatenate(scores, axis=1).astype("<f4")),
+        "maps": blobs.add(np.concatenate(maps, axis=1)),
+        "wrote": blobs.add(recording.wrote),
+        "longest": recording.wrote.shape[2],
+    }
+
+
+def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str, Any]:
+    """A kind in words, and its rows and columns: `shape` is layers, heads, rows, columns."""
+    words, outputs = KINDS[kind], sentence.outputs(kind)  # type: ignore[arg-type]
+    queries, keys = sentence.queries(kind), sentence.keys(kind)  # type: ignore[arg-type]
+    said = outputs or (None,) * len(queries)
+    return {
+        "kind": kind,
+        "title": words.name,
+        "tab": words.tab,
+        "question": words.question,
+        "query": words.query,
+        "key": words.key,
+        "shape": list(map(int, shape)),
+        "rows": [[display_token(query), None if out is None else display_token(out)]
+                 for query, out in zip(queries, said, strict=True)],
+        "cols": [display_token(token) for token in keys],
+        "row_entries": [[entries([query]), [] if out is None else entries([out])]
+                        for query, out in zip(queries, said, strict=True)],
+        "col_entries": [entries([token]) for token in keys],
+    }  # fmt: skip
+
+
+def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
+    header: dict[str, Any] = {
+        "key": run_key(run.experiment),
+        "name": run.experiment.name,
+        "title": run.title,
+        "state": run.state,
+        "note": run.note,
+        "outcome": list(run.outcome),
+        "trained": run.trained,
+    }
+    if run.recording is not None:
+        said, packed = _whole(run.recording)
+        header |= said | {"packed": [blobs.add(np.frombuffer(packed, dtype=np.uint8)), len(packed)]}
+    if run.own is not None:
+        header["own"] = _own(run.own, blobs)
+    return header
+
+
+@lru_cache(maxsize=_KEPT)
+def _whole(recording: Recording) -> tuple[dict[str, Any], bytes]:
+    """A recording's part of a header, and its moments deflated; the same for everybody who opens it."""
+    blobs = Blobs()
+    said = {"about": about_run(recording), "moments": moments(recording, blobs)}
+    return said, zlib.compress(blobs.joined(), 6)
+
+
+def _own(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
+    maps = [found.reshape(-1) for found in own.maps.values()]
+    kinds = [kind_header(kind, own.sentence, found.shape) for kind, found in own.maps.items()]
+    return {
+        "src": list(own.src),
+        "wrote": list(own.wrote),
+        "right": None if own.right is None else list(own.right),
+        "kinds": kinds,
+        "maps": blobs.add(np.concatenate(maps)),
+    }
+
+
+def _of_heads(recording: Recording) -> dict[str, np.ndarray]:
+    """The scores that say what a head does; sharpness, which says how surely, is no such score."""
+    return {name: found for name, found in recording.heads.items() if name in SCORES}
+
+
+def _scale(name: str) -> np.ndarray:
+    return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)

@@ -1,0 +1,240 @@
+"""The Learning page in a browser: played, scrubbed, compared, guessed, trained to its end, and cut short."""
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+ROOT = ".learning[data-attnviz-painted]"
+FRAME_MS = 16
+TRAINED = "/learning?task=reverse&first=steps-40&second=none&train=1"
+
+
+def opened(page: Page, path: str = "/learning") -> Page:
+    page.goto(path)
+    page.locator(ROOT).wait_for()
+    return page
+
+
+def view(page: Page) -> dict:
+    """What the component shows: moment, site and guess."""
+    return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
+
+
+def asked(page: Page) -> dict[str, str]:
+    """What the address says."""
+    return {name: texts[-1] for name, texts in parse_qs(urlsplit(page.url).query).items()}
+
+
+def run(page: Page, title: str) -> Locator:
+    return page.get_by_role("region", name=f"Run: {title}", exact=True)
+
+
+def until(page: Page, name: str, value: str) -> None:
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get(name) == [value])
+
+
+def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page: Page, settled: Callable) -> None:
+    opened(page)
+    expect(page.get_by_text("The training loss ends at 0.0000. Will it translate")).to_be_visible()
+    expect(run(page, "No causal mask").locator(".meter")).to_contain_text("own prefix 0%")
+    page.get_by_role("button", name="Yes, nearly every line").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_text("update 1,500 of 1,500")).to_be_visible()
+    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
+    expect(run(page, "Nothing left out").locator(".meter")).to_contain_text("own prefix 100%gap 0%")
+    blind = run(page, "No causal mask")
+    expect(blind.locator(".meter")).to_contain_text("teacher’s prefix 100%own prefix 0%gap 100%")
+    expect(blind.locator(".lines .wrong")).to_have_count(5)
+    expect(blind.locator(".score").filter(has_text="superdiagonal")).to_have_count(2)
+    until(page, "moment", "59")
+    settled(page)
+    page.reload()
+    page.locator(ROOT).wait_for()
+    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
+    assert asked(page) == {"moment": "59", "guess": "yes"}
+
+
+def test_moments_are_stepped_scrubbed_and_brought_back(page: Page, settled: Callable) -> None:
+    opened(page, "/learning?moment=20")
+    settled(page)
+    at = page.locator(".at")
+    before = at.inner_text()
+    page.get_by_role("button", name="One moment on").click()
+    until(page, "moment", "21")
+    assert at.inner_text() != before
+    settled(page)
+    page.get_by_role("slider", name="Moment of the training").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    until(page, "moment", "23")
+    settled(page)
+    page.go_back()
+    expect(page.locator(ROOT)).to_have_attribute("data-attnviz-view", re.compile('"moment":21'))
+    page.go_back()
+    expect(at).to_have_text(before)
+    curves = run(page, "Nothing left out").locator(".curves").bounding_box()
+    assert curves is not None
+    page.mouse.click(curves["x"] + curves["width"] * 0.5, curves["y"] + 40)
+    assert abs(_updates(at.inner_text()) - 740) < 80
+
+
+def _updates(said: str) -> int:
+    return int(said.split()[1].replace(",", ""))
+
+
+def test_every_moment_is_painted_in_a_frame_or_two(page: Page) -> None:
+    opened(page, "/learning?task=twice&second=without-causal-mask")
+    times = []
+    for _ in range(20):
+        page.keyboard.press("ArrowRight") if times else page.get_by_role("button", name="One moment on").click()
+        times.append(float(page.locator(ROOT).get_attribute("data-attnviz-ms") or "inf"))
+    assert sorted(times)[10] < 2 * FRAME_MS
+
+
+def test_a_head_opens_large_in_both_runs_and_closes(page: Page, settled: Callable) -> None:
+    opened(page, "/learning?moment=59")
+    settled(page)
+    page.get_by_role("button", name="Cross-attention, L0 H1: open it large").first.click()
+    expect(page.locator(".large canvas:visible")).to_have_count(2)
+    expect(page.locator(".maps-name").first).to_contain_text("Cross-attention, L0 H1")
+    until(page, "site", "cross.0.1")
+    page.keyboard.press("Escape")
+    expect(page.locator(".thumb:visible")).to_have_count(12)
+
+
+def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Page, settled: Callable) -> None:
+    opened(page, "/learning?guess=no&moment=59")
+    settled(page)
+    page.get_by_role("button", name="Experiments").click()
+    page.get_by_role("menuitem", name="Sorting needs none").click()
+    expect(run(page, "No positions")).to_be_visible()
+    settled(page)
+    assert asked(page) == {"task": "sort", "second": "without-positions"}
+    assert view(page)["moment"] == 0
+    page.get_by_text("A second run beside it").click()
+    expect(page.locator(".run")).to_have_count(1)
+    page.go_back()
+    expect(run(page, "No positions")).to_be_visible()
+
+
+def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_opens(
+    page: Page, settled: Callable
+) -> None:
+    opened(page, TRAINED)
+    expect(page.get_by_text("begins when you have guessed")).to_be_visible()
+    page.get_by_role("button", name="No, hardly any").click()
+    expect(page.get_by_text("You said: No, hardly any.")).to_be_visible()
+    expect(page.get_by_text("You said: it won’t. Right.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("update 40 of 40")).to_be_visible()
+    assert asked(page)["guess"] == "no"
+    line = page.get_by_role("textbox", name="A line of your own")
+    line.fill("c a f e")
+    line.press("Enter")
+    expect(page.locator(".own-line")).to_contain_text("cafe")
+    expect(page.locator(".maps-name").first).to_contain_text("your line")
+    settled(page)
+    page.locator(".st-key-open-0").get_by_role("link", name="Heads").click()
+    page.wait_for_url("**/heads?**")
+    page.locator(".avz[data-attnviz-painted]").wait_for()
+    settled(page)
+    assert asked(page)["model"] == "toy:reverse-steps-40"
+    expect(page.get_by_label("Source text")).to_have_value("c a f e")
+    page.go_back()
+    page.locator(ROOT).wait_for()
+    expect(page.locator(".own-line")).to_contain_text("cafe")
+
+
+@pytest.fixture
+def worker(address: str) -> Callable[[], int]:
+    """The process that trains for the dashboard of these tests, once there is one."""
+    port = address.rpartition(":")[2]
+
+    def find() -> int:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    parent = path.joinpath("stat").read_text().rsplit(")", 1)[1].split()[1]
+                    if b"attnviz.learning.live.worker" in path.joinpath(
+                        "cmdline"
+                    ).read_bytes() and port.encode() in Path(f"/proc/{parent}/cmdline").read_bytes().split(b"\0"):
+                        return int(path.name)
+                except OSError:
+                    continue
+            time.sleep(0.1)
+        raise AssertionError("nothing trains")
+
+    return find
+
+
+def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
+    page: Page, worker: Callable[[], int], settled
+) -> None:
+    opened(page, "/learning?task=twice&second=none&train=1&guess=open")
+    expect(page.get_by_text("is being trained")).to_be_visible(timeout=60_000)
+    os.kill(worker(), signal.SIGKILL)
+    error = page.get_by_text(
+        re.compile(r"The process that trains has ended after [0-9,]+ updates: start the run again\.")
+    )
+    expect(error).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Last moment").click()
+    expect(page.get_by_text("update 2,200 of 2,200")).to_be_visible()
+    page.get_by_role("button", name="Back to the recordings").click()
+    expect(error).to_have_count(0)
+
+
+def test_a_contradiction_is_said_and_the_other_run_plays(page: Page) -> None:
+    opened(page, "/learning?second=without-causal-mask~leak-one-head")
+    sentence = "Without a causal mask everything is seen already: there is nothing left to leak."
+    expect(page.get_by_test_id("stAlert").get_by_text(sentence)).to_be_visible()
+    page.get_by_role("button", name="Last moment").click()
+    expect(run(page, "Nothing left out").locator(".meter")).to_contain_text("own prefix 100%")
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)], ids=str)
+def test_nothing_runs_over_the_edge(visitor: Callable[..., BrowserContext], size: tuple[int, int]) -> None:
+    width, height = size
+    options = {"viewport": {"width": width, "height": height}, "color_scheme": "dark" if width == 1280 else "light"}
+    page = opened(visitor(**options).new_page(), "/learning?task=add&second=leak-one-head&moment=59&site=")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for selector in (".run", ".bar", ".thumb", ".lines"):
+        for box in page.locator(f"{selector}:visible").all():
+            place = box.bounding_box()
+            assert place is not None
+            assert place["x"] >= -1
+            assert place["x"] + place["width"] <= width + 1
+    if width < 760:
+        stage, form = (page.locator(f".st-key-learning-{name}").bounding_box() for name in ("stage", "experiment"))
+        assert stage is not None
+        assert form is not None
+        assert stage["y"] + stage["height"] <= form["y"] + 1, "the picture comes first"
+
+
+def test_files_hold_what_is_drawn(page: Page, settled: Callable) -> None:
+    opened(page, "/learning?moment=59")
+    settled(page)
+    saved = {}
+    for name in ("PNG picture", "SVG picture", "CSV of the curves", "CSV of the maps now"):
+        page.locator("summary", has_text="Export").click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=name).click()
+        saved[name] = Path(download.value.path()).read_bytes()
+    assert saved["PNG picture"][:8] == b"\x89PNG\r\n\x1a\n"
+    svg = saved["SVG picture"].decode()
+    assert "toys of attnviz, seed 1: Nothing left out · No causal mask" in svg
+    assert svg.count("<image") == 12
+    curves = saved["CSV of the curves"].decode("utf-8-sig").splitlines()
+    assert len(curves) == 1 + 2 * 60
+    assert curves[0].startswith('"run","updates","loss_since_last","held_out_loss","teacher_prefix","own_prefix"')
+    assert curves[-1].split(",")[:2] == ['"french-without-causal-mask"', "1500"]
+    maps = saved["CSV of the maps now"].decode("utf-8-sig").splitlines()
+    assert len(maps) == 1 + 2 * 3 * 2 * 8 * 8
