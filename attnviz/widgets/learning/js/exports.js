@@ -8,6 +8,7 @@ import { drawCurves } from "./curves.js";
 import { gridOf, shortName, sizeOf } from "./grid.js";
 import { drawLarge } from "./large.js";
 import { mapOf, strongest } from "./runs.js";
+import { isTranslator, languagesOf, scoreRows, sentenceName, sentenceNow, writtenLines } from "./translator.js";
 
 const [WIDTH, CURVES, MAPS, LINE, MARGIN] = [520, 190, 340, 16, 12];
 
@@ -18,7 +19,12 @@ export const EXPORTS = [
   ["CSV of the maps now", (app) => saveCSV(`${fileName(app)}-maps`, mapRows(app))],
 ];
 
-export const siteOf = (app) => `after ${stepNow(app)} updates`;
+export const siteOf = (app) => `after ${stepNow(app)} updates${sentenceSaid(app)}`;
+
+function sentenceSaid(app) {
+  const [run] = app.payload.runs;
+  return isTranslator(run) ? `, maps of ${sentenceName(sentenceNow(app, run))}, teacher’s prefix` : "";
+}
 
 const fileName = (app) => `attnviz-learning-${app.payload.runs[0].name}-${stepNow(app)}`;
 const drawnPanes = (app) => app.panes.filter(({ run }) => run?.moments.length);
@@ -49,8 +55,11 @@ function drawPane(app, pen, pane) {
   const { run, at, drawn } = pane;
   const quiet = { size: 11, colour: app.theme.muted };
   const { teacher, own } = run.moments[at];
+  const curves = isTranslator(run)
+    ? ["loss grey", ...languagesOf(app, run).map(({ to, name, at: i }) => `${to} ${name} ${run.moments[at].values[i].toFixed(1)}`)].join(", ")
+    : `teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`;
   pen.text(run.title, 0, 16, { size: 13, weight: 600 });
-  pen.text(`teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`, WIDTH - 2 * MARGIN, 16, {
+  pen.text(curves, WIDTH - 2 * MARGIN, 16, {
     ...quiet,
     align: "right",
   });
@@ -61,12 +70,14 @@ function drawPane(app, pen, pane) {
   if (kind)
     drawLarge(app, below, { kind, cells: mapOf(kind, drawn.maps, site[1], site[2]), size: [WIDTH - 2 * MARGIN, MAPS] });
   else drawGrid(app, below, pane);
+  const place = (i) => 34 + CURVES + MAPS + LINE * (i + 0.5);
+  if (isTranslator(run)) return writtenLines(app, run, at).forEach((text, i) => pen.text(text, 0, place(i), quiet));
   run.moments[at].said.forEach((said, i) => {
     const right = said.join(" ") === run.about.lines[i].tgt.join(" ") ? "✓" : "✗";
     pen.text(
       `${right} ${run.about.lines[i].src.join(" ")} → ${said.join(" ")}`,
       0,
-      34 + CURVES + MAPS + LINE * (i + 0.5),
+      place(i),
       quiet,
     );
   });
@@ -101,6 +112,7 @@ function drawGrid(app, pen, pane) {
 }
 
 function curveRows(app) {
+  if (isTranslator(app.payload.runs[0])) return scoreRows(app.payload.runs[0]);
   const names = [...new Set(drawnPanes(app).flatMap(({ run }) => run.about.scores.map(scoreName)))];
   const lines = [["run", "updates", "loss_since_last", "held_out_loss", "teacher_prefix", "own_prefix", ...names]];
   for (const { run } of drawnPanes(app))
