@@ -27,6 +27,8 @@ from attnviz.views.learning.switches import NOTHING, offered, switch
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
+_SMALL = "A Transformer so small that it is trained while you watch."
+_RECORDED = "A training that was recorded, moment by moment."
 HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
 # Pairs of runs whose difference is a lesson; all of them are recorded.
 LESSONS: dict[str, dict[str, str]] = {
@@ -65,10 +67,8 @@ def current() -> LearningState:
 def bar() -> None:
     """What stands in the bar: the way to train, and the experiments that are recorded."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
-        st.html(
-            "<p class='learning-about'>A Transformer so small that it is trained while you watch. Model and sentence "
-            "of the other pages wait there.</p>"
-        )
+        said = _RECORDED if persistent.text("recording") else _SMALL
+        st.html(f"<p class='learning-about'>{said} Model and sentence of the other pages wait there.</p>")
         upload.picker()
         st.menu_button("Experiments", list(_lessons()), key="lesson", on_click=_use_lesson)
         persistent.catch_up("lesson", _use_lesson)

@@ -64,7 +64,7 @@ def _draw(found: Opened, view: RecordingState) -> None:
         caption = Caption(recording.experiment.about.title, f"toy of attnviz: {title}, recorded in {found.name}")
     else:
         run = ShownTranslator(title, found.packed)
-        caption = Caption("How a translator learned", f"recorded in {found.name}")
+        caption = Caption("A translator’s training", f"recorded in {found.name}")
     controls.shown(view)
     payload = learning_payload([run], None, view=view.to_payload())
     learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
@@ -74,7 +74,7 @@ def _title(found: Opened) -> str:
     recording = found.recording
     if isinstance(recording, Recording):
         return f"{recording.experiment.about.title}: {title_of(recording.experiment)}"
-    return found.name
+    return "A translator’s training"
 
 
 def _about(found: Opened) -> None:

@@ -25,7 +25,7 @@ from attnviz.views.labels import KINDS
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
-Packed: TypeAlias = "tuple[dict[str, Any], bytes]"
+Packed: TypeAlias = tuple[dict[str, Any], bytes]
 _KEPT = 32  # recordings, packed: some fifty kilobytes each
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 

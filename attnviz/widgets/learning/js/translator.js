@@ -131,9 +131,8 @@ function sentenceNode(app, { to, src, tgt, learned }, i) {
     { title },
     element("span", { class: "tick wrong", text: to }),
     choose,
-    element("span", { class: "quiet", text: "→" }),
+    element("span", { class: "quiet", text: learned ? "(in training) →" : "→" }),
     wrote,
-    element("span", { class: "quiet", text: learned ? "· learned" : "" }),
   );
   return { node, choose, wrote };
 }
