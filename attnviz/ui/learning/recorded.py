@@ -2,11 +2,13 @@
 
 import html
 from functools import cache
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import load_recording
+from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.ui import captions, charts, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
@@ -19,6 +21,9 @@ from attnviz.views.learning.switches import title_of
 from attnviz.views.terms import term
 from attnviz.widgets.learning.payload import ShownRun, learning_payload
 from attnviz.widgets.learning.translator import ShownTranslator
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NOT_HERE = "The link asks for the recording of the translator's training, which this instance does not have."
 LIST_NAME = "How the translator learned"
@@ -80,29 +85,39 @@ def _title(found: Opened) -> str:
 def _about(found: Opened) -> None:
     """What it is a recording of, and its numbers as a table."""
     recording = found.recording
-    is_toy = isinstance(recording, Recording)
     told = {
         "Recording": found.name,
-        "Of": f"the toy {recording.experiment.about.title}" if is_toy else "a translator's training",
         "Looked at": f"{len(recording.steps)} times, up to update {recording.steps[-1]:,}",
+        **_told(recording),
     }
-    if not is_toy:
-        told["Weights"] = "the averaged ones, which a checkpoint holds"
-        told["Vocabulary"] = f"{recording.vocab_size:,} entries"
     rows = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in told.items())
     st.html(f"<dl class='recording-facts'>{rows}</dl>")
     with st.container(key="learning-tools"):
-        table = (lambda: curve_table({_title(found): recording})) if is_toy else (lambda: translator_table(recording))
-        charts.numbers("learning-curves", table)
+        charts.numbers("learning-curves", lambda: _table(found))
+
+
+def _told(recording: Recording | TranslatorRecording) -> dict[str, str]:
+    if isinstance(recording, Recording):
+        return {"Of": f"a toy, {recording.experiment.about.title}"}
+    return {
+        "Of": "a translator’s training",
+        "Weights": "the averaged ones, which a checkpoint holds",
+        "Vocabulary": f"{recording.vocab_size:,} entries",
+    }
+
+
+def _table(found: Opened) -> "pd.DataFrame":
+    recording = found.recording
+    return curve_table({_title(found): recording}) if isinstance(recording, Recording) else translator_table(recording)
 
 
 def _status(found: Opened, view: RecordingState) -> list[str]:
-    maps = found.recording.maps
-    first = maps if isinstance(found.recording, Recording) else maps[0]
-    layers, heads = next(iter(first.values())).shape[1:3]
+    recording = found.recording
+    maps = recording.maps if isinstance(recording, Recording) else recording.maps[0]
+    layers, heads = next(iter(maps.values())).shape[1:3]
     parts = [
         f"<b>{html.escape(found.name)}</b>",
         f"<b>{layers}</b> {term('layers')} × <b>{heads}</b> {term('heads')}",
-        f"<b>{len(found.recording.steps)}</b> moments, <b>{found.recording.steps[-1]:,}</b> updates",
+        f"<b>{len(recording.steps)}</b> moments, <b>{recording.steps[-1]:,}</b> updates",
     ]
     return [*parts, "the link does not carry a file"] if view.recording == FILE else parts
