@@ -150,6 +150,10 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
     page.go_back()
     page.locator(ROOT).wait_for()
     expect(page.locator(".own-line")).to_contain_text("cafe")
+    # Who asks for the same again watches the same run: it plays once the guess is made.
+    opened(page, TRAINED)
+    page.get_by_role("button", name="Yes, nearly every line").click()
+    expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from attnviz.learning.limits import seconds_allowed
 from attnviz.learning.live.frames import read_frame, write_frame
 
 ROOT = Path(__file__).parents[3]
-_PATIENCE = 15.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
+_PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
 
 
 class WorkerProcess:
     """One process, and another when that has ended. One thread asks it; any may look at `pid` and `kill` it.
 
-    A worker that says nothing for `silence` seconds is killed; left out, for fifteen and as many as a run may take.
+    A worker that says nothing for `silence` seconds is killed; left out, for 45 and as many as a run may take.
     """
 
     def __init__(self, silence: float | None = None) -> None:

@@ -13,6 +13,7 @@ from attnviz.ui.learning import upload
 from attnviz.ui.learning.state import (
     ALONE,
     MOST_LINE,
+    MOST_PARTS,
     MOST_SEED,
     PLAIN,
     TRANSLATOR,
@@ -118,19 +119,24 @@ def own_line(view: LearningState) -> None:
     )
 
 
-def shown(view: LearningState | RecordingState) -> None:
-    """Remember what the component is told, to hear what is chosen in it."""
-    st.session_state[_SHOWN] = view.to_payload()
+def shown(view: LearningState | RecordingState, of: str) -> dict[str, Any]:
+    """What the component is told to have in view, `of` which runs; remembered, to hear what is chosen in it."""
+    told = st.session_state[_SHOWN] = view.to_payload() | {"of": of}
+    return told
 
 
 def adopt() -> None:
-    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched."""
+    """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched, and what
+    was chosen of other runs, a moment before these came, is no choice.
+    """
     before = st.session_state.get(_SHOWN, {})
     is_recording = "sentence" in before
-    fields = {"moment": NUMBER, "site": TEXT, "guess": TEXT} | ({"sentence": NUMBER} if is_recording else {})
-    chosen = reported(COMPONENT, "view", fields) or {}
+    fields = {"moment": NUMBER, "site": TEXT, "guess": TEXT, "of": TEXT}
+    chosen = reported(COMPONENT, "view", fields | ({"sentence": NUMBER} if is_recording else {})) or {}
+    if chosen.get("of") != before.get("of"):
+        return
     if chosen and not is_recording and persistent.text("recording"):  # it was not there, and is left for good
-        persistent.write({name: str(value) or None for name, value in chosen.items()} | _OF_A_RECORDING)
+        persistent.write({name: str(chosen[name]) or None for name in ("moment", "site")} | _OF_A_RECORDING)
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen
 
@@ -140,7 +146,16 @@ def _switches(name: str, label: str, task: str, chosen: Parts) -> None:
     options = list(dict.fromkeys((*offered(task), *chosen)))
 
     def draw(**more) -> list[str]:
-        return st.multiselect(label, options, format_func=_sentence, placeholder=NOTHING, help=_help(label), **more)
+        return st.multiselect(
+            label,
+            options,
+            format_func=_sentence,
+            placeholder=NOTHING,
+            max_selections=MOST_PARTS,
+            select_all=False,
+            help=_help(label),
+            **more,
+        )
 
     def take() -> None:
         text = "~".join(_shown_list(key)) or PLAIN

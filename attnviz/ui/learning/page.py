@@ -18,7 +18,7 @@ from attnviz.views.captions import Caption
 from attnviz.views.learning import outcomes
 from attnviz.views.learning.switches import title_of
 from attnviz.views.terms import term
-from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload
+from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload, run_key
 
 NOT_RECORDED = "No recording of this run comes with the package: press “Train it yourself”."
 NO_WEIGHTS = "“{}” was recorded without its weights: press “Train it yourself” to give it a line of your own."
@@ -49,8 +49,8 @@ def staged(view: LearningState) -> Staged:
 def draw(view: LearningState, stage: Staged) -> None:
     """The component, and the feed of what is trained."""
     asked = _asked(stage)
-    payload = learning_payload(stage.runs, asked, view=view.to_payload())
-    controls.shown(view)
+    of = ",".join(run_key(run.experiment) for run in stage.runs)
+    payload = learning_payload(stage.runs, asked, view=controls.shown(view, of))
     titles = " · ".join(run.title for run in stage.runs)
     task = stage.runs[0].experiment.about.title
     caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")

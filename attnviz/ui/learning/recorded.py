@@ -70,8 +70,7 @@ def _draw(found: Opened, view: RecordingState) -> None:
     else:
         run = ShownTranslator(title, found.packed)
         caption = Caption("A translator’s training", f"recorded in {found.name}")
-    controls.shown(view)
-    payload = learning_payload([run], None, view=view.to_payload())
+    payload = learning_payload([run], None, view=controls.shown(view, run.key))
     learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
 
 

@@ -15,7 +15,7 @@ OPEN = "open"  # begun without a guess
 # Where a recording comes from: the experiments, the list, a file of the visitor's own.
 EXPERIMENTS, TRANSLATOR, FILE = "experiments", "translator", "file"
 MOST_SENTENCES = 8
-MOST_LINE, MOST_PARTS, MOST_SEED = 400, 12, 100_000
+MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000
 _SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
 _WORD = re.compile(r"[a-z0-9.-]{1,60}")
 Parts = tuple[str, ...]

@@ -49,6 +49,11 @@ class ShownRun:
     trained: bool = False
     packed: Packed | None = None
 
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal runs; a file's is its own."""
+        return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
+
     def header(self, blobs: Blobs) -> dict[str, Any]:
         """Its part of the payload's header; what it is long goes into `blobs`."""
         return _run(self, blobs)
@@ -56,6 +61,11 @@ class ShownRun:
 
 class Shown(Protocol):
     """A run of a toy, or the training of a translator (`attnviz.widgets.learning.translator`)."""
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        ...
 
     def header(self, blobs: Blobs, /) -> dict[str, Any]:
         """Its part of the payload's header; what it is long goes into `blobs`."""
@@ -88,6 +98,11 @@ def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mappin
 def run_key(experiment: Experiment) -> str:
     """A short name of a run, equal for equal ones."""
     return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
+
+
+def packed_key(packed: Packed) -> str:
+    """A short name of what is sent of a recording."""
+    return hashlib.blake2b(packed[1], digest_size=8).hexdigest()
 
 
 def about_run(recording: Recording) -> dict[str, Any]:
@@ -153,7 +168,7 @@ def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str
 
 def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
     header: dict[str, Any] = {
-        "key": run_key(run.experiment),
+        "key": run.key,
         "name": run.experiment.name,
         "title": run.title,
         "state": run.state,

@@ -3,7 +3,6 @@
 Laid out as a toy's run (`attnviz.widgets.learning.payload`): a header, and the moments deflated.
 """
 
-import hashlib
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from attnviz.learning.translator.recording import TranslatorRecording, WatchedLine
 from attnviz.text.display import display
-from attnviz.widgets.learning.payload import Packed, kind_header
+from attnviz.widgets.learning.payload import Packed, kind_header, packed_key
 from attnviz.widgets.wire import Blobs
 
 MOST_WRITTEN = 400  # characters of a line that are sent
@@ -25,11 +24,16 @@ class ShownTranslator:
     title: str
     packed: Packed
 
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        return packed_key(self.packed)
+
     def header(self, blobs: Blobs) -> dict[str, Any]:
         """Its part of the payload's header."""
         said, content = self.packed
         return {
-            "key": hashlib.blake2b(content, digest_size=8).hexdigest(),
+            "key": self.key,
             "name": "translator",
             "title": self.title,
             "state": "recorded",

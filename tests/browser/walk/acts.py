@@ -171,7 +171,8 @@ def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
 def opened_list(page: Page, node: ElementHandle):
     """The options of one of Streamlit's lists, which it shows while it is open."""
     node.click(timeout=PRESS)
-    options = page.locator("[data-testid=stSelectboxVirtualDropdown] [role=option]")
+    dropdown = "is([data-testid=stSelectboxVirtualDropdown], [data-testid=stMultiSelectDropdown])"
+    options = page.locator(f":{dropdown} [role=option]")
     options.first.wait_for(timeout=PRESS)
     return options
 

@@ -78,7 +78,7 @@
   // of a box, which is its handle.
   const isPart = (node) =>
     (node.tagName === "CANVAS" && Boolean(node.closest("[role=gridcell], button"))) ||
-    Boolean(node.closest("[data-testid=stSelectboxVirtualDropdown]")) ||
+    Boolean(node.closest("[data-testid=stSelectboxVirtualDropdown], [data-testid=stMultiSelectDropdown]")) ||
     (node.tagName === "BUTTON" &&
       Boolean(node.closest("[data-testid=stSelectbox]") && !node.closest("[data-testid=stTooltipIcon]"))) ||
     (node.tagName === "LABEL" && Boolean(node.querySelector("input")));

@@ -8,9 +8,12 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
-from attnviz.models.catalogue import entries
+from attnviz.learning import shipped
+from attnviz.learning.names import experiment_named
+from attnviz.models.catalogue import TOY, entries
 from attnviz.text.display import display_token, language_name
 from attnviz.ui.cache import traces
+from attnviz.ui.learning import toys
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
 TARGET = ("Target", "Second sentence")
@@ -68,6 +71,10 @@ def problems(look: Mapping) -> list[str]:
         return ["there is no link to copy, though nothing is running and nothing was refused"]
     link = dict(parse_qsl(urlsplit(look["link"]).query, keep_blank_values=True))
     address = dict(parse_qsl(urlsplit(look["address"]).query, keep_blank_values=True))
+    if urlsplit(look["address"]).path == "/learning":
+        return _learning_problems(look["views"], link, address)
+    if _is_trained_here(link["model"]):
+        return []  # what nobody has recorded cannot be made again here
     bar = _bar(look["typed"])
     return [
         *_link_problems(link, bar),
@@ -75,6 +82,20 @@ def problems(look: Mapping) -> list[str]:
         *_view_problems(look["views"], link),
         *_shown_problems(look, bar, link),
     ]
+
+
+def _is_trained_here(model: str) -> bool:
+    return toys.is_toy(model) and not shipped.path(experiment_named(model.removeprefix(TOY))).exists()
+
+
+def _learning_problems(views: list[Mapping], link: Mapping[str, str], address: Mapping[str, str]) -> list[str]:
+    """A page that runs no model: what is copied, addressed and drawn is one experiment, one moment, one head."""
+    return [
+        *(f"the address has {name}={said!r}, the link {link[name]!r}"
+          for name, said in address.items() if name in link and said != link[name]),
+        *(f"the picture shows {name} {view[name]}, the link says {link.get(name)!r}"
+          for view in views for name in ("moment", "site", "guess") if str(view[name]) != link.get(name)),
+    ]  # fmt: skip
 
 
 def _bar(typed: Mapping[str, str]) -> dict[str, str]:
@@ -89,12 +110,16 @@ def _link_problems(link: Mapping[str, str], bar: Mapping[str, str]) -> list[str]
     named = {
         "sentence": (link.get("src", ""), bar["src"]),
         "language": (language_name(link["to"]) if link.get("to") else "", bar["to"]),
-        "model": (titles.get(link["model"], Path(link["model"]).name), bar["model"]),
+        "model": (_title(link["model"], titles), bar["model"]),
         "target": (link.get("tgt", ""), bar["tgt"] or link.get("tgt", "")),
     }
     return [
         f"the link has the {name} {said!r}, the bar {seen!r}" for name, (said, seen) in named.items() if said != seen
     ]
+
+
+def _title(name: str, titles: Mapping[str, str]) -> str:
+    return toys.entry(name).title if toys.is_toy(name) else titles.get(name, Path(name).name)
 
 
 def _address_problems(address: Mapping[str, str], bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:

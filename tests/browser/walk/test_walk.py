@@ -17,8 +17,10 @@ from tests.browser.walk.visitor import Visitor, together
 
 STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
 FEW = 25  # steps by dice of each of two visitors, while every control is used alone
+FEWER = 8  # and of one who begins at Learning, where a step may train
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
+LEARNING = "learning"  # `make walk` uses every control of it
 
 
 def test_every_control_works_while_others_walk_at_random(ground: Ground) -> None:
@@ -27,6 +29,8 @@ def test_every_control_works_while_others_walk_at_random(ground: Ground) -> None
     for start in (ground.at("heads", ground.encoder), ground.at("decoding", ground.decoder)):
         one = ground.visitor()
         walks[one] = one.walk(_at_random(one, start, steps=FEW))
+    one = ground.visitor()
+    walks[one] = one.walk(_at_random(one, ground.at(LEARNING), steps=FEWER))
     together(walks)
 
 
@@ -46,7 +50,8 @@ def _at_random(visitor: Visitor, start: str, *, steps: int):
 @pytest.mark.parametrize("model", ["translator", "encoder", "decoder"])
 def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     name = {"encoder": ground.encoder, "decoder": ground.decoder}.get(model, "")
-    halves = (ground.visitor(), PAGES[:3]), (ground.visitor(), PAGES[3:])
+    more = (LEARNING,) if model == "translator" else ()  # it asks no model
+    halves = (ground.visitor(), PAGES[:3]), (ground.visitor(), (*PAGES[3:], *more))
     walks = {}
     for visitor, pages in halves:
         walks[visitor] = visitor.walk(_alone(visitor, [ground.at(page, name) for page in pages], most=6, compared=8))

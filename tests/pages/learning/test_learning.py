@@ -33,6 +33,10 @@ def header(app: AppTest) -> dict:
     )
 
 
+def in_view(told: dict) -> dict:
+    return {name: told["view"][name] for name in ("moment", "site", "guess")}
+
+
 def said(app: AppTest) -> list[str]:
     """What stands above the picture."""
     return [note.value.replace("\\", "") for note in (*app.error, *app.info)]
@@ -56,7 +60,7 @@ def test_it_opens_with_the_mask_beside_without_and_asks_first(open_page) -> None
     assert said(app) == []
     told = header(app)
     assert [run["title"] for run in told["runs"]] == ["Nothing left out", "No causal mask"]
-    assert told["view"] | {"seq": 0} == {"moment": 0, "site": "", "guess": "", "seq": 0}
+    assert in_view(told) == {"moment": 0, "site": "", "guess": ""}
     scores = attnviz.load_recording(shipped.path(BLIND)).scores
     asked = told["asked"]
     assert asked["text"].startswith(f"The training loss ends at {scores['loss']:.4f}. Will it translate ")
@@ -87,7 +91,7 @@ def test_a_link_brings_everything_back_and_the_copied_one_says_it(open_page) -> 
         "1 head, d_model 64, seed 2",
         "No 1/√d_k, 1 head, d_model 64, seed 2",
     ]
-    assert told["view"] | {"seq": 0} == {"moment": 31, "site": "cross.0.0", "guess": "some", "seq": 0}
+    assert in_view(told) == {"moment": 31, "site": "cross.0.0", "guess": "some"}
     assert copied(app) == link | {"v": "1", "train": "0"}
 
 
@@ -240,12 +244,13 @@ def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) ->
     assert states(app) == ["recorded", "recorded"]
 
 
-def test_a_choice_in_the_picture_becomes_the_address(monkeypatch) -> None:
-    session, written = {controls._SHOWN: {"moment": 0, "site": "", "guess": ""}}, []
+def test_a_choice_in_the_picture_becomes_the_address_and_one_of_other_runs_does_not(monkeypatch) -> None:
+    session, written = {controls._SHOWN: {"moment": 0, "site": "", "guess": "", "of": "these"}}, []
     monkeypatch.setattr(controls.st, "session_state", session)
     monkeypatch.setattr(controls.persistent, "write", written.append)
-    session[controls.COMPONENT] = {"view": {"moment": 7, "site": "", "guess": "no", "seq": 2}}
-    controls.adopt()
+    for of in ("these", "others"):
+        session[controls.COMPONENT] = {"view": {"moment": 7, "site": "", "guess": "no", "of": of, "seq": 2}}
+        controls.adopt()
     assert written == [{"moment": "7", "guess": "no"}]
 
 

@@ -45,7 +45,9 @@ def test_a_translators_training_is_shown_with_what_its_file_holds(open_page) -> 
     told = header(app)
     assert titles(app) == ["A translator’s training"]
     assert told["asked"] is None
-    assert told["view"] | {"seq": 0} == {"moment": 0, "site": "", "guess": "", "sentence": 0, "seq": 0}
+    view = {name: told["view"][name] for name in ("moment", "site", "guess", "sentence")}
+    assert view == {"moment": 0, "site": "", "guess": "", "sentence": 0}
+    assert told["view"]["of"] == told["runs"][0]["key"]
     about, moments = told["runs"][0]["about"], told["runs"][0]["moments"]
     assert moments["steps"] == list(trained.STEPS)
     assert [(one["src"], one["to"], one["tgt"]) for one in about["sentences"]] == [

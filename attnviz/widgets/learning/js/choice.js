@@ -4,7 +4,7 @@ import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";
 import { momentAt } from "./runs.js";
 
-export const START = { moment: 0, site: "", guess: "", sentence: 0 };
+export const START = { moment: 0, site: "", guess: "", of: "", sentence: 0 };
 
 export const lastOf = (app) => Math.max(0, (mainRun(app)?.moments.length ?? 0) - 1);
 
@@ -23,11 +23,10 @@ export const isLive = (app) => app.payload.runs.some(({ state }) => state === "l
 export function settle(app) {
   const { view } = app;
   if (app.follows) view.moment = lastOf(app);
-  view.moment = clamp(view.moment, 0, lastOf(app));
-  if (view.site && !siteOf(app)) view.site = "";
+  if (lastOf(app)) view.moment = clamp(view.moment, 0, lastOf(app));
 }
 
-// The head that is drawn large, [kind, layer, head], where a run has it.
+// The head that is drawn large, [kind, layer, head], where a run has it; else all are drawn.
 export function siteOf(app) {
   const [name, layer, head] = app.view.site.split(".");
   const site = [name, Number(layer), Number(head)];

@@ -8,7 +8,7 @@ import { START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { paintPane } from "./pane.js";
 import { decodePayload } from "./payload.js";
-import { paintPlayer, pause } from "./player.js";
+import { paintPlayer, play } from "./player.js";
 import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
@@ -38,8 +38,15 @@ async function receive(app, data) {
   fit(app);
   paint(app, began);
   if (before && isNewLine) goTo(app, lastOf(app)); // where it has been read
+  if (isRemembered(app, before)) play(app);
   refitSoon(app);
 }
+
+// A run that waited for a guess, and turns out to have been trained before: it plays as if it were trained now.
+const isRemembered = ({ payload, view }, before) =>
+  before?.runs.some(({ state }) => state === "asked") &&
+  payload.runs.every(({ trained }) => trained) &&
+  view.moment === 0;
 
 const lineOf = ({ runs }) => runs.find(({ own }) => own)?.own.src.join(" ") ?? "";
 
@@ -47,7 +54,9 @@ const namesOf = ({ runs }) => runs.map(({ key }) => key).join();
 
 // Other runs have other moments: what was in view of the last ones is no choice among these.
 function beginAnew(app, { header }) {
-  pause(app);
+  clearInterval(app.playing);
+  clearTimeout(app.timer); // a choice that was not told yet is none any more
+  app.playing = null;
   app.follows = false;
   app.seq = header.view.seq ?? 0;
 }
