@@ -28,6 +28,7 @@ from attnviz.views.learning.switches import NOTHING, offered, switch
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
+_LACKS = "learning-lacks-recording"  # the address asks for one that is not there
 _SMALL = "A Transformer so small that it is trained while you watch."
 _RECORDED = "A training that was recorded, moment by moment."
 HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
@@ -122,6 +123,7 @@ def own_line(view: LearningState) -> None:
 def shown(view: LearningState | RecordingState, of: str) -> dict[str, Any]:
     """What the component is told to have in view, `of` which runs; remembered, to hear what is chosen in it."""
     told = st.session_state[_SHOWN] = view.to_payload() | {"of": of}
+    st.session_state[_LACKS] = not isinstance(view, RecordingState) and bool(persistent.text("recording"))
     return told
 
 
@@ -135,7 +137,7 @@ def adopt() -> None:
     chosen = reported(COMPONENT, "view", fields | ({"sentence": NUMBER} if is_recording else {})) or {}
     if chosen.get("of") != before.get("of"):
         return
-    if chosen and not is_recording and persistent.text("recording"):  # it was not there, and is left for good
+    if chosen and st.session_state.get(_LACKS):  # what is chosen in its place leaves it for good
         persistent.write({name: str(chosen[name]) or None for name in ("moment", "site")} | _OF_A_RECORDING)
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen

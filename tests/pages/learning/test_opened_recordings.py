@@ -15,7 +15,7 @@ from attnviz.learning.packing import as_bytes
 from attnviz.learning.storage import read_recording
 from attnviz.ui.cache import payloads
 from attnviz.ui.cache.room import Room
-from attnviz.ui.learning import upload
+from attnviz.ui.learning import controls, upload
 from attnviz.widgets.bundle import WIDGETS
 from tests.hostile import archives
 from tests.learning.translator import trained
@@ -92,6 +92,16 @@ def test_a_link_to_a_file_says_that_it_carries_none_and_forgets_what_was_in_view
     assert titles(app) == TOYS
     assert header(app)["view"]["moment"] == 0
     assert header(app)["view"]["site"] == ""
+
+
+def test_a_choice_in_what_is_shown_in_its_place_leaves_it(open_page, monkeypatch) -> None:
+    session: dict = {controls._SHOWN: {"moment": 0, "site": "", "guess": "", "of": "x"}, controls._LACKS: True}
+    written: list[dict] = []
+    monkeypatch.setattr(controls.st, "session_state", session)
+    monkeypatch.setattr(controls.persistent, "write", written.append)
+    session[controls.COMPONENT] = {"view": {"moment": 7, "site": "", "guess": "", "of": "x", "sentence": 2}}
+    controls.adopt()
+    assert written[0] == {"recording": None, "sentence": None, "moment": "7", "site": None}
 
 
 def _translators(**changed: object) -> bytes:
