@@ -50,8 +50,8 @@ def _moment(step: int) -> TranslatorMoment:
         }
         for line in LINES
     )
-    scores = {"chrf.fr": 7.5 + step, "bleu.fr": 0.25}
-    return TranslatorMoment(step, 4.5 - step / 8, scores, maps, (STRANGE, f"after {step}"))
+    scores = {"chrf.fr": 7.5 + step / 2**10, "bleu.fr": 0.25}
+    return TranslatorMoment(step, 4.5 - step / 2**15, scores, maps, (STRANGE, f"after {step}"))
 
 
 @pytest.fixture(scope="module")
