@@ -87,13 +87,14 @@ const share = (part) => `${Math.round(part * 100)}%`;
 
 function drawGrid(app, pen, pane) {
   const { drawn, run, at } = pane;
-  const { side, rows } = gridOf(drawn.kinds, [WIDTH - 2 * MARGIN, MAPS]);
+  const below = run.about.scores.length ? 15 : 0;
+  const { side, rows } = gridOf(drawn.kinds, [WIDTH - 2 * MARGIN, MAPS], ...(below ? [] : [0]));
   const place = (i) => i * (side + 8);
   rows.forEach((row, i) =>
     row.forEach((site, j) => {
       if (!site) return;
       const [kind, layer, head] = site;
-      const [x, y] = [place(j), i * (side + 41)];
+      const [x, y] = [place(j), i * (side + 26 + below)];
       const [h, w] = sizeOf(kind, side);
       const image = imageOf(
         mapOf(kind, drawn.maps, layer, head),
@@ -101,7 +102,7 @@ function drawGrid(app, pen, pane) {
         scaleOf(app, "sequential"),
         [0, 255],
       );
-      pen.text(shortName(kind, layer, head), x, y + 8, { size: 10.5, colour: app.theme.muted });
+      pen.text(shortName(kind, layer, head, side), x, y + 8, { size: 10.5, colour: app.theme.muted });
       pen.image(image, x, y + 16, w, h);
       pen.box(x - 0.5, y + 15.5, w + 1, h + 1, { stroke: app.theme.line });
       const found = drawn.isOwn ? null : strongest(run, [kind.kind, layer, head], at);

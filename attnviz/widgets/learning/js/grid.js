@@ -17,6 +17,7 @@ const SCORE = 29; // and below it
 const WIDEST = 210;
 const NARROWEST = 112; // of a column: a score and its name
 const LEGIBLE = 92; // below it a score is cut
+const NAMED = 60; // and below this, a name
 
 // Rows of sites: kinds and layers one way, heads the other, or all in a row, whichever leaves the largest maps.
 // `below` are the pixels that a head's score takes, where it has one.
@@ -41,7 +42,9 @@ export function sizeOf({ nRows, nCols }, side) {
   return [Math.max(4, Math.round(cell * nRows)), Math.max(4, Math.round(cell * nCols))];
 }
 
-export const shortName = ({ tab, layers }, layer, head) => `${tab} ${layers > 1 ? `L${layer} ` : ""}H${head}`;
+// Over a map that is too narrow for its name stands C2.5 for cross-attention, L2 H5.
+export const shortName = ({ tab, layers }, layer, head, side = WIDEST) =>
+  side < NAMED ? `${tab[0]}${layer}.${head}` : `${tab} ${layers > 1 ? `L${layer} ` : ""}H${head}`;
 
 export function paintGrid(app, pane) {
   const { parts, drawn } = pane;
@@ -77,7 +80,7 @@ function cellNode(app, pane, [kind, layer, head], side) {
   const node = element(
     "div",
     { class: "head" },
-    element("span", { class: "head-name", text: shortName(kind, layer, head) }),
+    element("span", { class: "head-name", text: shortName(kind, layer, head, side), title: name }),
     open,
     score,
   );
