@@ -147,6 +147,7 @@ def test_who_finds_the_room_full_is_told_so_and_it_is_given_back(open_page, monk
     monkeypatch.setattr(payloads, "ROOM", roomy := Room(1 << 20))
     app.run()
     assert said(app) == []
+    assert payloads.size(np.zeros(1_000)[1:]) == 999 * 8, "NumPy says of a view that it has nothing of its own"
     found = read_recording(io.BytesIO(trained.content()), "run.npz")
     assert roomy.taken > sum(maps.nbytes for of_line in found.maps for maps in of_line.values())
 
