@@ -3,10 +3,24 @@
 import streamlit as st
 
 from attnviz.ui import layout
-from attnviz.ui.learning import controls
+from attnviz.ui.address import persistent
+from attnviz.ui.learning import controls, upload
+from attnviz.ui.learning.state import TRANSLATOR
 
 layout.begin_page_of_its_own("Learning", "learning", controls.bar)
 st.html(layout.STYLES / "learning.css")
+# A recording in the place of the experiments: what it takes is imported where there is one.
+shown = upload.opened()
+if shown is None and persistent.text("recording") == TRANSLATOR:
+    from attnviz.ui.learning import recorded
+
+    shown = recorded.shipped()
+if shown is not None:
+    from attnviz.ui.learning import recorded
+
+    recorded.page(shown)
+    st.stop()
+
 view = controls.current()
 with st.container(key="learning-page", horizontal=True):
     left = st.container(key="learning-experiment")

@@ -13,6 +13,7 @@
 | `weights` | at the end, in a row; absent where they were left out | `(weights,)` float16 |
 """  # noqa: E501 - a table
 
+import io
 import math
 import re
 from pathlib import Path
@@ -43,6 +44,7 @@ from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import KINDS
 from attnviz.transformer.config import ModelConfig
 
+NO_RECORDING = "{} is not a recording of attnviz ({})."
 _UNPACKED = 32 * 1024 * 1024  # the largest run that may be asked for leaves less
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CURVES = ("held_out_loss", "teacher_prefix", "own_prefix")
@@ -81,13 +83,22 @@ def load_recording(path: str | Path) -> Recording | TranslatorRecording:
     """
     path = Path(path)
     try:
-        with plain_file.opened(path) as content:
-            file = Archive(content, most=_UNPACKED)
-            return _recorded(file.arrays(file.keys))
+        file = plain_file.opened(path)
     except FileNotFoundError:
         raise ValueError(f"There is no recording {path.name!r}.") from None
+    except OSError as error:
+        raise ValueError(NO_RECORDING.format(path.name, first_line(error))) from error
+    with file:
+        return read_recording(file, path.name)
+
+
+def read_recording(file: io.BufferedIOBase, name: str) -> Recording | TranslatorRecording:
+    """As `load_recording`, of a file that is open already; `name` is what the sentence calls it."""
+    try:
+        archive = Archive(file, most=_UNPACKED)
+        return _recorded(archive.arrays(archive.keys))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_RECORDING) as error:
-        raise ValueError(f"{path.name} is not a recording of attnviz ({first_line(error)}).") from error
+        raise ValueError(NO_RECORDING.format(name, first_line(error))) from error
 
 
 def toy_recording(path: str | Path) -> Recording:

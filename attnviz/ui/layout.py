@@ -119,12 +119,15 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     _status(loaded, trace)
 
 
-def end_page_of_its_own(view: share.Linkable, status: Sequence[str]) -> None:
-    """As `end_page`, for a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part."""
+def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
+    """As `end_page`, for a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part.
+    Without a `view` there is nothing that a link could carry.
+    """
     persistent.publish()
     note(*st.session_state.pop("notes", ()))
-    with st.session_state["copy-link-slot"]:
-        copy_link(share.page_query(view))
+    if view is not None:
+        with st.session_state["copy-link-slot"]:
+            copy_link(share.page_query(view))
     _status_bar(status)
 
 

@@ -23,7 +23,7 @@ from attnviz.tracing.record import Sentence
 from attnviz.tracing.storage import sentence_of
 from attnviz.tracing.trace import KINDS
 
-MOST_LINES, _MOST_VOCABULARY = 8, 10_000_000
+MOST_LINES, _MOST_VOCABULARY, _MOST_SCORES, _MOST_LOSS = 8, 10_000_000, 64, 1e6
 _SCORE = re.compile(r"(bleu|chrf)\.[\w-]{1,20}")
 
 
@@ -88,6 +88,9 @@ def _check(found: TranslatorRecording) -> None:
     curves = (found.held_out_loss, *found.scores.values())
     require(all(array.shape == (moments,) for array in curves), "its curves are of other lengths")
     require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in curves), "its curves are no numbers")
+    require(found.held_out_loss.min() >= 0 and found.held_out_loss.max() <= _MOST_LOSS, "its losses are none")
+    require(len(found.scores) <= _MOST_SCORES, "it has more scores than languages")
+    require(all(s.min() >= 0 and s.max() <= 100.01 for s in found.scores.values()), "its scores are not from 0 to 100")
     wrote = [text for texts in found.wrote for text in texts]
     require(
         len(found.wrote) == moments

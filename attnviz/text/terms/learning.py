@@ -15,6 +15,13 @@ LEARNING: dict[str, str] = SHARED | {
     "Train it yourself": "Runs the same experiment here, in a process of its own. Whoever asks for the same one "
     "watches the same run; other runs wait in one queue.",
     "Experiments": "Pairs of runs whose difference is a lesson, all of them recorded.",
+    "Open a recording": "A training that somebody recorded, from an .npz file: of a translator, or of a toy.",
+    "dev loss": "The mean −ln of the right token’s probability over dev sentences, which training never sees, on the "
+    "teacher’s prefix; in nats a token.",
+    "chrF": "How many runs of one to six letters a translation shares with the reference, 0 to 100; of greedy "
+    "translations of dev sentences (Popović 2015).",
+    "BLEU": "How many runs of one to four words (of Chinese, characters) a translation shares with the reference, 0 to "
+    "100; of greedy translations of dev sentences (Papineni et al. 2002).",
     "teacher prefix": "Exact match on the teacher’s prefix: the share of held-out lines that are right in every word "
     "while each position is fed the right words before it, as in training.",
     "own prefix": "Exact match on its own prefix: the share of held-out lines that are right in every word while it is "

@@ -80,4 +80,6 @@ def size(made: Any) -> int:
         return sum(size(getattr(made, part.name)) for part in fields(made))
     if hasattr(made, "untyped_storage"):  # a tensor, which may be a few numbers seen many times
         return made.untyped_storage().nbytes()
+    if hasattr(made, "__array_interface__"):  # NumPy's, which says of a view that it has none of its own
+        return made.nbytes
     return sys.getsizeof(made)  # pandas adds up the columns of a table

@@ -9,13 +9,29 @@ from attnviz.learning.tasks.catalogue import TASKS
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.learning.state import ALONE, MOST_LINE, MOST_PARTS, MOST_SEED, PLAIN, LearningState, Parts, view_of
+from attnviz.ui.learning import upload
+from attnviz.ui.learning.state import (
+    ALONE,
+    MOST_LINE,
+    MOST_PARTS,
+    MOST_SEED,
+    PLAIN,
+    TRANSLATOR,
+    LearningState,
+    Parts,
+    RecordingState,
+    view_of,
+)
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import NUMBER, TEXT, reported
 from attnviz.views.learning.switches import NOTHING, offered, switch
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
+_LACKS = "learning-lacks-recording"  # the address asks for one that is not there
+_SMALL = "A Transformer so small that it is trained while you watch."
+_RECORDED = "A training that was recorded, moment by moment."
+HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
 # Pairs of runs whose difference is a lesson; all of them are recorded.
 LESSONS: dict[str, dict[str, str]] = {
     "With the causal mask, and without": {"task": "french", "second": "without-causal-mask"},
@@ -36,12 +52,16 @@ LESSONS: dict[str, dict[str, str]] = {
     "Adding two numbers": {"task": "add", "second": ALONE},
 }  # fmt: skip
 # What a choice of another experiment leaves behind.
-_OF_A_RUN = {"guess": None, "moment": None, "train": None}
+_OF_A_RECORDING = {"recording": None, "sentence": None}
+_OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 
 
 def current() -> LearningState:
     """The view that the address asks for; what it asks wrongly is said above."""
-    view, problems = view_of(persistent.texts())
+    texts = persistent.texts()
+    if texts["recording"]:  # which is not there: moment and head were its own
+        texts |= {"moment": "", "site": ""}
+    view, problems = view_of(texts)
     layout.note(*persistent.of_link(problems))
     return view
 
@@ -49,12 +69,14 @@ def current() -> LearningState:
 def bar() -> None:
     """What stands in the bar: the way to train, and the experiments that are recorded."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
-        st.html(
-            "<p class='learning-about'>A Transformer so small that it is trained while you watch. Model and sentence "
-            "of the other pages wait there.</p>"
-        )
-        st.menu_button("Experiments", list(LESSONS), key="lesson", on_click=_use_lesson)
+        said = _RECORDED if persistent.text("recording") else _SMALL
+        st.html(f"<p class='learning-about'>{said} Model and sentence of the other pages wait there.</p>")
+        upload.picker()
+        st.menu_button("Experiments", list(_lessons()), key="lesson", on_click=_use_lesson)
         persistent.catch_up("lesson", _use_lesson)
+        if persistent.text("recording"):
+            st.button("Back to the experiments", key="experiments", on_click=_leave_recording)
+            return
         if persistent.text("train") == "1":
             st.button("Back to the recordings", key="recordings", on_click=_again)
         st.button("Train it yourself", key="train", type="primary", on_click=_train)
@@ -98,9 +120,10 @@ def own_line(view: LearningState) -> None:
     )
 
 
-def shown(view: LearningState, of: str) -> dict[str, Any]:
+def shown(view: LearningState | RecordingState, of: str) -> dict[str, Any]:
     """What the component is told to have in view, `of` which runs; remembered, to hear what is chosen in it."""
     told = st.session_state[_SHOWN] = view.to_payload() | {"of": of}
+    st.session_state[_LACKS] = not isinstance(view, RecordingState) and bool(persistent.text("recording"))
     return told
 
 
@@ -108,10 +131,14 @@ def adopt() -> None:
     """Take over what was chosen in the component: it becomes the address. What is as it was stays untouched, and what
     was chosen of other runs, a moment before these came, is no choice.
     """
-    chosen = reported(COMPONENT, "view", {"moment": NUMBER, "site": TEXT, "guess": TEXT, "of": TEXT}) or {}
     before = st.session_state.get(_SHOWN, {})
+    is_recording = "sentence" in before
+    fields = {"moment": NUMBER, "site": TEXT, "guess": TEXT, "of": TEXT}
+    chosen = reported(COMPONENT, "view", fields | ({"sentence": NUMBER} if is_recording else {})) or {}
     if chosen.get("of") != before.get("of"):
         return
+    if chosen and st.session_state.get(_LACKS):  # what is chosen in its place leaves it for good
+        persistent.write({name: str(chosen[name]) or None for name in ("moment", "site")} | _OF_A_RECORDING)
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen
 
@@ -158,9 +185,19 @@ def _take_second() -> None:
 
 
 def _use_lesson() -> None:
-    asked = LESSONS.get(st.session_state["lesson"], {})
+    asked = _lessons().get(st.session_state["lesson"], {})
     fresh = dict.fromkeys(("task", "first", "second", "seed", "line", "site"))
+    upload.take_away()
     persistent.write({**fresh, **_OF_A_RUN, **asked})
+
+
+def _lessons() -> dict[str, dict[str, str]]:
+    return LESSONS | ({HOW_IT_LEARNED: {"recording": TRANSLATOR}} if upload.TRANSLATOR_FILE.is_file() else {})
+
+
+def _leave_recording() -> None:
+    upload.take_away()
+    persistent.write({**_OF_A_RECORDING, "site": None, "moment": None})
 
 
 def _train() -> None:

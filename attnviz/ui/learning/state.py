@@ -12,6 +12,9 @@ from attnviz.views.learning.outcomes import GUESSES
 ALONE = "none"  # no second run
 PLAIN = "plain"  # a run without switches
 OPEN = "open"  # begun without a guess
+# Where a recording comes from: the experiments, the list, a file of the visitor's own.
+EXPERIMENTS, TRANSLATOR, FILE = "experiments", "translator", "file"
+MOST_SENTENCES = 8
 MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000
 _SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
 _WORD = re.compile(r"[a-z0-9.-]{1,60}")
@@ -71,6 +74,27 @@ class LearningState(PageState):
     def to_payload(self) -> dict[str, Any]:
         """What the component shows of it."""
         return {"moment": self.moment, "site": self.site, "guess": self.guess}
+
+
+@dataclass(frozen=True)
+class RecordingState(PageState):
+    """A recording that is opened in the place of the experiments: from where, and what of it is in view. Of a
+    translator's training `sentence` is which of the watched ones has its maps drawn.
+    """
+
+    recording: str = choice(EXPERIMENTS, (EXPERIMENTS, TRANSLATOR, FILE))
+    moment: int = whole(0, 1_000)
+    site: str = declared("", _site)
+    sentence: int = whole(0, MOST_SENTENCES)
+
+    def to_payload(self) -> dict[str, Any]:
+        """What the component shows of it."""
+        return {"moment": self.moment, "site": self.site, "guess": "", "sentence": self.sentence}
+
+
+def recording_of(params: Mapping[str, str]) -> tuple[RecordingState, tuple[Problem, ...]]:
+    """The recording that texts ask for, and a sentence for each that asks for what there is not."""
+    return read(RecordingState, params, {})
 
 
 def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from attnviz.views.labels import KINDS
 from attnviz.widgets.wire import Blobs, Payload
 
 FORMAT = 1
+Packed: TypeAlias = tuple[dict[str, Any], bytes]
 _KEPT = 32  # recordings, packed: some fifty kilobytes each
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
@@ -34,7 +35,8 @@ class ShownRun:
     """A run as the page shows it. `state` is "recorded" (it is over: `recording` is there), "live" (its moments come by
     the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
 
-    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched.
+    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched. `packed`
+    is what `packed` makes of the recording, where nobody else is to share it.
     """
 
     experiment: Experiment
@@ -45,6 +47,29 @@ class ShownRun:
     outcome: Sequence[str] = ()
     own: OwnLine | None = None
     trained: bool = False
+    packed: Packed | None = None
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal runs; a file's is its own."""
+        return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
+
+    def header(self, blobs: Blobs) -> dict[str, Any]:
+        """Its part of the payload's header; what it is long goes into `blobs`."""
+        return _run(self, blobs)
+
+
+class Shown(Protocol):
+    """A run of a toy, or the training of a translator (`attnviz.widgets.learning.translator`)."""
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        ...
+
+    def header(self, blobs: Blobs, /) -> dict[str, Any]:
+        """Its part of the payload's header; what it is long goes into `blobs`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,12 +82,12 @@ class Asked:
     verdict: Mapping[str, str] = field(default_factory=dict)
 
 
-def learning_payload(runs: Sequence[ShownRun], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
+def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
     """The bytes that the Learning component draws from; `view` holds moment, site and guess."""
     blobs = Blobs()
     header: dict[str, Any] = {
         "format": FORMAT,
-        "runs": [_run(run, blobs) for run in runs],
+        "runs": [run.header(blobs) for run in runs],
         "asked": None if asked is None else asdict(asked),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }
@@ -73,6 +98,11 @@ def learning_payload(runs: Sequence[ShownRun], asked: Asked | None, *, view: Map
 def run_key(experiment: Experiment) -> str:
     """A short name of a run, equal for equal ones."""
     return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
+
+
+def packed_key(packed: Packed) -> str:
+    """A short name of what is sent of a recording."""
+    return hashlib.blake2b(packed[1], digest_size=8).hexdigest()
 
 
 def about_run(recording: Recording) -> dict[str, Any]:
@@ -138,7 +168,7 @@ def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str
 
 def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
     header: dict[str, Any] = {
-        "key": run_key(run.experiment),
+        "key": run.key,
         "name": run.experiment.name,
         "title": run.title,
         "state": run.state,
@@ -147,7 +177,7 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
         "trained": run.trained,
     }
     if run.recording is not None:
-        said, packed = _whole(run.recording)
+        said, packed = run.packed or _whole(run.recording)
         header |= said | {"packed": [blobs.add(np.frombuffer(packed, dtype=np.uint8)), len(packed)]}
     if run.own is not None:
         header["own"] = _own(run.own, blobs)
@@ -155,8 +185,13 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _whole(recording: Recording) -> tuple[dict[str, Any], bytes]:
-    """A recording's part of a header, and its moments deflated; the same for everybody who opens it."""
+def _whole(recording: Recording) -> Packed:
+    """As `packed`, the same for everybody who opens it."""
+    return packed(recording)
+
+
+def packed(recording: Recording) -> Packed:
+    """A recording's part of a header, and its moments deflated."""
     blobs = Blobs()
     said = {"about": about_run(recording), "moments": moments(recording, blobs)}
     return said, zlib.compress(blobs.joined(), 6)

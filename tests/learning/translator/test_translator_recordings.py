@@ -50,8 +50,8 @@ def _moment(step: int) -> TranslatorMoment:
         }
         for line in LINES
     )
-    scores = {"chrf.fr": 7.5 + step, "bleu.fr": 0.25}
-    return TranslatorMoment(step, 4.5 - step / 8, scores, maps, (STRANGE, f"after {step}"))
+    scores = {"chrf.fr": 7.5 + step / 2**10, "bleu.fr": 0.25}
+    return TranslatorMoment(step, 4.5 - step / 2**15, scores, maps, (STRANGE, f"after {step}"))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_it_comes_back_as_it_was(recording, tmp_path):
     assert back.written(1) == (STRANGE, "after 1")
     np.testing.assert_array_equal(back.held_out_loss, recording.held_out_loss)
     assert back.scores.keys() == {"chrf.fr", "bleu.fr"}
-    np.testing.assert_array_equal(back.scores["chrf.fr"], [7.5, 8.5, 70_007.5])
+    np.testing.assert_array_equal(back.scores["chrf.fr"], [7.5, 7.5 + 2**-10, 7.5 + 70_000 * 2**-10])
     for of_line, expected in zip(back.maps, recording.maps, strict=True):
         for kind in KINDS:
             np.testing.assert_array_equal(of_line[kind], expected[kind])

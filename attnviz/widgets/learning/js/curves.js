@@ -2,6 +2,7 @@
 
 import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
 import { css, mix } from "../../shared/js/theme.js";
+import { drawScores, isTranslator } from "./translator.js";
 
 const TEXT = 10.5;
 const MARGIN = { left: 34, right: 36, top: 12, bottom: 18 };
@@ -21,7 +22,7 @@ export function curveGeometry(run, [width, height]) {
     right: MARGIN.left + w,
     top: MARGIN.top,
     bottom: MARGIN.top + h,
-    x: (step) => MARGIN.left + (step / updates) * w,
+    x: (step) => MARGIN.left + (step / Math.max(1, updates)) * w,
     yLoss: (loss) => y(loss / highest),
     yShare: (share) => y(share),
     stepAt: (x) => Math.max(0, Math.min(updates, ((x - MARGIN.left) / w) * updates)),
@@ -47,6 +48,7 @@ export function drawCurves(app, pen, { run, at, size }) {
       look,
     );
   curve("loss", place.yLoss, { stroke: app.theme.faint, width: 1.5 });
+  if (isTranslator(run)) drawScores(app, pen, run, so, place);
   curve("own", place.yShare, { stroke: colourOf(app, "own"), width: 2.5 });
   curve("teacher", place.yShare, { stroke: colourOf(app, "teacher"), width: 2.5, dash: [6, 4] });
   const x = place.x(run.moments[at].step);
@@ -58,14 +60,16 @@ function drawFrame(app, pen, run, place) {
   const { left, right, top, bottom } = place;
   const quiet = { size: TEXT, colour: theme.muted };
   pen.box(left, top, right - left, bottom - top, { stroke: theme.line });
-  const { guess, floor, words, updates } = run.about;
-  rule(app, pen, place, guess, { text: `guessing: ln ${words.length} = ${guess.toFixed(2)}` });
+  const { guess, floor, words, vocabulary, updates } = run.about;
+  const entries = vocabulary?.toLocaleString("en") ?? words.length;
+  rule(app, pen, place, guess, { text: `guessing: ln ${entries} = ${guess.toFixed(2)}` });
   if (floor !== null)
     rule(app, pen, place, floor, { text: `no honest loss is lower: ${floor.toFixed(4)}`, below: true });
   pen.text("0", left - 5, bottom - 4, { ...quiet, align: "right" });
   pen.text("loss", left - 5, top + 5, { ...quiet, align: "right" });
-  pen.text("100%", right + 3, top + 4, quiet);
-  pen.text("0%", right + 3, bottom - 4, quiet);
+  const unit = isTranslator(run) ? "" : "%";
+  pen.text(`100${unit}`, right + 3, top + 4, quiet);
+  pen.text(`0${unit}`, right + 3, bottom - 4, quiet);
   pen.text("0", left, bottom + 10, quiet);
   pen.text(`${updates.toLocaleString("en")} updates`, right, bottom + 10, { ...quiet, align: "right" });
 }

@@ -8,6 +8,7 @@ import { drawCurves } from "./curves.js";
 import { gridOf, shortName, sizeOf } from "./grid.js";
 import { drawLarge } from "./large.js";
 import { mapOf, strongest } from "./runs.js";
+import { isTranslator, languagesOf, scoreRows, sentenceName, sentenceNow, writtenLines } from "./translator.js";
 
 const [WIDTH, CURVES, MAPS, LINE, MARGIN] = [520, 190, 340, 16, 12];
 
@@ -18,7 +19,12 @@ export const EXPORTS = [
   ["CSV of the maps now", (app) => saveCSV(`${fileName(app)}-maps`, mapRows(app))],
 ];
 
-export const siteOf = (app) => `after ${stepNow(app)} updates`;
+export const siteOf = (app) => `after ${stepNow(app)} updates${sentenceSaid(app)}`;
+
+function sentenceSaid(app) {
+  const [run] = app.payload.runs;
+  return isTranslator(run) ? `, maps of ${sentenceName(sentenceNow(app, run))}, teacher’s prefix` : "";
+}
 
 const fileName = (app) => `attnviz-learning-${app.payload.runs[0].name}-${stepNow(app)}`;
 const drawnPanes = (app) => app.panes.filter(({ run }) => run?.moments.length);
@@ -49,8 +55,11 @@ function drawPane(app, pen, pane) {
   const { run, at, drawn } = pane;
   const quiet = { size: 11, colour: app.theme.muted };
   const { teacher, own } = run.moments[at];
+  const curves = isTranslator(run)
+    ? ["loss grey", ...languagesOf(app, run).map(({ to, name, at: i }) => `${to} ${name} ${run.moments[at].values[i].toFixed(1)}`)].join(", ")
+    : `teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`;
   pen.text(run.title, 0, 16, { size: 13, weight: 600 });
-  pen.text(`teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`, WIDTH - 2 * MARGIN, 16, {
+  pen.text(curves, WIDTH - 2 * MARGIN, 16, {
     ...quiet,
     align: "right",
   });
@@ -61,12 +70,14 @@ function drawPane(app, pen, pane) {
   if (kind)
     drawLarge(app, below, { kind, cells: mapOf(kind, drawn.maps, site[1], site[2]), size: [WIDTH - 2 * MARGIN, MAPS] });
   else drawGrid(app, below, pane);
+  const place = (i) => 34 + CURVES + MAPS + LINE * (i + 0.5);
+  if (isTranslator(run)) return writtenLines(app, run, at).forEach((text, i) => pen.text(text, 0, place(i), quiet));
   run.moments[at].said.forEach((said, i) => {
     const right = said.join(" ") === run.about.lines[i].tgt.join(" ") ? "✓" : "✗";
     pen.text(
       `${right} ${run.about.lines[i].src.join(" ")} → ${said.join(" ")}`,
       0,
-      34 + CURVES + MAPS + LINE * (i + 0.5),
+      place(i),
       quiet,
     );
   });
@@ -76,13 +87,14 @@ const share = (part) => `${Math.round(part * 100)}%`;
 
 function drawGrid(app, pen, pane) {
   const { drawn, run, at } = pane;
-  const { side, rows } = gridOf(drawn.kinds, [WIDTH - 2 * MARGIN, MAPS]);
+  const below = run.about.scores.length ? 15 : 0;
+  const { side, rows } = gridOf(drawn.kinds, [WIDTH - 2 * MARGIN, MAPS], ...(below ? [] : [0]));
   const place = (i) => i * (side + 8);
   rows.forEach((row, i) =>
     row.forEach((site, j) => {
       if (!site) return;
       const [kind, layer, head] = site;
-      const [x, y] = [place(j), i * (side + 41)];
+      const [x, y] = [place(j), i * (side + 26 + below)];
       const [h, w] = sizeOf(kind, side);
       const image = imageOf(
         mapOf(kind, drawn.maps, layer, head),
@@ -90,7 +102,7 @@ function drawGrid(app, pen, pane) {
         scaleOf(app, "sequential"),
         [0, 255],
       );
-      pen.text(shortName(kind, layer, head), x, y + 8, { size: 10.5, colour: app.theme.muted });
+      pen.text(shortName(kind, layer, head, side), x, y + 8, { size: 10.5, colour: app.theme.muted });
       pen.image(image, x, y + 16, w, h);
       pen.box(x - 0.5, y + 15.5, w + 1, h + 1, { stroke: app.theme.line });
       const found = drawn.isOwn ? null : strongest(run, [kind.kind, layer, head], at);
@@ -101,6 +113,7 @@ function drawGrid(app, pen, pane) {
 }
 
 function curveRows(app) {
+  if (isTranslator(app.payload.runs[0])) return scoreRows(app.payload.runs[0]);
   const names = [...new Set(drawnPanes(app).flatMap(({ run }) => run.about.scores.map(scoreName)))];
   const lines = [["run", "updates", "loss_since_last", "held_out_loss", "teacher_prefix", "own_prefix", ...names]];
   for (const { run } of drawnPanes(app))

@@ -17,16 +17,18 @@ const SCORE = 29; // and below it
 const WIDEST = 210;
 const NARROWEST = 112; // of a column: a score and its name
 const LEGIBLE = 92; // below it a score is cut
+const NAMED = 60; // and below this, a name
 
 // Rows of sites: kinds and layers one way, heads the other, or all in a row, whichever leaves the largest maps.
-export function gridOf(kinds, [width, height]) {
+// `below` are the pixels that a head's score takes, where it has one.
+export function gridOf(kinds, [width, height], below = SCORE) {
   const lanes = kinds.flatMap((kind) => range(kind.layers).map((layer) => [kind, layer]));
   const heads = Math.max(...kinds.map((kind) => kind.heads));
   const site = ([kind, layer], head) => (head < kind.heads ? [kind, layer, head] : null);
   const flat = lanes.map((lane) => range(heads).map((head) => site(lane, head)));
   const upright = range(heads).map((head) => lanes.map((lane) => site(lane, head)));
   const ways = [upright, flat, [flat.flat().filter(Boolean)]].map((rows) => {
-    const room = height / rows.length - GAP - NAME - SCORE - 2;
+    const room = height / rows.length - GAP - NAME - below - 2;
     const across = width / rows[0].length - GAP;
     const side = Math.min(WIDEST, across, room);
     return { rows, side, worth: across < LEGIBLE ? side / 2 : side };
@@ -40,12 +42,16 @@ export function sizeOf({ nRows, nCols }, side) {
   return [Math.max(4, Math.round(cell * nRows)), Math.max(4, Math.round(cell * nCols))];
 }
 
-export const shortName = ({ tab, layers }, layer, head) => `${tab} ${layers > 1 ? `L${layer} ` : ""}H${head}`;
+// Over a map that is too narrow for its name stands C2.5 for cross-attention, L2 H5.
+export const shortName = ({ tab, layers }, layer, head, side = WIDEST) =>
+  side < NAMED ? `${tab[0]}${layer}.${head}` : `${tab} ${layers > 1 ? `L${layer} ` : ""}H${head}`;
 
 export function paintGrid(app, pane) {
   const { parts, drawn } = pane;
   const box = [parts.grid.clientWidth, app.isPhone ? 700 : parts.grid.clientHeight];
-  const grid = gridOf(drawn.kinds, box);
+  const isScored = pane.run.about.scores.length > 0;
+  parts.grid.dataset.scored = String(isScored);
+  const grid = gridOf(drawn.kinds, box, isScored ? SCORE : 0);
   const key = JSON.stringify([drawn.kinds.map(({ kind, shape }) => [kind, shape]), Math.round(grid.side)]);
   if (pane.gridKey !== key) {
     pane.gridKey = key;
@@ -74,7 +80,7 @@ function cellNode(app, pane, [kind, layer, head], side) {
   const node = element(
     "div",
     { class: "head" },
-    element("span", { class: "head-name", text: shortName(kind, layer, head) }),
+    element("span", { class: "head-name", text: shortName(kind, layer, head, side), title: name }),
     open,
     score,
   );

@@ -3,8 +3,10 @@
 import { element } from "../../shared/js/elements.js";
 import { isolated } from "../../shared/js/text.js";
 import { marked } from "./runs.js";
+import { isTranslator, paintSentences } from "./translator.js";
 
 export function paintLines(app, pane) {
+  if (isTranslator(pane.run)) return paintSentences(app, pane);
   const { run, at, parts } = pane;
   const { own } = run;
   const said = run.moments[at].said;

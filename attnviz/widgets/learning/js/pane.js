@@ -11,6 +11,15 @@ import { paintLarge } from "./large.js";
 import { paintLines } from "./lines.js";
 import { pause } from "./player.js";
 import { momentAt } from "./runs.js";
+import {
+  isTranslator,
+  mapsNow,
+  sentenceName,
+  sentenceNow,
+  translatorMeter,
+  translatorText,
+  translatorTitle,
+} from "./translator.js";
 
 export function buildPane(app) {
   const parts = {
@@ -32,6 +41,7 @@ export function buildPane(app) {
   parts.largeName = element("b");
   parts.largeBox = element("div", { class: "large" }, element("div", { class: "large-map" }, parts.large));
   parts.mapsName = element("div", { class: "maps-name" }, parts.largeName, parts.back);
+  parts.linesTitle = element("h3", { class: "lines-title" });
   parts.curvesBox = element("div", { class: "curves-box" }, parts.curves);
   parts.body = element(
     "div",
@@ -39,7 +49,7 @@ export function buildPane(app) {
     parts.curvesBox,
     parts.meter,
     element("div", { class: "maps" }, parts.mapsName, parts.grid, parts.largeBox),
-    linesTitle(),
+    parts.linesTitle,
     parts.lines,
   );
   const said = element("div", { class: "said" }, parts.title, parts.state);
@@ -54,16 +64,20 @@ export function buildPane(app) {
   return pane;
 }
 
-const linesTitle = () =>
-  element(
-    "h3",
-    { class: "lines-title" },
-    "What it writes now, on its ",
-    termNode("own prefix"),
-    " · ",
-    termNode("held-out"),
-    " lines",
-  );
+const linesTitle = () => [
+  "What it writes now, on its ",
+  termNode("own prefix"),
+  " · ",
+  termNode("held-out"),
+  " lines",
+];
+
+function paintLinesTitle({ run, parts }) {
+  const of = isTranslator(run) ? "translator" : "toy";
+  if (parts.linesTitle.dataset.of === of) return;
+  parts.linesTitle.dataset.of = of;
+  parts.linesTitle.replaceChildren(...(of === "toy" ? linesTitle() : translatorTitle()));
+}
 
 export function paintPane(app, pane, run) {
   const { parts } = pane;
@@ -79,14 +93,16 @@ export function paintPane(app, pane, run) {
   pane.at = atNow(app, run);
   pane.drawn = drawnOf(app, pane);
   paintCurves(app, pane);
-  parts.curves.setAttribute("aria-label", curvesText(run, pane.at));
+  parts.curves.setAttribute("aria-label", (isTranslator(run) ? translatorText(app, run, pane.at) : curvesText(run, pane.at)));
   paintMeter(app, pane);
+  paintLinesTitle(pane);
   paintLines(app, pane); // before the maps, which take what room is left
   paintMaps(app, pane);
 }
 
 // The maps of the watched line, or at the end those of a line of one's own.
 function drawnOf(app, { run, at }) {
+  if (isTranslator(run)) return mapsNow(app, run, at);
   const isOwn = Boolean(run.own) && app.showsOwn && at === run.moments.length - 1;
   const { kinds } = isOwn ? run.own : run.about;
   return { kinds, maps: isOwn ? run.own.maps : run.moments[at].maps, isOwn };
@@ -106,7 +122,8 @@ function paintMaps(app, pane) {
   const kind = site && kindOf({ about: drawn }, site);
   parts.grid.hidden = Boolean(site);
   parts.largeBox.hidden = parts.back.hidden = !site;
-  const line = drawn.isOwn ? "your line, as it writes it" : "first line, teacher’s prefix";
+  const first = isTranslator(pane.run) ? sentenceName(sentenceNow(app, pane.run)) : "first line";
+  const line = drawn.isOwn ? "your line, as it writes it" : `${first}, teacher’s prefix`;
   if (site)
     put(
       parts.largeName,
@@ -123,6 +140,10 @@ const percent = (share) => `${Math.round(share * 100)}%`;
 
 // The gap of both matches is the leak: for a causal model they are equal at every moment.
 function paintMeter(app, pane) {
+  if (isTranslator(pane.run)) {
+    pane.meterKey = "";
+    return pane.parts.meter.replaceChildren(...translatorMeter(app, pane));
+  }
   const { teacher, own, loss } = pane.run.moments[pane.at];
   const gap = teacher - own;
   const { floor } = pane.run.about;

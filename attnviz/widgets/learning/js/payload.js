@@ -3,6 +3,7 @@
 import { inflated, scalesIn, unpack } from "../../shared/js/unpack.js";
 import { feedOf } from "./feeds.js";
 import { readAbout, readMoments, withPlaces } from "./runs.js";
+import { isTranslator, readTranslator, readTranslatorMoments } from "./translator.js";
 
 export async function decodePayload(bytes) {
   const { header, array } = unpack(bytes);
@@ -12,8 +13,9 @@ export async function decodePayload(bytes) {
 
 async function readRun(raw, array) {
   if (raw.state === "live") return liveRun(raw);
-  const about = raw.about ? readAbout(raw.about) : null;
-  const moments = about ? readMoments(raw.moments, await inflated(array(Uint8Array, ...raw.packed)), about) : [];
+  const [aboutIn, momentsIn] = isTranslator(raw) ? [readTranslator, readTranslatorMoments] : [readAbout, readMoments];
+  const about = raw.about ? aboutIn(raw.about) : null;
+  const moments = about ? momentsIn(raw.moments, await inflated(array(Uint8Array, ...raw.packed)), about) : [];
   return { ...raw, about, moments, own: readOwn(raw.own, array) };
 }
 

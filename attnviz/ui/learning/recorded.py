@@ -1,0 +1,122 @@
+"""A recording in the place of the experiments: how a translator learned, or a toy's run that somebody saved."""
+
+import html
+from functools import cache
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.learning.recording import Recording
+from attnviz.learning.storage import load_recording
+from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.ui import captions, charts, layout
+from attnviz.ui.address import persistent
+from attnviz.ui.learning import controls, upload
+from attnviz.ui.learning.state import FILE, TRANSLATOR, RecordingState, recording_of
+from attnviz.ui.learning.upload import Opened
+from attnviz.ui.mount import learning
+from attnviz.views.captions import Caption
+from attnviz.views.learning.curve_table import curve_table, translator_table
+from attnviz.views.learning.switches import title_of
+from attnviz.views.terms import term
+from attnviz.widgets.learning.payload import ShownRun, learning_payload
+from attnviz.widgets.learning.translator import ShownTranslator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_HERE = "The link asks for the recording of the translator's training, which this instance does not have."
+LIST_NAME = "How the translator learned"
+
+
+def shipped() -> Opened | None:
+    """The translator's training, where it is asked for and this instance has it; what is wrong is said above."""
+    if persistent.text("recording") != TRANSLATOR:
+        return None
+    if not upload.TRANSLATOR_FILE.is_file():
+        layout.note(NOT_HERE)
+        return None
+    try:
+        return _shipped(upload.TRANSLATOR_FILE.stat().st_mtime_ns)
+    except ValueError as error:
+        layout.warn(str(error))
+        return None
+
+
+@cache
+def _shipped(changed: int) -> Opened:
+    return upload.of(LIST_NAME, load_recording(upload.TRANSLATOR_FILE))
+
+
+def page(found: Opened) -> None:
+    """The whole page below the bar."""
+    view, problems = recording_of(persistent.texts())
+    layout.note(*persistent.of_link(problems))
+    with st.container(key="learning-page", horizontal=True):
+        left = st.container(key="learning-experiment")
+        right = st.container(key="learning-stage")
+    with left:
+        _about(found)
+    with right:
+        _draw(found, view)
+    layout.end_page_of_its_own(None if view.recording == FILE else view, _status(found, view))
+
+
+def _draw(found: Opened, view: RecordingState) -> None:
+    recording, title = found.recording, _title(found)
+    if isinstance(recording, Recording):
+        run = ShownRun(recording.experiment, title, "recorded", recording, packed=found.packed)
+        caption = Caption(recording.experiment.about.title, f"toy of attnviz: {title}, recorded in {found.name}")
+    else:
+        run = ShownTranslator(title, found.packed)
+        caption = Caption("A translator’s training", f"recorded in {found.name}")
+    payload = learning_payload([run], None, view=controls.shown(view, run.key))
+    learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
+
+
+def _title(found: Opened) -> str:
+    recording = found.recording
+    if isinstance(recording, Recording):
+        return f"{recording.experiment.about.title}: {title_of(recording.experiment)}"
+    return "A translator’s training"
+
+
+def _about(found: Opened) -> None:
+    """What it is a recording of, and its numbers as a table."""
+    recording = found.recording
+    told = {
+        "Recording": found.name,
+        "Looked at": f"{len(recording.steps)} times, up to update {recording.steps[-1]:,}",
+        **_told(recording),
+    }
+    rows = "".join(f"<dt>{name}</dt><dd>{html.escape(text)}</dd>" for name, text in told.items())
+    st.html(f"<dl class='recording-facts'>{rows}</dl>")
+    with st.container(key="learning-tools"):
+        charts.numbers("learning-curves", lambda: _table(found))
+
+
+def _told(recording: Recording | TranslatorRecording) -> dict[str, str]:
+    if isinstance(recording, Recording):
+        return {"Of": f"a toy, {recording.experiment.about.title}"}
+    return {
+        "Of": "a translator’s training",
+        "Weights": "the averaged ones, which a checkpoint holds",
+        "Vocabulary": f"{recording.vocab_size:,} entries",
+    }
+
+
+def _table(found: Opened) -> "pd.DataFrame":
+    recording = found.recording
+    return curve_table({_title(found): recording}) if isinstance(recording, Recording) else translator_table(recording)
+
+
+def _status(found: Opened, view: RecordingState) -> list[str]:
+    recording = found.recording
+    maps = recording.maps if isinstance(recording, Recording) else recording.maps[0]
+    layers, heads = next(iter(maps.values())).shape[1:3]
+    parts = [
+        f"<b>{html.escape(found.name)}</b>",
+        f"<b>{layers}</b> {term('layers')} × <b>{heads}</b> {term('heads')}",
+        f"<b>{len(recording.steps)}</b> moments, <b>{recording.steps[-1]:,}</b> updates",
+    ]
+    return [*parts, "the link does not carry a file"] if view.recording == FILE else parts

@@ -1,0 +1,92 @@
+"""How a translator learned, for the Learning component: curves, and for each watched sentence every head's maps.
+
+Laid out as a toy's run (`attnviz.widgets.learning.payload`): a header, and the moments deflated.
+"""
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.learning.translator.recording import TranslatorRecording, WatchedLine
+from attnviz.text.display import display
+from attnviz.widgets.learning.payload import Packed, kind_header, packed_key
+from attnviz.widgets.wire import Blobs
+
+MOST_WRITTEN = 400  # characters of a line that are sent
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslator:
+    """A translator's training as the page shows it; `packed` is what `packed` makes of its recording."""
+
+    title: str
+    packed: Packed
+
+    @property
+    def key(self) -> str:
+        """A short name, equal for equal ones."""
+        return packed_key(self.packed)
+
+    def header(self, blobs: Blobs) -> dict[str, Any]:
+        """Its part of the payload's header."""
+        said, content = self.packed
+        return {
+            "key": self.key,
+            "name": "translator",
+            "title": self.title,
+            "state": "recorded",
+            "note": "",
+            "outcome": [],
+            "trained": False,
+            **said,
+            "packed": [blobs.add(np.frombuffer(content, dtype=np.uint8)), len(content)],
+        }
+
+
+def packed(recording: TranslatorRecording) -> Packed:
+    """A recording's part of a header, and its moments deflated."""
+    blobs = Blobs()
+    said = {"about": _about(recording), "moments": _moments(recording, blobs)}
+    return said, zlib.compress(blobs.joined(), 6)
+
+
+def _about(recording: TranslatorRecording) -> dict[str, Any]:
+    """What holds at every moment: sentences with their kinds, names of the scores, what a guess costs."""
+    return {
+        "of": "translator",
+        "sentences": [_sentence(recording, at, line) for at, line in enumerate(recording.lines)],
+        "curves": list(recording.scores),
+        "guess": recording.guess,
+        "vocabulary": recording.vocab_size,
+        "updates": recording.steps[-1],
+    }
+
+
+def _sentence(recording: TranslatorRecording, at: int, line: WatchedLine) -> dict[str, Any]:
+    sentence = line.sentence
+    return {
+        "to": display(line.to),
+        "src": _cut(sentence.src_text),
+        "tgt": _cut(sentence.tgt_text),
+        "learned": line.learned,
+        "kinds": [kind_header(kind, sentence, maps.shape[1:]) for kind, maps in recording.maps[at].items()],
+    }
+
+
+def _moments(recording: TranslatorRecording, blobs: Blobs) -> dict[str, Any]:
+    """Where the numbers of each moment lie; its maps one sentence after the other, kind after kind."""
+    count = len(recording.steps)
+    maps = [found.reshape(count, -1) for of_line in recording.maps for found in of_line.values()]
+    return {
+        "steps": list(recording.steps),
+        "curves": blobs.add(np.stack([recording.held_out_loss, *recording.scores.values()], axis=1).astype("<f4")),
+        "maps": blobs.add(np.concatenate(maps, axis=1)),
+        "wrote": [list(map(_cut, texts)) for texts in recording.wrote],
+    }
+
+
+def _cut(text: str) -> str:
+    shown = display(text)
+    return shown if len(shown) <= MOST_WRITTEN else shown[:MOST_WRITTEN].rstrip() + " …"
