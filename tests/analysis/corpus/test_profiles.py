@@ -9,6 +9,7 @@ import torch
 import attnviz
 from attnviz.analysis.causes.output_maps import output_maps
 from attnviz.analysis.corpus import reading
+from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.profiles import head_profiles
 from attnviz.analysis.corpus.reading import read_corpus
@@ -150,3 +151,6 @@ def test_a_decoder_alone_is_measured_too(tmp_path) -> None:
     assert not found.why_not
     alone = head_profiles(model, replace(corpus, lines=corpus.lines[1:], sentences=corpus.sentences[1:]))
     torch.testing.assert_close(alone.written[0], found.written[1], atol=1e-5, rtol=1e-5)
+    matters = gradient_importance(model, corpus)
+    assert matters.sentences == 2
+    assert bool((matters.of_heads > 0).all())

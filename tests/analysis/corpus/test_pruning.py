@@ -11,12 +11,13 @@ import pytest
 import sacrebleu
 import torch
 
+import attnviz
 from attnviz.analysis.causes.runs import head_places
 from attnviz.analysis.corpus import __main__ as command
 from attnviz.analysis.corpus.bleu import bleu_counts
 from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import PruningOrder, by_importance, by_lot, greedy, without
+from attnviz.analysis.corpus.orders import PruningOrder, by_importance, by_lot, greedy
 from attnviz.analysis.corpus.pruning import (
     CurvePlan,
     log_probabilities_without,
@@ -35,12 +36,13 @@ def stopping_after(steps):
 
 
 OUT = (("cross", 1, 2), ("encoder_self", 0, 1), ("cross", 1, 0))
+ABLATED = (attnviz.ablate("cross", layer=1, heads=[0, 2]), attnviz.ablate("encoder_self", layer=0, heads=[1]))
 
 
 def test_targets_are_as_likely_as_with_these_heads_ablated(model, corpus) -> None:
     found = log_probabilities_without(model, corpus, OUT)
     for item, line in enumerate(corpus.lines):
-        trace = model.trace(line.text, to="fr", tgt_text=line.target, interventions=without(OUT))
+        trace = model.trace(line.text, to="fr", tgt_text=line.target, interventions=ABLATED)
         ids = torch.tensor([[token.id] for token in trace.sentences[0].tgt_out])
         expected = trace.logits[0].log_softmax(dim=-1).gather(1, ids).sum()
         assert float(found[item]) == pytest.approx(float(expected), abs=1e-4)
@@ -49,8 +51,8 @@ def test_targets_are_as_likely_as_with_these_heads_ablated(model, corpus) -> Non
 
 def test_what_is_written_is_what_translate_writes_without_these_heads(model, corpus) -> None:
     texts = [line.text for line in corpus.lines]
-    for places in ((), OUT):
-        expected = model.translate(texts, to="fr", interventions=without(places))
+    for places, done in (((), ()), (OUT, ABLATED)):
+        expected = model.translate(texts, to="fr", interventions=done)
         # a text that comes to no end is cut where its batch is
         assert all(one.startswith(other) or other.startswith(one)
                    for one, other in zip(written_without(model, corpus, places), expected, strict=True))  # fmt: skip
@@ -88,12 +90,12 @@ def test_orders_by_lot_repeat(corpus) -> None:
 
 
 def test_the_curve_begins_with_the_whole_model_and_seeds_repeat(model, corpus) -> None:
-    plan = CurvePlan((0, 3), draws=50)
+    plan = CurvePlan((0, 2, 3), draws=50)
     order = PruningOrder("by hand", OUT)
     curve = pruning_curve(model, corpus, [order], plan)
-    whole, pruned = curve.points
+    whole = curve.points[0]
     tokens = float(corpus.target_tokens.sum())
-    for point, places in ((whole, ()), (pruned, OUT)):
+    for point, places in zip(curve.points, ((), OUT[:2], OUT), strict=True):
         expected = float(log_probabilities_without(model, corpus, places).sum()) / tokens
         assert point.log_probability.value == pytest.approx(expected, abs=1e-6)
         assert point.log_probability.low < point.log_probability.value < point.log_probability.high
@@ -101,7 +103,7 @@ def test_the_curve_begins_with_the_whole_model_and_seeds_repeat(model, corpus) -
     assert pruning_curve(model, corpus, [order], plan) == curve
     other = pruning_curve(model, corpus, [order], replace(plan, seed=1))
     assert other.points[0].log_probability.low != whole.log_probability.low
-    assert list(curve.table()["removed"]) == [0, 3]
+    assert list(curve.table()["removed"]) == [0, 2, 3]
 
 
 def test_a_model_agrees_with_itself_where_no_reference_is_given(model) -> None:
