@@ -85,7 +85,7 @@ def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
     pair = (trace.sentences[0], second.sentences[0])
     src = max(len(sentence.src) for sentence in pair)
     tgt = max(len(sentence.tgt_in) for sentence in pair)
-    return model.rerun(replace(trace, sentences=tuple(_padded(model, sentence, src, tgt) for sentence in pair)))
+    return model.rerun(replace(trace, sentences=tuple(padded(model, sentence, src, tgt) for sentence in pair)))
 
 
 def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
@@ -159,7 +159,8 @@ def _stops(rows: _IdsSoFar, row: int, logits: Tensor, chosen: int, writer: Write
     return False
 
 
-def _padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
+def padded(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
+    """A sentence with pads after it: `src` tokens in its source, `tgt` that go into its decoder."""
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)
     padded = (*sentence.tgt, *(after_tgt,) * longer)

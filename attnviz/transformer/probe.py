@@ -3,9 +3,10 @@
 The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import wraps
+from typing import Any, Literal, TypeVar
 
 import torch
 from jaxtyping import Bool
@@ -13,6 +14,7 @@ from torch import Tensor
 
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 Stack = Literal["encoder", "decoder"]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, order=True)
@@ -78,7 +80,12 @@ class AttentionCall:
 
 
 class Probe:
-    """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need."""
+    """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need.
+
+    `needs_gradients` where the pass is to be differentiated.
+    """
+
+    needs_gradients = False
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Before attention: return the call, or a changed copy of it; one with `edited` weights to change these."""
@@ -95,6 +102,17 @@ class Probe:
     def at(self, start: int) -> "Probe":
         """The probe of a pass whose first query is at position `start`, as a step of a decoding does."""
         return self
+
+
+def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
+    """A method `run(self, what, probe=None, …)` that computes without gradients, unless its probe needs them."""
+
+    @wraps(run)
+    def passed(self: Any, what: Any, probe: Probe | None = None, *more: Any, **rest: Any) -> Result:
+        with torch.inference_mode(probe is None or not probe.needs_gradients):
+            return run(self, what, probe, *more, **rest)
+
+    return passed
 
 
 def of_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:

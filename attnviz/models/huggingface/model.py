@@ -24,7 +24,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.device import wait_for
-from attnviz.transformer.probe import Probe
+from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
 _READS_SOURCE = (
@@ -113,7 +113,7 @@ class HuggingFaceModel(NetworkModel):
         to = self.text.languages.code(encoded[0].language) or to
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
-    @torch.inference_mode()
+    @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
         watch, in_force = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).in_force

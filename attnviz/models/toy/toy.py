@@ -32,7 +32,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
 from attnviz.transformer.layers import ForwardContext
-from attnviz.transformer.probe import Kind, Probe
+from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
 
 # What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
 _BACK = {
@@ -249,7 +249,7 @@ class Toy:
         batches = self._batch([src]), self._batch([begun])
         return written(self.network, *batches, self.vocabulary, limit=limit, edits=edits)[0]
 
-    @torch.inference_mode()
+    @gradients_if_needed
     def _again(
         self, sentences: list[Sentence], probe: Probe | None, notes: tuple[str, ...] = (),
         in_force: InForce = NOTHING_DONE,

@@ -31,7 +31,7 @@ from attnviz.transformer.checkpoint import weights_id
 from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, likeliest
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.layers import ForwardContext
-from attnviz.transformer.probe import Kind, Probe
+from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
 from attnviz.transformer.transformer import Transformer
 
 __all__ = ["Translator", "weights_id"]
@@ -129,7 +129,7 @@ class Translator:
         rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
         return Trace.of(recorder, [sentence], **rest)
 
-    @torch.inference_mode()
+    @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One teacher-forced pass over the sentences of `trace`, recorded; the probe acts first, and then what was done
         to that trace.

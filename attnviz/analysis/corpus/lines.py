@@ -1,0 +1,66 @@
+"""A list of lines that somebody pasted or uploaded, read with care: what cannot be used is named by its number."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.text.limits import MAX_CHARACTERS, TextError
+
+MOST_LINES = 1_000
+_SHOWN = 40  # characters of a line that a message quotes
+_UNUSABLE = ("Cc", "Cs", "Co", "Cn")  # control characters, lone surrogates, private and unassigned ones
+
+
+@dataclass(frozen=True)
+class CorpusLine:
+    """A sentence, its target in another language where somebody gives one, and its number in the list, from 1."""
+
+    text: str
+    target: str = ""
+    number: int = 1
+
+    def refused(self, why: str) -> TextError:
+        """An error that names the line."""
+        quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
+        return TextError(f"Line {self.number} (“{_printable(quoted)}”) {why}")
+
+
+def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
+    """The lines of a text, or of a list: a sentence each, and after a tab its target, if there is one.
+
+    Blank lines are left out, and what stands there twice counts once. Raises TextError, one sentence, for a list of
+    none or of more than `MOST_LINES`, and for a line that is too long or no text; it names the line.
+    """
+    texts = given.split("\n") if isinstance(given, str) else given
+    read = [_line(text.rstrip("\r"), number) for number, text in enumerate(texts, 1) if text.strip()]
+    if not read:
+        raise TextError("There is no line to read: give one sentence a line.")
+    if len(read) > MOST_LINES:
+        raise TextError(
+            f"{len(read):,} lines are more than the {MOST_LINES:,} that are read: leave out those from line "
+            f"{read[MOST_LINES].number:,} on."
+        )
+    once: dict[tuple[str, str], CorpusLine] = {}
+    for line in read:
+        _require(line)
+        once.setdefault((line.text, line.target), line)
+    return tuple(once.values())
+
+
+def _line(text: str, number: int) -> CorpusLine:
+    source, _, target = text.partition("\t")
+    return CorpusLine(source.strip(), target.strip(), number)
+
+
+def _require(line: CorpusLine) -> None:
+    for part in (line.text, line.target):
+        if len(part) > MAX_CHARACTERS:
+            raise line.refused(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: cut it in several.")
+        if strange := [mark for mark in part if unicodedata.category(mark) in _UNUSABLE]:
+            raise line.refused(f"has a character that is no text (U+{ord(strange[0]):04X}): take it out.")
+    if not any(mark.isalnum() for mark in line.text):
+        raise line.refused("has neither a letter nor a digit: leave it out.")
+
+
+def _printable(text: str) -> str:
+    return "".join("\ufffd" if unicodedata.category(mark) in _UNUSABLE else mark for mark in text)

@@ -1,0 +1,79 @@
+"""In which order heads are taken out: by importance, by greedy search, or by lot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import torch
+
+from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.runs import HeadPlace, head_places
+from attnviz.analysis.corpus.importance import HeadImportance
+from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
+from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.making import ablate
+
+SEEDS = 5  # of the orders by lot
+
+
+@dataclass(frozen=True)
+class PruningOrder:
+    """Heads in the order in which they are taken out; a search that was stopped has fewer than all."""
+
+    name: str
+    places: tuple[HeadPlace, ...]
+
+
+def without(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
+    """Interventions that take these heads out, one a site."""
+    ordered = sorted(places)
+    return tuple(
+        ablate(kind, layer=layer, heads=[head for _, _, head in group])
+        for (kind, layer), group in groupby(ordered, key=lambda place: place[:2])
+    )
+
+
+def by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
+    """The least important first, or the most."""
+    ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
+    name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
+    return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
+
+
+def by_lot(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
+    """Orders drawn by lot, one a seed from 0 on."""
+    drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
+    return tuple(
+        PruningOrder(f"random, seed {seed}", tuple(places[nth] for nth in order)) for seed, order in enumerate(drawn)
+    )
+
+
+def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Stoppable = UNSTOPPED) -> PruningOrder:
+    """At each step, the heads that cost the targets least beside those that are out already; `a_step` at a time.
+
+    Each step tries every head on every sentence. Stopped, the order ends with the last whole step. Raises ValueError
+    where a sentence has no target.
+    """
+    require_targets(corpus)
+    places, out = head_places(model), list[HeadPlace]()
+    for _ in range(0, len(places), a_step):
+        kept = torch.zeros(len(places), dtype=torch.double)
+        done = 0
+        for item in stop.over(range(len(corpus.sentences)), len(corpus.sentences)):
+            kept += _gains(model, corpus, item, out)
+            done += 1
+        if done < len(corpus.sentences):
+            break
+        ranked = [places[nth] for nth in kept.argsort(descending=True, stable=True).tolist()]
+        out += [place for place in ranked if place not in out][:a_step]
+    name = "greedy" if a_step == 1 else f"greedy, {a_step} a step"
+    return PruningOrder(name, tuple(out))
+
+
+def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
+    """How much likelier a target gets without each head, beside those that are out."""
+    trace = model.rerun(replace(corpus.only(item), interventions=without(out)))
+    return head_effects(model, trace).per_token.double().sum(dim=1)

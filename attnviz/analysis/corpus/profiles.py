@@ -1,0 +1,160 @@
+"""What every head does over many sentences: its measures' distribution, roles, what it writes and what it reads.
+
+One pass over the corpus in batches. What is kept grows with heads times sentences, never with maps.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnviz.analysis.causes.output_maps import OutputMap, OutputMaps, output_maps
+from attnviz.analysis.causes.runs import HeadPlace, head_places
+from attnviz.analysis.corpus.lift import TokenWeights
+from attnviz.analysis.corpus.reading import ReadCorpus
+from attnviz.analysis.corpus.roles import WHAT, RoleCounts, role_counts, where
+from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.analysis.heads.metric_table import METRICS, end_keys
+from attnviz.analysis.heads.metrics import (
+    RowSums,
+    diagonality,
+    entropy,
+    eos_mass,
+    first_token_mass,
+    mean_distance,
+    next_token,
+    previous_token,
+)
+from attnviz.analysis.site.projections import NotPlain
+from attnviz.models.protocol import Model
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Site
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadProfiles:
+    """What was measured of every head of `places`, on the sentences that `measured` says (all, unless it was stopped).
+
+    `measures` `(sentences, heads, METRICS)`, NaN where one means nothing. `written` `(sentences, heads)` is the largest
+    ‖z_h W_o^h‖ among a sentence's rows and `written_at` its row, NaN and -1 where `W_o` is not known: `why_not` then
+    says why. float32 on the CPU.
+    """
+
+    corpus: ReadCorpus
+    places: tuple[HeadPlace, ...]
+    measured: Tensor
+    measures: Tensor
+    written: Tensor
+    written_at: Tensor
+    roles: dict[Kind, RoleCounts]
+    reads: dict[Kind, TokenWeights]
+    why_not: str = ""
+
+    def distribution(self) -> pd.DataFrame:
+        """A line a head and measure: its mean over sentences and its quantiles; NaN where it means nothing."""
+        values = torch.cat((self.measures, self.written.unsqueeze(2)), dim=2)[self.measured].double().numpy()
+        lines = []
+        for nth, place in enumerate(self.places):
+            for at, name in enumerate((*METRICS, "written")):
+                known = values[:, nth, at][~np.isnan(values[:, nth, at])]
+                found = np.quantile(known, QUANTILES) if len(known) else np.full(len(QUANTILES), np.nan)
+                mean = known.mean() if len(known) else np.nan
+                lines.append((*place, name, len(known), mean, *found))
+        columns = ["kind", "layer", "head", "measure", "sentences", "mean", *(f"q{100 * at:g}" for at in QUANTILES)]
+        return pd.DataFrame(lines, columns=columns)
+
+    def role_shares(self) -> pd.DataFrame:
+        """A line a head and role: the share of rows whose strongest key has it, and the share that lot would give.
+
+        Shares of the roles of one `group` "where" sum to 1; those of "what" may overlap.
+        """
+        lines = []
+        for kind, layer, head in self.places:
+            counts = self.roles.get(kind)
+            if counts is None:
+                continue
+            rows = float(counts.rows[layer, head])
+            for role in (*where(kind), *WHAT):
+                shares = (
+                    float(each[role][layer, head]) / rows if rows else np.nan for each in (counts.hits, counts.lot)
+                )
+                lines.append((kind, layer, head, "what" if role in WHAT else "where", role, *shares, int(rows)))
+        return pd.DataFrame(lines, columns=["kind", "layer", "head", "group", "role", "share", "by lot", "rows"])
+
+    def lift(self, place: HeadPlace, *, least: int = 3) -> pd.DataFrame:
+        """The tokens that a head reads more than an even one, as `TokenWeights.lift`."""
+        kind, layer, head = place
+        return self.reads[kind].lift(layer, head, least=least)
+
+
+@torch.inference_mode()
+def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPPED) -> HeadProfiles:
+    """Measure every head on every sentence; stopped, on those of the batches that were run."""
+    places, count = head_places(model), len(corpus.sentences)
+    measures = torch.full((count, len(places), len(METRICS)), torch.nan)
+    written, written_at = torch.full((count, len(places)), torch.nan), torch.full((count, len(places)), -1)
+    reads: dict[Kind, TokenWeights] = {
+        kind: TokenWeights.none(kind, model.shapes[kind], corpus.sentences) for kind in model.kinds
+    }
+    maps = output_maps(model, corpus.only(0))
+    made = HeadProfiles(
+        corpus, places, torch.zeros(count, dtype=torch.bool), measures, written, written_at, {}, reads, _why_not(maps)
+    )
+    for batch in stop.over(corpus.batches(), corpus.batch_count()):
+        trace = model.rerun(batch.trace)
+        for place, item in enumerate(batch.items):
+            _count(made, maps, trace, (place, item))
+        made.measured[list(batch.items)] = True
+    return made
+
+
+def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int, int]) -> None:
+    """Add the sentence at a place of a batch, which is an item of the corpus."""
+    place, item = which
+    sentence = made.corpus.sentences[item]
+    for kind in trace.kinds:
+        heads = [nth for nth, (of, _, _) in enumerate(made.places) if of == kind]
+        q_len, k_len = len(sentence.queries(kind)), len(sentence.keys(kind))
+        attn = trace.attn(kind, item=place)[..., :q_len, :k_len]
+        layers = range(len(attn))
+        seen = torch.stack([trace.layer_mask(kind, layer, place)[:, :q_len, :k_len] for layer in layers])
+        made.measures[item, heads] = _measures(attn, seen, sentence, kind).flatten(0, 1)
+        counts = role_counts(attn, seen, sentence, kind)
+        made.roles[kind] = made.roles[kind].plus(counts) if kind in made.roles else counts
+        made.reads[kind].count(attn, seen, sentence.keys(kind))
+        if not made.why_not:
+            norms = [_norms(maps, trace, Site(kind, layer), place)[:, :q_len] for layer in layers]
+            most, row = torch.cat(norms).max(dim=1)
+            made.written[item, heads], made.written_at[item, heads] = most, row
+
+
+def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Tensor:
+    """Every measure of every head in one sentence `(layers, heads, METRICS)`; rows and columns are tokens."""
+    sums = RowSums.of(attn)
+    nothing = attn.new_full(attn.shape[:2], torch.nan)
+    found = {
+        "entropy": entropy(attn, sums),
+        "mean_distance": mean_distance(attn, sums=sums),
+        "diagonality": diagonality(attn, seen, sums=sums),
+        "previous_token": nothing if kind == "cross" else previous_token(attn, weight=sums.weight),
+        "next_token": nothing if kind == "cross" else next_token(attn, weight=sums.weight),
+        "first_token_mass": first_token_mass(attn, sums.weight),
+        "eos_mass": eos_mass(attn, end_keys(sentence.keys(kind)), sums.weight),
+    }
+    return torch.stack([found[name] for name in METRICS], dim=2)
+
+
+def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
+    """‖z_h W_o^h‖ of each head and row."""
+    found = maps[site]
+    assert isinstance(found, OutputMap)  # or `why_not` says so
+    return found.of_heads(trace.context(site.kind, site.layer, item)).norm(dim=-1)
+
+
+def _why_not(maps: OutputMaps) -> str:
+    return next((found.why for found in maps.values() if isinstance(found, NotPlain)), "")

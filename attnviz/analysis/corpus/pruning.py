@@ -1,0 +1,173 @@
+"""The pruning curve: what is left of a model as its heads are taken out one after another.
+
+After each step the whole corpus is scored: the log-probability of its targets, each fed the right tokens before it, and
+BLEU of what the model then writes. Intervals are of the sentences drawn again by lot (bootstrap, 95 %), the same draws
+at every point. A model is not trained again in between.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnviz.analysis.causes.runs import HeadPlace
+from attnviz.analysis.corpus.bleu import bleu_counts, require_sacrebleu
+from attnviz.analysis.corpus.orders import PruningOrder, without
+from attnviz.analysis.corpus.reading import ReadCorpus, log_probabilities, require_targets
+from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.analysis.rerun import write_again
+from attnviz.models.protocol import Model
+
+DRAWS = 1_000
+_EDGES = (2.5, 97.5)
+
+
+class Interval(NamedTuple):
+    """A score, and where it lies for 95 % of the draws."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """How good a model is without `places`: nats a target token, and BLEU where it was asked for."""
+
+    order: str
+    places: tuple[HeadPlace, ...]
+    log_probability: Interval
+    bleu: Interval | None = None
+
+
+@dataclass(frozen=True)
+class PruningCurve:
+    """Points of several orders, over so many `sentences`; `references` says what BLEU compares with."""
+
+    points: tuple[CurvePoint, ...]
+    sentences: int
+    references: str = ""
+
+    def table(self) -> pd.DataFrame:
+        """A line a point: order, heads removed, both scores with their intervals, and the heads, the first first."""
+        lines = [
+            {
+                "order": point.order,
+                "removed": len(point.places),
+                **_columns("log_probability", point.log_probability),
+                **_columns("bleu", point.bleu or Interval(np.nan, np.nan, np.nan)),
+                "heads": " ".join(f"{kind}:{layer}:{head}" for kind, layer, head in point.places),
+            }
+            for point in self.points
+        ]
+        return pd.DataFrame(lines)
+
+
+@dataclass(frozen=True)
+class CurvePlan:
+    """At which numbers of removed heads a curve is scored, whether BLEU is, and how sentences are drawn."""
+
+    counts: tuple[int, ...]
+    with_bleu: bool = True
+    draws: int = DRAWS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.counts or self.counts[0] < 0 or any(one >= other for one, other in pairwise(self.counts)):
+            raise ValueError(f"Numbers of removed heads rise from 0 or more, not {self.counts}.")
+
+    @classmethod
+    def every(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
+        """From none to all of so many heads, `step` at a time."""
+        return cls(tuple(sorted({*range(0, heads, step), heads})), **how)  # type: ignore[arg-type]
+
+
+def pruning_curve(
+    model: Model, corpus: ReadCorpus, orders: Sequence[PruningOrder], plan: CurvePlan, *, stop: Stoppable = UNSTOPPED
+) -> PruningCurve:
+    """Score the model along each order. An order that ends early is scored as far as it goes; stopped, the points that
+    were scored are there.
+
+    Raises ValueError where a sentence has no target, and where BLEU is asked for without sacrebleu or of a model that
+    writes no targets.
+    """
+    require_targets(corpus)
+    if plan.with_bleu:
+        _require_writer(model)
+    wanted = [(order, count) for order in orders for count in plan.counts if count <= len(order.places)]
+    scorer, points, known = _Scorer(model, corpus, plan), [], dict[frozenset[HeadPlace], CurvePoint]()
+    for order, count in stop.over(wanted, len(wanted)):
+        places = order.places[:count]
+        same = frozenset(places)
+        if same not in known:
+            known[same] = scorer.point(order.name, places)
+        points.append(replace(known[same], order=order.name, places=places))
+    given = "given" if corpus.has_references else "its own, with every head in place"
+    return PruningCurve(tuple(points), len(corpus.sentences), given if plan.with_bleu else "")
+
+
+def log_probabilities_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> Tensor:
+    """Each target's summed log-probability without these heads `(sentences,)`, in nats, float64."""
+    found = torch.empty(len(corpus.sentences), dtype=torch.double)
+    for batch in corpus.batches():
+        logits = model.rerun(replace(batch.trace, interventions=without(places))).logits
+        assert logits is not None  # there are targets
+        found[list(batch.items)] = log_probabilities(corpus, batch, logits).cpu()
+    return found
+
+
+def written_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> list[str]:
+    """What the model writes for each source without these heads, greedily."""
+    texts = [""] * len(corpus.sentences)
+    for batch in corpus.batches():
+        again = write_again(model, replace(batch.trace, interventions=without(places)), None)
+        for item, written in zip(batch.items, again, strict=True):
+            texts[item] = written.text
+    return texts
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores one model on one corpus."""
+
+    model: Model
+    corpus: ReadCorpus
+    plan: CurvePlan
+
+    def point(self, name: str, places: tuple[HeadPlace, ...]) -> CurvePoint:
+        """One point, with its intervals."""
+        sums = log_probabilities_without(self.model, self.corpus, places).numpy()
+        tokens = self.corpus.target_tokens.numpy()
+        draws = self._draws()
+        likely = _interval(sums.sum() / tokens.sum(), sums[draws].sum(axis=1) / tokens[draws].sum(axis=1))
+        return CurvePoint(name, places, likely, self._bleu(places, draws) if self.plan.with_bleu else None)
+
+    def _bleu(self, places: tuple[HeadPlace, ...], draws: np.ndarray) -> Interval:
+        references = [sentence.tgt_text for sentence in self.corpus.sentences]
+        texts = written_without(self.model, self.corpus, places)
+        counts = bleu_counts(texts, references, to=self.corpus.like.to)
+        return _interval(counts.bleu(), np.array([counts.bleu(draw) for draw in draws]))
+
+    def _draws(self) -> np.ndarray:
+        """Sentences drawn with replacement `(draws, sentences)`, the same for every point."""
+        count = len(self.corpus.sentences)
+        return np.random.default_rng(self.plan.seed).integers(count, size=(self.plan.draws, count))
+
+
+def _interval(value: float, drawn: np.ndarray) -> Interval:
+    return Interval(float(value), *map(float, np.percentile(drawn, _EDGES)))
+
+
+def _require_writer(model: Model) -> None:
+    if not (model.writes and model.inputs.takes_target):
+        raise ValueError(f"{model.name} writes no targets that BLEU could be counted of: leave BLEU out.")
+    require_sacrebleu()
+
+
+def _columns(name: str, of: Interval) -> dict[str, float]:
+    return {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}

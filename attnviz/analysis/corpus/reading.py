@@ -1,0 +1,148 @@
+"""Lines read by a model: their tokens, and the batches in which all that follows runs over them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.analysis.rerun import padded
+from attnviz.models.protocol import Model
+from attnviz.text.limits import TextError
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+
+BATCH_TOKENS = 512  # of a batch, padding included: what it records stays below some ten megabytes
+
+
+@dataclass(frozen=True)
+class CorpusBatch:
+    """Some sentences of a corpus (`items`), padded to one length; `trace` is what to run, and records nothing."""
+
+    items: tuple[int, ...]
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class ReadCorpus:
+    """Sentences as a model read them, one for each of `lines`; where it was stopped, as far as it had come.
+
+    `like` is a trace of the first without its numbers: it says how they were asked for. Targets are those that lines
+    gave, else what the model itself wrote, or there are none.
+    """
+
+    model: Model
+    lines: tuple[CorpusLine, ...]
+    sentences: tuple[Sentence, ...]
+    like: Trace
+
+    @property
+    def has_references(self) -> bool:
+        """Whether somebody else's target is known for each line."""
+        return all(line.target for line in self.lines)
+
+    @property
+    def target_rows(self) -> tuple[tuple[int, ...], ...]:
+        """The rows of each sentence that put out a token of its target."""
+        return tuple(_rows(sentence) for sentence in self.sentences)
+
+    @property
+    def target_tokens(self) -> Tensor:
+        """How many there are in each sentence `(sentences,)`, float64."""
+        return torch.tensor([len(rows) for rows in self.target_rows], dtype=torch.double)
+
+    def only(self, item: int) -> Trace:
+        """What to run for one sentence."""
+        return replace(self.like, sentences=(self.sentences[item],))
+
+    def batches(self) -> Iterator[CorpusBatch]:
+        """All sentences, those of like lengths together, at most `BATCH_TOKENS` at a time (or one sentence)."""
+        order = sorted(range(len(self.sentences)), key=lambda item: _lengths(self.sentences[item]))
+        batch: list[int] = []
+        for item in order:
+            longest = [max(sizes) for sizes in zip(*(_lengths(self.sentences[each]) for each in (*batch, item)),
+                                                   strict=True)]  # fmt: skip
+            if batch and sum(longest) * (len(batch) + 1) > BATCH_TOKENS:
+                yield self._batch(batch)
+                batch = []
+            batch.append(item)
+        if batch:
+            yield self._batch(batch)
+
+    def batch_count(self) -> int:
+        """How many batches that makes."""
+        return sum(1 for _ in self.batches())
+
+    def _batch(self, items: Sequence[int]) -> CorpusBatch:
+        chosen = [self.sentences[item] for item in items]
+        src, tgt = (max(sizes) for sizes in zip(*(map(_lengths, chosen)), strict=True))
+        even = tuple(padded(self.model, sentence, src, tgt) for sentence in chosen)
+        return CorpusBatch(tuple(items), replace(self.like, sentences=even))
+
+
+def read_corpus(
+    model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED
+) -> ReadCorpus:  # fmt: skip
+    """Read each line as `model.trace` does; a target that no line gives the model writes itself, if it writes any.
+
+    Raises TextError that names the line for one that the model reads in part only or not at all, and for a target that
+    the model does not take; ValueError for a language that it does not write.
+    """
+    read: list[tuple[CorpusLine, Sentence]] = []
+    like: Trace | None = None
+    for line in stop.over(lines, len(lines)):
+        trace = _traced(model, line, to)
+        like = like or replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
+        read.append((line, trace.sentences[0]))
+    if like is None:
+        raise TextError("It was stopped before the first line was read: there is nothing to tell of.")
+    return ReadCorpus(model, tuple(line for line, _ in read), tuple(sentence for _, sentence in read), like)
+
+
+def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) -> Tensor:
+    """The summed log-probability of each target of a batch `(items,)`, in nats; `logits` `(items, rows, vocab_size)`.
+
+    With gradients where the logits have them.
+    """
+    found = []
+    for place, item in enumerate(batch.items):
+        sentence, rows = corpus.sentences[item], list(corpus.target_rows[item])
+        ids = torch.tensor([sentence.tgt_out[row].id for row in rows], device=logits.device)
+        likely = logits[place, rows].to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=-1)
+        found.append(likely.gather(1, ids.unsqueeze(1)).double().sum())
+    return torch.stack(found)
+
+
+def require_targets(corpus: ReadCorpus) -> None:
+    """Raises ValueError where a sentence has no target whose probability could be told."""
+    for line, rows in zip(corpus.lines, corpus.target_rows, strict=True):
+        if not rows:
+            raise line.refused("has no target whose probability could be told: this model puts out no text for it.")
+
+
+def _traced(model: Model, line: CorpusLine, to: str) -> Trace:
+    asked = model.inputs
+    if line.target and not asked.takes_target:
+        raise line.refused(f"gives a target after a tab, and {model.name} takes none: take it out.")
+    how = {"to": to} if asked.has_language else {}
+    how |= {"tgt_text": line.target} if line.target else {}
+    how |= {"new_tokens": 0} if asked.is_prompt else {}
+    try:
+        trace = model.trace(line.text, **how)
+    except TextError as error:
+        if to and to not in model.languages and asked.has_language:
+            raise
+        raise line.refused(f"cannot be read: {error}") from error
+    if cut := [note for note in trace.info.notes if "only the first" in note.lower()]:
+        raise line.refused(f"is too long: {cut[0][0].lower()}{cut[0][1:].rstrip('.')}. Cut it in several.")
+    return trace
+
+
+def _lengths(sentence: Sentence) -> tuple[int, int]:
+    return len(sentence.src), len(sentence.tgt_in)
+
+
+def _rows(sentence: Sentence) -> tuple[int, ...]:
+    return tuple(row for row, token in enumerate(sentence.tgt_out) if token.id >= 0)

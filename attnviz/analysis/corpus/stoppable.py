@@ -1,0 +1,29 @@
+"""Long work that tells how far it has come and may be stopped between two of its steps."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Stoppable:
+    """`tell(done, total)` hears of each step that was done; once `should_stop()` is true no other is begun.
+
+    What was done until then is what the work returns.
+    """
+
+    tell: Callable[[int, int], None] = lambda _done, _total: None
+    should_stop: Callable[[], bool] = lambda: False
+
+    def over(self, items: Iterable[Item], total: int) -> Iterator[Item]:
+        """The items one after another, as far as nobody stops."""
+        for done, item in enumerate(items, 1):
+            if self.should_stop():
+                return
+            yield item
+            self.tell(done, total)
+
+
+UNSTOPPED = Stoppable()
