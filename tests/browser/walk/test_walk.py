@@ -1,5 +1,5 @@
 """Every control that a page has, alone and at random, by several visitors at once: nothing breaks, and what is shown
-belongs to what is in the bar. `make test` uses one control of each kind, on the translator, and walks fifty steps at
+belongs to what is in the bar. `make test` uses one control of each kind, on the translator, and walks twenty steps at
 random; `make walk` uses more of them, on every kind of model, and walks further.
 """
 
@@ -16,8 +16,8 @@ from tests.browser.walk.sentences import TYPED
 from tests.browser.walk.visitor import Visitor, together
 
 STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
-FEW = 25  # steps by dice of each of two visitors, while every control is used alone
-FEWER = 8  # and of one who begins at Learning, where a step may train
+FEW = 10  # steps by dice of each of two visitors, while every control is used alone
+FEWER = 4  # and of one who begins at Learning, where a step may train
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
 PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
 LEARNING = "learning"  # `make walk` uses every control of it
