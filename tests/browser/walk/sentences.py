@@ -27,6 +27,7 @@ TYPED = (
     ("This meadow hid thimbles.", "The otter ate marmalade.", "A pirate met your cathedral."),
     ("A falcon ate apricots.", "My trumpet was silver.", "The pelican saw a canyon."),
     ("Our badger hid turnips.", "This sofa was velvet.", "The wizard met a dolphin."),
+    ("A magpie ate raisins.", "His pillow was woollen.", "The knight met a beaver."),
 )
 MARKS = frozenset(word for texts in TYPED for text in texts for word in re.findall(r"[a-z]{5,}", text))
 
