@@ -62,15 +62,16 @@ def _once(folder: str, text: str) -> dict[str, float]:
     from attnviz.maps.options import MapOptions
     from attnviz.maps.selection import labels
     from attnviz.models.catalogue import load
+    from attnviz.models.huggingface import HuggingFaceModel
     from attnviz.ui.cache import threads
-    from attnviz.ui.cache.traces import run
 
     threads.prepare()
     started = time.perf_counter()
     model = load(folder)
+    assert isinstance(model, HuggingFaceModel)
     opened = time.perf_counter()
     with threads.enough_for(len(text)):
-        trace = run(model, text, logits=False, hidden=False)  # as the Heads page does
+        trace = model.trace(text, new_tokens=0, logits=False, hidden=False, max_tokens=TOKENS)
         (kind,) = trace.kinds
         trace.attn(kind, layer=0, head=0)
         mapped = time.perf_counter()
