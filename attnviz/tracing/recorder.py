@@ -9,7 +9,8 @@ from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
 @dataclass
 class Recorder(Probe):
-    """One run's record: a call and a context per site, an output per layer (layer -1 is the embedding).
+    """One run's record: a call and a context per site, an output per layer (layer -1 is the embedding); the calls alone
+    where `keeps_hidden` says no.
 
     Make a new one for every run; it must not be shared between threads.
     """
@@ -17,15 +18,18 @@ class Recorder(Probe):
     calls: dict[Site, AttentionCall] = field(default_factory=dict)
     contexts: dict[Site, Tensor] = field(default_factory=dict)
     layers: dict[tuple[Stack, int], Tensor] = field(default_factory=dict)
+    keeps_hidden: bool = True
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         self.calls[site] = call
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        self.contexts[site] = context
+        if self.keeps_hidden:  # what the heads gathered is a hidden state too
+            self.contexts[site] = context
         return context
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        self.layers[stack, layer] = output
+        if self.keeps_hidden:
+            self.layers[stack, layer] = output
         return output

@@ -33,7 +33,7 @@ class RowSums(NamedTuple):
     def of(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
         """Read the weights once, a block of rows at a time. `distance` as in `mean_distance`."""
         distance = _plain_distance(attn) if distance is None else distance
-        each = max(1, _BLOCK // max(1, attn[..., :1, :].numel()))
+        each = _rows_of_a_block(attn)
         blocks = zip(attn.split(each, dim=-2), distance.split(each), strict=True)
         sums = [(rows.sum(-1), torch.special.entr(rows).sum(-1), (rows * away).sum(-1)) for rows, away in blocks]
         return cls(*(torch.cat(parts, dim=-1) for parts in zip(*sums, strict=True)))
@@ -94,9 +94,12 @@ def diagonality(
 
 def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | None) -> PerRow:
     """The distance of the farthest key that each row may see, above 0: one for all maps that share a mask."""
-    seen = distance if mask is None else distance.masked_fill(~mask, 0.0)
+    mask = torch.ones_like(distance, dtype=torch.bool) if mask is None else mask
+    each = _rows_of_a_block(mask)
+    blocks = zip(distance.split(each), mask.split(each, dim=-2), strict=True)
     # A row whose only key is its own has no farther one; its mean distance is 0 as well, and it counts as 1.
-    return torch.nn.functional.pad(seen, (0, 1)).amax(dim=-1).clamp(min=torch.finfo(distance.dtype).tiny)
+    farthest = [torch.nn.functional.pad(away.masked_fill(~seen, 0.0), (0, 1)).amax(dim=-1) for away, seen in blocks]
+    return torch.cat(farthest, dim=-1).clamp(min=torch.finfo(distance.dtype).tiny)
 
 
 def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
@@ -122,6 +125,10 @@ def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = No
     if not len(keys):
         return attn.new_full(attn.shape[:-2], math.nan)
     return _mean_of_rows(attn[..., keys].sum(dim=-1), _weight(attn, weight))
+
+
+def _rows_of_a_block(maps: Tensor) -> int:
+    return max(1, _BLOCK // max(1, maps[..., :1, :].numel()))
 
 
 def _weight(attn: Tensor, weight: Tensor | None) -> Tensor:

@@ -91,7 +91,10 @@ class HuggingFaceModel(NetworkModel):
         self._check.check(texts, pairs=pairs, targets=targets, new_tokens=new_tokens)
         seconds = pairs or [None] * len(texts)
         encoded = [self.text.encode(*both, to=to, limit=max_tokens) for both in zip(texts, seconds, strict=True)]
-        watch, started = Watch(Recorder(), hidden, logits and self.writes_logits), time.perf_counter()
+        watch, started = (
+            Watch(Recorder(keeps_hidden=hidden), hidden, logits and self.writes_logits),
+            time.perf_counter(),
+        )
         notes = (*self._notes(encoded), *self.text.languages.overruled(texts[0], to))
         if self.family == "encoder":
             return self._again(builder.singles(encoded), watch, notes, in_force=builder.in_force)
@@ -256,9 +259,6 @@ class HuggingFaceModel(NetworkModel):
         wait_for(self.device)
         info = self._info(time.perf_counter() - started, (*notes, *bound.notes))
         logits = out.logits if watch.logits else None
-        if not asked:  # what the heads gathered is a hidden state too
-            recorder.contexts.clear()
-            recorder.layers.clear()
         return Trace.of(
             recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
             interventions=in_force.interventions,
