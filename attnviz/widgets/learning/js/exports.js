@@ -56,7 +56,10 @@ function drawPane(app, pen, pane) {
   const quiet = { size: 11, colour: app.theme.muted };
   const { teacher, own } = run.moments[at];
   const curves = isTranslator(run)
-    ? ["loss grey", ...languagesOf(app, run).map(({ to, name, at: i }) => `${to} ${name} ${run.moments[at].values[i].toFixed(1)}`)].join(", ")
+    ? [
+        "loss grey",
+        ...languagesOf(app, run).map(({ to, name, at: i }) => `${to} ${name} ${run.moments[at].values[i].toFixed(1)}`),
+      ].join(", ")
     : `teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`;
   pen.text(run.title, 0, 16, { size: 13, weight: 600 });
   pen.text(curves, WIDTH - 2 * MARGIN, 16, {
@@ -74,12 +77,7 @@ function drawPane(app, pen, pane) {
   if (isTranslator(run)) return writtenLines(app, run, at).forEach((text, i) => pen.text(text, 0, place(i), quiet));
   run.moments[at].said.forEach((said, i) => {
     const right = said.join(" ") === run.about.lines[i].tgt.join(" ") ? "✓" : "✗";
-    pen.text(
-      `${right} ${run.about.lines[i].src.join(" ")} → ${said.join(" ")}`,
-      0,
-      place(i),
-      quiet,
-    );
+    pen.text(`${right} ${run.about.lines[i].src.join(" ")} → ${said.join(" ")}`, 0, place(i), quiet);
   });
 }
 

@@ -64,13 +64,7 @@ export function buildPane(app) {
   return pane;
 }
 
-const linesTitle = () => [
-  "What it writes now, on its ",
-  termNode("own prefix"),
-  " · ",
-  termNode("held-out"),
-  " lines",
-];
+const linesTitle = () => ["What it writes now, on its ", termNode("own prefix"), " · ", termNode("held-out"), " lines"];
 
 function paintLinesTitle({ run, parts }) {
   const of = isTranslator(run) ? "translator" : "toy";
@@ -93,7 +87,10 @@ export function paintPane(app, pane, run) {
   pane.at = atNow(app, run);
   pane.drawn = drawnOf(app, pane);
   paintCurves(app, pane);
-  parts.curves.setAttribute("aria-label", (isTranslator(run) ? translatorText(app, run, pane.at) : curvesText(run, pane.at)));
+  parts.curves.setAttribute(
+    "aria-label",
+    isTranslator(run) ? translatorText(app, run, pane.at) : curvesText(run, pane.at),
+  );
   paintMeter(app, pane);
   paintLinesTitle(pane);
   paintLines(app, pane); // before the maps, which take what room is left

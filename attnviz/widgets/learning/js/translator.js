@@ -85,14 +85,20 @@ export function translatorMeter(app, { run, at }) {
   const item = (...nodes) => element("span", {}, ...nodes);
   const languages = languagesOf(app, run).map(({ to, name, at: main, bleu, colour, dash }) =>
     item(
-      element("i", { class: "swatch", style: `border-color:${colour};border-top-style:${dash.length ? "dashed" : "solid"}` }),
+      element("i", {
+        class: "swatch",
+        style: `border-color:${colour};border-top-style:${dash.length ? "dashed" : "solid"}`,
+      }),
       `${to} `,
       termNode(name),
       element("b", { text: ` ${score(values, main)} ` }),
       ...(bleu < 0 ? [] : [termNode("BLEU"), element("b", { text: ` ${score(values, bleu)}` })]),
     ),
   );
-  return [item(element("i", { class: "swatch loss" }), termNode("dev loss"), element("b", { text: ` ${held.toFixed(4)}` })), ...languages];
+  return [
+    item(element("i", { class: "swatch loss" }), termNode("dev loss"), element("b", { text: ` ${held.toFixed(4)}` })),
+    ...languages,
+  ];
 }
 
 export function translatorText(app, run, at) {
@@ -101,9 +107,7 @@ export function translatorText(app, run, at) {
   return `After ${step} updates: dev loss ${held.toFixed(4)}${said.join("")}.`;
 }
 
-export const translatorTitle = () => [
-  "What it writes now, greedily. A press on a sentence shows its maps",
-];
+export const translatorTitle = () => ["What it writes now, greedily. A press on a sentence shows its maps"];
 
 // Built once for a run: a button that has the keyboard keeps it while the moments pass.
 export function paintSentences(app, pane) {
