@@ -49,6 +49,7 @@ def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(
     expect(source(page)).to_have_value(re.compile("^dog"))
     page.go_back()
     page.wait_for_url("**/heads*")
-    settled(page)  # the page that is left has the same field
+    page.locator(".st-key-heads").wait_for()  # the page that is left has the same field
+    settled(page)
     expect(source(page)).to_have_value(re.compile("^dog"))
     typed(page, settled, SENTENCE)
