@@ -152,3 +152,14 @@ def another_items_context_is_put_in_its_place(pair: Pair, kind: str) -> None:
     assert torch.equal(found[:both], theirs[:both])
     assert torch.equal(found[both:], own[both:])
     assert same(pair.trace(0, [attnviz.ablate(kind, layer=0, heads=[1], to=plain)]), plain)
+
+
+# What must hold of each kind of attention that a model has.
+PER_KIND = [
+    a_head_gives_its_context_through_w_o,
+    the_context_of_ablated_heads_is_zero_and_of_no_others,
+    disjoint_heads_of_a_layer_commute,
+    an_edited_map_is_what_the_trace_shows_and_what_ran,
+    even_weights_are_even_over_what_a_row_sees,
+    another_items_context_is_put_in_its_place,
+]

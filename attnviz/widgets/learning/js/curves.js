@@ -1,6 +1,6 @@
 // The curves of a run: loss against what a guess costs, and both exact matches, as far as the training has come.
 
-import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { css, mix } from "../../shared/js/theme.js";
 import { drawScores, isTranslator } from "./translator.js";
 

@@ -1,6 +1,6 @@
 // Every head's map of a run as it is now, as the overview draws them: a click opens one large, in every run.
 
-import { paintThumb } from "../../shared/js/canvas_pen.js";
+import { paintThumb } from "../../shared/js/pens/canvas_pen.js";
 import { cellUnder, range } from "../../shared/js/cells.js";
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";

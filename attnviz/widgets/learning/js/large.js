@@ -1,6 +1,6 @@
 // One head's map, large, with the names of its rows and columns.
 
-import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { rowName, siteName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { placeInWindow } from "../../shared/js/tip.js";

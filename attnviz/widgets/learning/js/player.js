@@ -1,7 +1,8 @@
 // Walking the training: buttons, slider, play, keys.
 
 import { button, element, put } from "../../shared/js/elements.js";
-import { change, report } from "../../shared/js/store.js";
+import { pauseFilm, playFilm } from "../../shared/js/playing.js";
+import { change } from "../../shared/js/store.js";
 import { goTo, lastOf, mainRun, stepNow } from "./choice.js";
 
 const BEAT_MS = 110; // sixty moments in some seven seconds
@@ -42,25 +43,20 @@ function walk(app, moment) {
   goTo(app, moment);
 }
 
+const FILM = {
+  beat: BEAT_MS,
+  isOver: (app) => app.view.moment >= lastOf(app),
+  begin: (app) => change(app, { moment: 0 }),
+  next: (app) => goTo(app, app.view.moment + 1),
+  paint: paintPlayer,
+};
+
 export function play(app) {
-  if (app.playing) return pause(app);
-  app.follows = false;
-  if (app.view.moment >= lastOf(app)) change(app, { moment: 0 });
-  app.playing = setInterval(() => {
-    if (!app.root.isConnected || app.view.moment >= lastOf(app)) return pause(app);
-    goTo(app, app.view.moment + 1);
-    if (app.view.moment >= lastOf(app)) pause(app);
-  }, BEAT_MS);
-  paintPlayer(app);
+  if (!app.playing) app.follows = false;
+  playFilm(app, FILM);
 }
 
-export function pause(app) {
-  if (!app.playing) return;
-  clearInterval(app.playing);
-  app.playing = null;
-  paintPlayer(app);
-  if (app.root.isConnected) report(app);
-}
+export const pause = (app) => pauseFilm(app, FILM);
 
 export function watchKeys(app) {
   app.root.onkeydown = (event) => {

@@ -1,8 +1,8 @@
 // The same picture for files: both columns whole, whatever part of them is on the screen.
 
-import { shortened } from "../../shared/js/canvas_pen.js";
+import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
-import { tagged } from "../../shared/js/svg_pen.js";
+import { tagged } from "../../shared/js/pens/svg_pen.js";
 import { layerCells, layerNames, rowName, siteName } from "../../shared/js/text.js";
 import { notesOf } from "./hover.js";
 import { activeToken, eachLine } from "./lines.js";

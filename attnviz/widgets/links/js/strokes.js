@@ -1,7 +1,7 @@
 // The lines themselves. A line is as opaque as its weight is large; lines of one head that are about as opaque are one
 // stroke, for a stroke a line would take many times as long.
 
-import { sharpContext } from "../../shared/js/canvas_pen.js";
+import { sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { activeToken, chosenLines, hueOf } from "./lines.js";
 
 const SHADES = 24;

@@ -1,6 +1,6 @@
 // The four maps with their labels, hatching and outlines. The same strokes go to the screen and into files.
 
-import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { range, runsOf } from "../../shared/js/cells.js";
 import { mayAttend } from "./cells.js";
 import { GAP, LINE, SLOPE, TITLES, layoutOf, leftOf, topOf } from "./layout.js";

@@ -1,7 +1,7 @@
 // Every element of query, key and their product as a coloured cell: three strips above each other, in as many blocks as
 // the width asks for.
 
-import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { announce } from "../../shared/js/live_region.js";
 import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";

@@ -1,7 +1,7 @@
 // The caption below every picture that is saved, for what it shows leaves the page and its top bar behind: the sentence
 // and its translation; kind, layer and head; the model.
 
-import { measured } from "./canvas_pen.js";
+import { measured } from "./pens/canvas_pen.js";
 
 export const CAPTIONS = { size: 11, line: 15, margin: 12, sentenceLines: 3, siteLines: 2 };
 

@@ -1,10 +1,10 @@
 // Files made in the browser: a picture as PNG and SVG, numbers as CSV; and the menu that offers them.
 
-import { canvasPen } from "./canvas_pen.js";
+import { canvasPen } from "./pens/canvas_pen.js";
 import { CAPTIONS, captionHeight, captionRows } from "./caption.js";
 import { explained } from "./definitions.js";
 import { button, element, saveFile } from "./elements.js";
-import { svgPen } from "./svg_pen.js";
+import { svgPen } from "./pens/svg_pen.js";
 
 // `items` are [text, act].
 export function exportMenu(app, items) {

@@ -1,6 +1,6 @@
 // The growing maps: rows up to the current step, the new one lit; cells of steps to come stay empty.
 
-import { canvasPen, sharpContext, shortened } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
 import { exactText, rowName, siteName } from "../../shared/js/text.js";
 import { css, imageOf, mix, scaleOf } from "../../shared/js/theme.js";
 import { GAP, SECOND, SLANT, TEXT, absence, colSpace, isStacked, layoutOf, rowTexts, stackedHeight } from "./layout.js";

@@ -2,7 +2,8 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { fillSelect, numbered } from "../../shared/js/lists.js";
-import { change, report } from "../../shared/js/store.js";
+import { pauseFilm, playFilm } from "../../shared/js/playing.js";
+import { change } from "../../shared/js/store.js";
 import { goTo } from "./choice.js";
 
 const BEAT_MS = 650;
@@ -40,26 +41,17 @@ function paintWay(app, way) {
 
 export const siteChoice = (text) => (text === "mean" ? "mean" : Number(text));
 
-export function play(app) {
-  if (app.playing) return pause(app);
-  const last = app.payload.header.steps.length - 1;
-  if (app.view.step >= last) change(app, { step: 0 });
-  app.playing = setInterval(() => {
-    if (!app.root.isConnected) return pause(app);
-    if (app.view.step >= last) return pause(app);
-    goTo(app, app.view.step + 1);
-    if (app.view.step >= last) pause(app);
-  }, BEAT_MS);
-  paintPlayer(app);
-}
+const FILM = {
+  beat: BEAT_MS,
+  isOver: ({ payload, view }) => view.step >= payload.header.steps.length - 1,
+  begin: (app) => change(app, { step: 0 }),
+  next: (app) => goTo(app, app.view.step + 1),
+  paint: paintPlayer,
+};
 
-export function pause(app) {
-  if (!app.playing) return;
-  clearInterval(app.playing);
-  app.playing = null;
-  paintPlayer(app);
-  if (app.root.isConnected) report(app);
-}
+export const play = (app) => playFilm(app, FILM);
+
+export const pause = (app) => pauseFilm(app, FILM);
 
 export function watchKeys(app) {
   app.root.onkeydown = (event) => {

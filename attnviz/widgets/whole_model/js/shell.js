@@ -1,7 +1,7 @@
 // The component's fixed parts, and how all of it is painted.
 
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
-import { canvasPen, sharpContext } from "../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { attendingNote } from "../../shared/js/text.js";

@@ -31,18 +31,8 @@ def test_nothing_done_and_a_patch_from_itself_change_nothing(name, pair) -> None
     invariants.a_patch_from_itself_changes_nothing(pair(name))
 
 
-PER_KIND = [
-    invariants.a_head_gives_its_context_through_w_o,
-    invariants.the_context_of_ablated_heads_is_zero_and_of_no_others,
-    invariants.disjoint_heads_of_a_layer_commute,
-    invariants.an_edited_map_is_what_the_trace_shows_and_what_ran,
-    invariants.even_weights_are_even_over_what_a_row_sees,
-    invariants.another_items_context_is_put_in_its_place,
-]
-
-
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("holds", PER_KIND, ids=lambda holds: holds.__name__)
+@pytest.mark.parametrize("holds", invariants.PER_KIND, ids=lambda holds: holds.__name__)
 def test_it_holds_of_each_kind(holds, name, pair) -> None:
     for kind in pair(name).model.kinds:
         holds(pair(name), kind)

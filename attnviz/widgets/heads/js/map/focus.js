@@ -1,6 +1,6 @@
 // The map in focus, or the pinned maps side by side, or the difference of two, as they are painted.
 
-import { canvasPen, sharpContext } from "../../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
 import { put } from "../../../shared/js/elements.js";
 import { siteName } from "../../../shared/js/text.js";

@@ -1,7 +1,7 @@
 // Names along a map's edges. Where more of them are than have room, one in so many is named; but what the picture is about
 // always is: the pinned row and the one under the pointer, the keys that it looks at most, the key under the pointer.
 
-import { shortened } from "../../../shared/js/canvas_pen.js";
+import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
 import { topKeys } from "../subject.js";
 import { sharesRows } from "./tiles.js";

@@ -1,6 +1,6 @@
 // What is drawn over the maps: their names, the pinned row's outline, the cell under the pointer, a zoom being drawn.
 
-import { canvasPen, sharpContext } from "../../../shared/js/canvas_pen.js";
+import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
 import { css } from "../../../shared/js/theme.js";
 import { colLeft, rowTop } from "./geometry.js";
 import { drawLabels } from "./labels.js";

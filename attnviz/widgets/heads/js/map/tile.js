@@ -1,6 +1,6 @@
 // One map with its axis titles and hatching; `labels.js` names its rows and columns. The same strokes go to the screen, to PNG and to SVG.
 
-import { shortened } from "../../../shared/js/canvas_pen.js";
+import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { pooledByMax, runsOf } from "../../../shared/js/cells.js";
 import { imageOf, scaleOf } from "../../../shared/js/theme.js";
 import { blindness } from "../subject.js";

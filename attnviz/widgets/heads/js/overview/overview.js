@@ -1,6 +1,6 @@
 // Every head of a kind as a thumbnail; the one in focus is ringed. Redrawn only when what it shows has changed.
 
-import { paintThumb } from "../../../shared/js/canvas_pen.js";
+import { paintThumb } from "../../../shared/js/pens/canvas_pen.js";
 import { cellUnder } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
 import { shortText, siteName } from "../../../shared/js/text.js";

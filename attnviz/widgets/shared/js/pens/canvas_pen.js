@@ -1,7 +1,7 @@
 // The pen that draws on a canvas. `svg_pen.js` has the same strokes for files: what is drawn is thus said once.
 
-import { pooledByMax } from "./cells.js";
-import { imageOf } from "./theme.js";
+import { pooledByMax } from "../cells.js";
+import { imageOf } from "../theme.js";
 
 export function canvasPen(context, theme) {
   return {
