@@ -66,8 +66,8 @@ def story(trace) -> None:
         f"{_count(trace)} {term('attention map', 'attention maps')}. "
         "Each of them can be opened "
         "here.</p>"
-        "<p>Type another sentence in the bar above and press Enter. Nothing is prepared in advance: every number on "
-        "every page comes from the model that has just run.</p>"
+        "<p>Type another sentence in the bar above and press Enter. Every number comes from the model that has just "
+        "run; on Learning alone trainings were recorded in advance, and can be made anew.</p>"
     )
 
 

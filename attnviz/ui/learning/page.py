@@ -65,10 +65,15 @@ def status(stage: Staged) -> list[str]:
     for run, recording in stage.recordings:
         size, steps = run.experiment.size, recording.steps[-1]
         parts.append(
-            f"{run.title}: <b>{size.n_layers}</b> {term('layers')} × <b>{size.n_heads}</b> {term('heads')}, "
+            f"{run.title}: {_counted(size.n_layers, 'layers')} × {_counted(size.n_heads, 'heads')}, "
             f"d_model {size.d_model}, <b>{steps:,}</b> updates"
         )
     return [*parts, f"{HELD_OUT} {term('held-out')} lines"]
+
+
+def _counted(number: int, what: str) -> str:
+    """A number of layers or heads, as HTML."""
+    return f"<b>{number}</b> {term(what, what.removesuffix('s') if number == 1 else what)}"
 
 
 def _run(view: LearningState, parts: Parts, said: Said) -> tuple[ShownRun, LiveRun | None]:
