@@ -1,6 +1,5 @@
 """The Learning page without a browser: what it hands to its component, what a link brings, and what it refuses."""
 
-import json
 import re
 from urllib.parse import parse_qs
 
@@ -8,51 +7,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import attnviz
 from attnviz.learning import shipped
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.live.runs import LiveRuns
 from attnviz.learning.names import experiment_of
 from attnviz.learning.storage import toy_recording
 from attnviz.text.glossary import LEARNING, words_of
-from attnviz.ui.learning import controls, live, runs
+from attnviz.ui.learning import controls, runs
 from attnviz.ui.learning.state import LearningState, view_of
 from attnviz.widgets.bundle import WIDGETS
-from attnviz.widgets.wire import unpack
+from tests.pages.learning.learning_page import BLIND, copied, header, in_view, said, states
 from tests.pages.told_words import told_words
-
-PATIENCE = 120  # seconds, on a busy machine
-BLIND = Experiment("french", without=("causal-mask",))
-
-
-def header(app: AppTest) -> dict:
-    """What the component is told, less the bytes of its maps."""
-    return next(
-        found
-        for part in app.get("bidi_component")
-        if part.proto.bytes and "asked" in (found := unpack(part.proto.bytes).header)
-    )
-
-
-def in_view(told: dict) -> dict:
-    return {name: told["view"][name] for name in ("moment", "site", "guess")}
-
-
-def said(app: AppTest) -> list[str]:
-    """What stands above the picture."""
-    return [note.value.replace("\\", "") for note in (*app.error, *app.info)]
-
-
-def copied(app: AppTest) -> dict[str, str]:
-    """The link that the button copies."""
-    (told,) = [
-        json.loads(part.proto.json)["query"] for part in app.get("bidi_component") if '"query"' in part.proto.json
-    ]
-    return {name: texts[0] for name, texts in parse_qs(told, keep_blank_values=True).items()}
-
-
-def states(app: AppTest) -> list[str]:
-    return [run["state"] for run in header(app)["runs"]]
 
 
 def test_it_opens_with_the_mask_beside_without_and_asks_first(open_page) -> None:
@@ -209,62 +172,6 @@ def test_a_toy_that_is_not_there_is_said(open_page, name: str) -> None:
     assert not app.exception
     (sentence,) = said(app)
     assert "train it again" in sentence or "is no name of an experiment" in sentence or "There is no task" in sentence
-
-
-@pytest.fixture
-def queue(monkeypatch):
-    """A queue of this test's own."""
-    made = LiveRuns(most_waiting=1)
-    monkeypatch.setattr(runs, "queue", lambda: made)
-    yield made
-    made.close()
-
-
-def test_before_it_trains_it_asks_and_then_it_trains_to_the_end(open_page, queue) -> None:
-    link = {"task": "reverse", "first": "steps-6", "second": "none", "train": "1"}
-    assert states(open_page("learning", **link)) == ["asked"]
-    assert queue.pid is None, "nothing begins before the guess"
-    app = open_page("learning", **link, guess="no")
-    assert states(app) in (["live"], ["recorded"])
-    assert queue.watch(Experiment("reverse", steps=6)).wait(PATIENCE).state == "done"
-    app.run()
-    assert states(app) == ["recorded"]
-    assert not app.exception
-    (run,) = header(app)["runs"]
-    assert run["moments"]["steps"] == list(attnviz.learn("reverse", steps=6).steps)
-    assert "You said: it won’t. Right." in header(app)["asked"]["verdict"].values()
-    # What was trained is a model by name, for everybody on this server.
-    there = open_page("heads", model="toy:reverse-steps-6", src="a b c")
-    assert not there.error
-
-
-def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) -> None:
-    monkeypatch.setattr(runs, "queue", lambda: LiveRuns(most_waiting=0))
-    app = open_page("learning", train="1", guess="no")
-    assert said(app) == ["0 runs wait already: watch a recording meanwhile, and ask again in a minute."]
-    assert states(app) == ["recorded", "recorded"]
-
-
-def test_a_choice_in_the_picture_becomes_the_address_and_one_of_other_runs_does_not(monkeypatch) -> None:
-    session, written = {controls._SHOWN: {"moment": 0, "site": "", "guess": "", "of": "these"}}, []
-    monkeypatch.setattr(controls.st, "session_state", session)
-    monkeypatch.setattr(controls.persistent, "write", written.append)
-    for of in ("these", "others"):
-        session[controls.COMPONENT] = {"view": {"moment": 7, "site": "", "guess": "no", "of": of, "seq": 2}}
-        controls.adopt()
-    assert written == [{"moment": "7", "guess": "no"}]
-
-
-def test_a_browser_that_missed_a_piece_is_sent_it_again(monkeypatch) -> None:
-    session: dict = {live._SENT: {"one": 9, "other": 4}}
-    monkeypatch.setattr(live.st, "session_state", session)
-    for count, since in ((5, 5), (7, 5), (-3, 0)):
-        session[live._FEED] = {"have": {"key": "one", "count": count}}
-        live._send_again()
-        assert session[live._SENT] == {"one": since, "other": 4}
-    session[live._FEED] = {"have": {"key": 5, "count": "x"}}
-    live._send_again()
-    assert session[live._SENT] == {"one": 0, "other": 4}
 
 
 def test_another_experiment_forgets_what_was_guessed(open_page) -> None:
