@@ -19,7 +19,7 @@ from attnviz.ui.learning import controls, upload
 from attnviz.widgets.bundle import WIDGETS
 from tests.hostile import archives
 from tests.learning.translator import trained
-from tests.pages.learning.test_learning import copied, header, said
+from tests.pages.learning.learning_page import copied, header, said
 
 TOYS = ["Nothing left out", "No causal mask"]
 
