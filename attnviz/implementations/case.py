@@ -13,8 +13,8 @@ from attnviz.transformer.dropout import Dropout
 class Case:
     """input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, mask as `Attention` takes it.
 
-    `drop` is the rate of dropout on the weights, `seed` its random numbers. `norm_first` says whether the layer hands
-    `input_` over normalised.
+    `drop` is the rate of dropout on the weights, `seed` its random numbers; `off` is a head that is switched off.
+    `norm_first` says whether the layer hands `input_` over normalised.
     """
 
     weights: SiteWeights
@@ -24,6 +24,7 @@ class Case:
     drop: float = 0.0
     seed: int = 0
     norm_first: bool = True
+    off: int | None = None
 
     @property
     def call(self) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -45,6 +46,13 @@ class Case:
     def seen(self, attn: Tensor) -> Tensor:
         """The rows of a map that see at least one key, `(rows, k_len)`."""
         return attn[self.cells.any(dim=-1)]
+
+    def head_unread(self) -> "Case":
+        """The same case with weights whose `W_o` reads nothing of the head that is off."""
+        assert self.off is not None
+        read = self.weights.W_o.clone()
+        read[:, self.weights.rows(self.off, self.weights.d_v)] = 0
+        return replace(self, weights=replace(self.weights, W_o=read))
 
     def other_end(self) -> "Case":
         """The same case with another last token, in both input and memory."""

@@ -1,4 +1,4 @@
-"""Multi-head attention as seven steps that can be exchanged one by one: a bug is a wrong step among right ones."""
+"""Multi-head attention as eight steps that can be exchanged one by one: a bug is a wrong step among right ones."""
 
 # ruff: noqa: D103 - a step is described by its name; the cabinet shows it beside a wrong one.
 
@@ -42,9 +42,18 @@ def output_bias(weights: SiteWeights) -> Tensor:
     return weights.b_o
 
 
+def without_head(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
+    kept = context.clone()
+    kept[:, head] = 0
+    return project(kept)
+
+
 @dataclass(frozen=True)
 class AttentionSteps:
-    """How each step is done. Heads are `(batch, heads, length, size)` between `split` and `merge`."""
+    """How each step is done. Heads are `(batch, heads, length, size)` between `split` and `merge`.
+
+    `without_head` is done where a head is switched off; its `project` merges heads and applies `W_o`.
+    """
 
     head_size: Callable = head_size
     split: Callable = split
@@ -53,6 +62,7 @@ class AttentionSteps:
     reported: Callable = reported
     merge: Callable = merge
     output_bias: Callable = output_bias
+    without_head: Callable = without_head
 
 
 RIGHT = AttentionSteps()
@@ -60,19 +70,29 @@ RIGHT = AttentionSteps()
 
 @dataclass(frozen=True, eq=False)
 class SteppedAttention:
-    """An attention made of `steps`, on one site's weights; `dropout` falls on its weights, as in training."""
+    """An attention made of `steps`, on one site's weights; `dropout` falls on its weights, as in training.
+
+    The head `off` is switched off, if any.
+    """
 
     weights: SiteWeights
     steps: AttentionSteps = RIGHT
     dropout: Dropout | None = None
+    off: int | None = None
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Output and weights, with the axes of `Attention`."""
-        joined, attn = self.joined(input_, memory, None if mask is None else mask.unsqueeze(1))
-        return joined @ self.weights.W_o.T + self.steps.output_bias(self.weights), attn
+        context, attn = self.context(input_, memory, None if mask is None else mask.unsqueeze(1))
+        return self.output(context), attn
 
-    def joined(self, input_: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The heads' contexts one after another, before `W_o`, `(batch, q_len, heads * d_v)`; and the weights.
+    def output(self, context: Tensor) -> Tensor:
+        """What comes of the heads' contexts, `(batch, q_len, d_model)`."""
+        if self.off is None:
+            return self._project(context)
+        return self.steps.without_head(context, self.off, self._project)
+
+    def context(self, input_: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """What each head gathers, `(batch, heads, q_len, d_v)`; and the weights.
 
         `mask` has four axes here, `(batch or 1, heads or 1, q_len or 1, k_len)`.
         """
@@ -84,4 +104,7 @@ class SteppedAttention:
         query, key = weights.scoring.turned(query, key, (input_.shape[1], memory.shape[1]))
         attn = steps.weigh(weights.scoring.added(steps.scores(query, key, weights.d_model)), mask)
         after = dropped(attn, self.dropout)
-        return steps.merge(after @ value), steps.reported(attn, after)
+        return after @ value, steps.reported(attn, after)
+
+    def _project(self, context: Tensor) -> Tensor:
+        return self.steps.merge(context) @ self.weights.W_o.T + self.steps.output_bias(self.weights)

@@ -33,22 +33,24 @@ def select(
     *,
     item: int = 0,
     labelled: Axes | None = None,
+    numbers: Tensor | None = None,
 ) -> EagerMaps:
     """The maps of `kind`, with special tokens hidden and pieces merged as asked.
 
     Attention to a word is the sum over its pieces, from a word the mean over its pieces that see any key; rows are made
-    to sum to 1 again after merging. `labelled` is what `labels` gives, where somebody knows it already. Raises
-    ValueError for a kind that the trace does not have.
+    to sum to 1 again after merging. `labelled` is what `labels` gives, where somebody knows it already. `numbers`
+    `(layers, heads, q_len, k_len)` take the place of the weights, and are not made to sum to 1. Raises ValueError for a
+    kind that the trace does not have.
     """
     if kind not in trace.kinds:
         raise ValueError(f"This trace has no {kind!r} maps; it has {', '.join(trace.kinds)}.")
     rows, cols = labelled or labels(trace, kind, options, item=item)
     row_groups, col_groups = tuple(row.tokens for row in rows), tuple(col.tokens for col in cols)
-    attn = trace.attn(kind, item=item)
+    attn = trace.attn(kind, item=item) if numbers is None else numbers
     full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merged(attn, full, (row_groups, col_groups))
     any_hidden = sum(map(len, col_groups)) < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
-    if options.specials == "renormalise":
+    if options.specials == "renormalise" and numbers is None:
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
     return EagerMaps(

@@ -3,13 +3,19 @@
 Somebody else's text: it is read within bounds, taken as text, and nothing is made of what is not there.
 """
 
+import csv
+import io
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attnviz.text import plain_file
+from attnviz.text.languages import language_name
 
+PRUNING = "pruning-*.csv"  # `python -m attnviz.analysis.corpus --card` writes it, a file a language
+_ORDER, _SHARE = "gradient, least important first", 3  # of the fact: without a third of the heads
 CARD, LICENCES = "README.md", ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
 _MOST_CARD, _MOST_HEAD, _MOST_SAID = 1_000_000, 20_000, 400  # bytes, bytes of the head, characters of one fact
 _HEAD = re.compile(r"\A\ufeff?---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
@@ -40,6 +46,40 @@ def card(folder: Path | None) -> Card:
         facts = {"licence": named} | facts
     section = _SECTION.search(text)
     return Card(facts, _plain(section[1]) if section else "")
+
+
+def without_heads(folder: Path | None, weights: str) -> dict[str, str]:
+    """What is left of a shipped model without a third of its heads, by language; nothing for other weights than those
+    that it was counted with.
+    """
+    found = {}
+    for path in sorted(folder.glob(PRUNING)) if folder is not None else ():
+        points = [one for one in _lines(path) if one.get("weights") == weights and one.get("order") == _ORDER]
+        if said := _without_a_third(points):
+            to = language_name(path.stem.removeprefix("pruning-"))
+            found[f"into {to}, without {said[0]} heads"] = said[1]
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    try:
+        return list(csv.DictReader(io.StringIO(_text(path))))
+    except csv.Error:
+        return []
+
+
+def _without_a_third(points: list[dict[str, str]]) -> tuple[str, str] | None:
+    """How many heads, and BLEU before and after; None where the file does not say."""
+    try:
+        by_count = {int(one["removed"]): (float(one["bleu"]), one["sentences"]) for one in points}
+        count = max(by_count)
+        (before, sentences), (after, _) = by_count[0], by_count[count // _SHARE]
+    except (KeyError, ValueError, TypeError):
+        return None
+    if math.isnan(before):  # BLEU was left out
+        return None
+    said = f"BLEU {after:.1f} of {before:.1f}, on {sentences} sentences; the least important first, by gradient"
+    return f"{count // _SHARE} of {count}", said
 
 
 def _text(path: Path) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,13 @@ class Entry:
 
 def entries() -> tuple[Entry, ...]:
     """The shipped models, the default first; a folder that holds anything else is passed over."""
-    found = [entry for path in sorted(SHIPPED.glob("*/config.json")) if (entry := _entry(path.parent))]
+    return _entries(SHIPPED)
+
+
+@lru_cache(maxsize=4)
+def _entries(shipped: Path) -> tuple[Entry, ...]:
+    """Looked for once: they come with the package, and every page asks several times a run."""
+    found = [entry for path in sorted(shipped.glob("*/config.json")) if (entry := _entry(path.parent))]
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 
 

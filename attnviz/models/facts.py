@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from attnviz.models.card import card
+from attnviz.models.card import card, without_heads
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
@@ -32,13 +32,16 @@ class Section:
 def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
     """Everything that is known of a model; `trace` is any pass of it."""
     own = _of_translator(model) if isinstance(model, Translator) else _of_checkpoint(model)
-    found = card(getattr(model, "folder", None))
+    folder = getattr(model, "folder", None)
+    found = card(folder)
+    left = without_heads(folder, model.model_id) if isinstance(model, Translator) else {}
     made = (
         Section("Model", {"name": model.name} | own["model"] | {"weights": model.model_id}),
         Section("Attention", _attention(trace) | own["attention"]),
         Section("Text", own["text"]),
         Section("Size", _size(model)),
         Section("Card", found.facts | ({"in its words": found.words} if found.words else {})),
+        Section("Heads removed", left),
     )
     return tuple(section for section in made if section.facts)
 

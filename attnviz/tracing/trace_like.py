@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.transformer.probe import AttentionCall, Kind, Stack
@@ -49,6 +50,7 @@ class TraceLike(ABC):
 
     sentences: tuple[Sentence, ...]
     info: RunInfo
+    interventions: tuple[Intervention, ...] = ()  # what was done to the run
     lacks: str = ""
     is_bare: ClassVar[bool] = False
     is_brought: ClassVar[bool] = False

@@ -1,5 +1,7 @@
 """The cabinet of bugs: each does what it is declared to do, and both its own test and the reference checks catch it."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -23,7 +25,7 @@ NAN_WITHOUT_KEYS = {"per_head", "sequence_first", "single", "torch_module"}  # m
 
 
 def case_of(bug: Bug) -> Case:
-    return (bug.own or own_case)()
+    return bug.trial
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -65,16 +67,17 @@ def test_its_own_line_catches_it_and_lets_the_right_one_pass(name: str) -> None:
 
 def make_of(bug: Bug):
     """The bug as something that the reference checks can make, with dropout on where the bug is about dropout."""
-    rate = case_of(bug).drop
+    trial = case_of(bug)
 
     def make(weights: SiteWeights):
-        case = Case(weights, torch.empty(0), torch.empty(0), drop=rate)
+        case = Case(weights, torch.empty(0), torch.empty(0), drop=trial.drop, off=trial.off)
         return bug.attention(case)
 
     return make
 
 
-@pytest.mark.parametrize("name", BUGS)
+# With a head off, the right attention is not PyTorch's either: see below.
+@pytest.mark.parametrize("name", [name for name, bug in BUGS.items() if not bug.ablates])
 def test_the_reference_checks_catch_every_bug(name: str) -> None:
     make, failed = make_of(BUGS[name]), []
     for check in CHECKS:
@@ -83,6 +86,26 @@ def test_the_reference_checks_catch_every_bug(name: str) -> None:
         except (AssertionError, *RAISED):
             failed.append(check.__name__)
     assert failed
+
+
+@pytest.mark.parametrize("head", range(3))
+def test_a_head_is_off_where_w_o_reads_nothing_of_it_and_not_where_the_output_is_cut(head: int) -> None:
+    """Against PyTorch's own multi-head attention, whose output projection reads nothing of that head."""
+    bug, case = BUGS["ablation_after_output"], own_case()
+    case = replace(case, weights=SiteWeights.random(3, 39, d_k=13, seed=4), input_=torch.randn(2, 5, 39), off=head)
+    case = replace(case, memory=case.input_)
+    module = torch.nn.MultiheadAttention(39, 3, batch_first=True)
+    weights = case.head_unread().weights
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat((weights.W_q, weights.W_k, weights.W_v)))
+        module.in_proj_bias.copy_(torch.cat((weights.b_q, weights.b_k, weights.b_v)))
+        module.out_proj.weight.copy_(weights.W_o)
+        module.out_proj.bias.copy_(weights.b_o)
+        expected, _ = module(*[case.input_] * 3, attn_mask=~case.mask[0])
+    torch.testing.assert_close(right(case)(*case.call)[0], expected, atol=1e-5, rtol=0)
+    assert float((bug.attention(case)(*case.call)[0] - expected).abs().max()) > 0.1
+    assert bug.catch(right(case), case)
+    assert caught(bug, case)
 
 
 def test_weights_after_dropout_are_caught_by_the_weights_alone() -> None:

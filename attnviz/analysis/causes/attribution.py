@@ -18,7 +18,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
 _SAME = 1e-4  # of contexts: rounding, and no intervention
-PartKind = Literal["embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
+PartKind = Literal["layers before", "embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.analysis.causes.comparing.chances import asked_of
 from attnviz.analysis.causes.runs import HeadPlace, head_places, measured, rows_of_edits, written
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
 
 To = str | MeanContexts
 
@@ -63,26 +65,24 @@ class ReferenceEffects:
 def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
     """What the first target of `trace` loses without each single head, on top of what was done to the trace.
 
-    Raises ValueError for a trace without logits, and where nothing comes out of any row (an encoder).
+    What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
+    cross-attention attends evenly. Raises ValueError for a trace without logits, and where there is nothing to ask.
     """
-    tokens = trace.sentences[0].tgt_out
-    rows = [row for row, token in enumerate(tokens) if token.id >= 0]  # a target that was cut ends in no token
-    if not rows or trace.logits is None:
-        raise ValueError("Effects are told of the probabilities of a target, and this trace has none.")
-    ids = torch.tensor([tokens[row].id for row in rows])
-
-    def measure(logits: Tensor) -> Tensor:
-        chosen = logits.gather(2, ids.to(logits.device).expand(len(logits), -1).unsqueeze(2)).squeeze(2)
-        return (chosen - logits.logsumexp(dim=2)).cpu()
-
+    asked = asked_of(model, trace)
+    assert trace.logits is not None  # it was asked of
     places = head_places(model)
     edits = rows_of_edits(
-        model, trace, (ablate(kind, layer=layer, heads=[head], to=to) for kind, layer, head in places)
+        model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
     )
-    asked = None if len(rows) == trace.logits.shape[1] else rows
-    before = measure(trace.logits[:1, rows].float())[0]
-    after = measured(model, trace, edits, measure, rows=asked)
-    return HeadEffects(places, tuple(tokens[row] for row in rows), before, after)
+    every = len(asked.rows) == trace.logits.shape[1]
+    before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
+    after = measured(model, trace, edits, asked.log_probabilities, rows=None if every else asked.rows)
+    return HeadEffects(places, asked.tokens, before, after)
+
+
+def _put(to: To, kind: Kind) -> To:
+    """Cross-attention has no diagonal: there its heads attend evenly."""
+    return "uniform" if to == "diagonal" and kind == "cross" else to
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:

@@ -4,7 +4,9 @@ A layer's output is put in the place of the last one's, in a run of its own, so 
 own and nothing need be known of them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 
 import torch
 from jaxtyping import Float, Int
@@ -31,22 +33,32 @@ class LogitLens:
 
 
 @torch.inference_mode()
-def logit_lens(model: Model, trace: Trace, *, count: int = 5) -> LogitLens:
+def logit_lens(
+    model: Model, trace: Trace, *, count: int = 5, wanted: Mapping[int, int] = MappingProxyType({})
+) -> LogitLens:
     """Of the stack that puts tokens out: a decoder, or an encoder that has no decoder. The last layer is the run's own.
 
-    Raises ValueError for a trace without logits or hidden states.
+    `wanted` names rows of which another id is asked about than the one that comes out. Raises ValueError for a trace
+    without logits or hidden states.
     """
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
-    logits = lens_logits(model, trace, stack)
     sentence = trace.sentences[0]
     tokens = sentence.tgt_out if stack == "decoder" else ()
-    wanted = torch.tensor([token.id for token in tokens] or [-1] * logits.shape[1])
-    return _read(logits, wanted, count)
+    asked = [token.id for token in tokens] or [-1] * len(sentence.src or sentence.tgt)
+    for row, id_ in wanted.items():
+        asked[row] = id_
+    ids = torch.tensor(asked)
+    return _joined([_read(logits.unsqueeze(0), ids, count) for logits in _after_each(model, trace, stack)])
 
 
 @torch.inference_mode()
 def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "layers rows vocab_size"]:
     """The logits after each layer of a stack for the first sentence, the embedding first; float32 on the CPU."""
+    return torch.stack(list(_after_each(model, trace, stack)))
+
+
+def _after_each(model: Model, trace: Trace, stack: Stack) -> Iterator[Float[Tensor, "rows vocab_size"]]:
+    """One layer's logits after another: of a long text and many words each is large."""
     if trace.logits is None:
         raise ValueError("This trace was recorded without logits: there is no vocabulary to look through.")
     layers = sorted(layer for of, layer in trace.layers if of == stack)
@@ -55,9 +67,9 @@ def lens_logits(model: Model, trace: Trace, stack: Stack) -> Float[Tensor, "laye
     before = InForce.of(trace.interventions, model.shapes, model.model_id).bound(trace.sentences[:1]).edits
     done = () if before is None else before.rows[0]
     rows = [(*done, _in_place_of_the_last(trace, stack, layer, layers[-1])) for layer in layers[:-1]]
-    own = trace.logits[0].float().cpu()
-    found = [model.answers(trace, Edits((row,)))[0].float().cpu() for row in rows]
-    return torch.stack([*found, own])
+    for row in rows:
+        yield model.answers(trace, Edits((row,)))[0].float().cpu()
+    yield trace.logits[0].float().cpu()
 
 
 def _in_place_of_the_last(trace: Trace, stack: Stack, layer: int, last: int) -> Edit:
@@ -77,14 +89,18 @@ def encoder_lens(
     layers = sorted(layer for of, layer in trace.layers if of == "encoder")
     if not layers or "cross" not in model.kinds:
         raise ValueError("This trace has no hidden states of an encoder beside a decoder.")
-    memories = []
+    ids, found = torch.tensor([token.id for token in trace.sentences[0].src]), []
     for layer in layers:
         edit = _in_place_of_the_last(trace, "encoder", layer, layers[-1])
         memory = model.rerun(trace, Edits(((edit,),))).memory
         assert memory is not None  # an encoder-decoder has one
-        memories.append(memory[0].float().cpu())
-    logits = torch.stack(memories) @ weight.float().T
-    return _read(logits, torch.tensor([token.id for token in trace.sentences[0].src]), count)
+        found.append(_read((memory[0].float().cpu() @ weight.float().T).unsqueeze(0), ids, count))
+    return _joined(found)
+
+
+def _joined(layers: Sequence[LogitLens]) -> LogitLens:
+    """Layers that were read one by one."""
+    return LogitLens(*(torch.cat([getattr(one, each.name) for one in layers]) for each in fields(LogitLens)))
 
 
 def _read(logits: Tensor, wanted: Tensor, count: int) -> LogitLens:

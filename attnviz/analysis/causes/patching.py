@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attnviz.analysis.causes.pairs.reach import is_outside, reach_of
 from attnviz.analysis.causes.runs import HeadPlace, head_places, measured, rows_of_edits
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
@@ -25,11 +26,15 @@ LEAST = 0.1  # of |clean − changed|, in logits: below it a share says nothing 
 
 @dataclass(frozen=True)
 class LogitDifference:
-    """The metric: the logit of id `a` less that of id `b`, in row `step` of the target."""
+    """The metric: the logit of id `a` less that of id `b`, in row `step` of the target.
+
+    `clean_step` is the clean run's row, where that has another number: two prompts may differ in length.
+    """
 
     step: int
     a: int
     b: int
+    clean_step: int | None = None
 
     def __post_init__(self) -> None:
         if self.a == self.b:
@@ -46,18 +51,51 @@ class LogitDifference:
             raise ValueError(f"There is no token {max(self.a, self.b)}: the vocabulary has {vocab_size}.")
         return float(self.at(trace.logits[:1, self.step : self.step + 1].float())[0])
 
+    def in_clean(self, trace: Trace) -> float:
+        """Its value in the clean run. Raises ValueError as `of` does."""
+        return (self if self.clean_step is None else replace(self, step=self.clean_step)).of(trace)
+
     def at(self, logits: Tensor) -> Tensor:
         """Its value in each of several runs, of logits `(copies, 1, vocab_size)`: `(copies,)`."""
         return (logits[:, 0, self.a] - logits[:, 0, self.b]).cpu()
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """What is measured of each patched run: the metric, and a control pair of the same step that should stay."""
+
+    metric: LogitDifference
+    control: LogitDifference | None = None
+
+    @classmethod
+    def of(cls, metric: LogitDifference, control: LogitDifference | None) -> "Measurement":
+        """Raises ValueError for a control of another step, or of the metric's own two tokens."""
+        if control is not None and control.step != metric.step:
+            raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
+        if control is not None and {control.a, control.b} == {metric.a, metric.b}:
+            raise ValueError("The control pair is the metric itself: choose two other tokens, which should not move.")
+        return cls(metric, control)
+
+    def at(self, logits: Tensor) -> Tensor:
+        """Of several runs: `(copies, 1)`, or `(copies, 2)` with a control."""
+        return torch.stack([each.at(logits) for each in (self.metric, self.control) if each is not None], dim=1)
+
+    def moved(self, found: Tensor, changed: Trace) -> Tensor | None:
+        """By how many logits each run of `found` moved the control pair."""
+        return None if self.control is None else found[:, 1] - self.control.of(changed)
+
+
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """The metric in both runs, and in those that were patched."""
+    """The metric in both runs, and in those that were patched.
+
+    `moved` is by how many logits each patch moved the control pair, shaped like `patched`; None without one.
+    """
 
     clean: float
     changed: float
     patched: Tensor
+    moved: Tensor | None = None
 
     @property
     def is_drawn(self) -> bool:
@@ -81,6 +119,15 @@ class Restored:
             return torch.full_like(self.patched, torch.nan)
         return (self.patched - self.changed) / (self.clean - self.changed)
 
+    @property
+    def control(self) -> Tensor | None:
+        """How far each patch moves the control pair, in the same unit as `share`: 0 where it leaves it alone."""
+        if self.moved is None:
+            return None
+        if not self.is_drawn:
+            return torch.full_like(self.moved, torch.nan)
+        return self.moved / (self.clean - self.changed)
+
 
 @dataclass(frozen=True, eq=False)
 class PatchedHeads(Restored):
@@ -96,57 +143,81 @@ class PatchedStream(Restored):
 
     `tokens` are those of the changed sentence. `outside` `(layers, positions)` is True where a cell cannot reach the
     metric (it equals `changed` to the bit, and is not run); `alone` `(positions,)` where a token has no partner in the
-    clean sentence: `patched` is NaN there.
+    clean sentence: `patched` is NaN there. So it is in the cells `left_out`, which would have taken too long.
     """
 
     stack: Stack = "encoder"
     tokens: tuple[Token, ...] = ()
     outside: Bool[Tensor, "layers positions"] | None = None
     alone: Bool[Tensor, " positions"] | None = None
+    left_out: Bool[Tensor, "layers positions"] | None = None
 
 
 def patched_heads(
-    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context"
-) -> PatchedHeads:
+    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context",
+    control: LogitDifference | None = None,
+) -> PatchedHeads:  # fmt: skip
     """From `clean` into `changed`, one head at a time. Raises ValueError where the two cannot be patched."""
-    places, both = head_places(model), (metric.of(clean), metric.of(changed))
+    places, asked = head_places(model), Measurement.of(metric, control)
+    both = metric.in_clean(clean), metric.of(changed)
     whole = {kind: patch(clean, kind, what=what) for kind in model.kinds}
     changes = [_of_head(whole[kind], layer, head) for kind, layer, head in places]
-    found = measured(model, changed, rows_of_edits(model, changed, changes), metric.at, rows=[metric.step])
-    return PatchedHeads(*both, found, places, what)
+    found = measured(model, changed, rows_of_edits(model, changed, changes), asked.at, rows=[metric.step])
+    return PatchedHeads(*both, found[:, 0], asked.moved(found, changed), places, what)
 
 
 def patched_stream(
-    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack
-) -> PatchedStream:
+    model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
+    control: LogitDifference | None = None, most: int | None = None,
+) -> PatchedStream:  # fmt: skip
     """From `clean` into `changed`, the residual of one token after one layer at a time.
 
-    Raises ValueError where the two cannot be patched.
+    A cell that holds the same numbers in both runs is not run: it would restore nothing. Of more than `most` others
+    those are run in which the two runs lie farthest apart. Raises ValueError where the two cannot be patched.
     """
+    asked, both = Measurement.of(metric, control), (metric.in_clean(clean), metric.of(changed))
     layers = sorted(layer for of, layer in changed.layers if of == stack)
     tokens = changed.sentences[0].src if stack == "encoder" else changed.sentences[0].tgt_in
-    partners = _partners(clean, changed, stack, len(tokens))
+    partners, reach = _partners(clean, changed, stack, len(tokens)), reach_of(model, changed, stack)
     outside = torch.tensor(
-        [[_is_outside(model, stack, layer == layers[-1], at - metric.step) for at, _ in enumerate(tokens)]
+        [[is_outside(reach, layer == layers[-1], at - metric.step) for at, _ in enumerate(tokens)]
          for layer in layers]
     )  # fmt: skip
-    cells = [
-        (row, at)
-        for row, _ in enumerate(layers)
-        for at in range(len(tokens))
-        if at in partners and not outside[row, at]
-    ]
-    both = metric.of(clean), metric.of(changed)
     patched = torch.full(outside.shape, torch.nan)
     patched[:, list(partners)] = both[1]
+    moved = None if control is None else torch.where(patched.isnan(), torch.nan, 0.0)
+    apart = torch.stack([_apart(clean, changed, stack, layer, partners) for layer in layers])
+    apart[outside] = 0
+    left_out = apart > 0
+    ranked = apart.flatten().argsort(descending=True, stable=True)[: int(left_out.sum())][:most]
+    cells = sorted(divmod(int(at), len(tokens)) for at in ranked)
     if cells:
         whole = [patch(clean, stack, what="embedding" if layer < 0 else "layer", layer=layer) for layer in layers]
-        changes = [replace(whole[row], positions=(at,)) for row, at in cells]
-        edits = rows_of_edits(model, changed, changes)
+        edits = rows_of_edits(model, changed, [replace(whole[row], positions=(at,)) for row, at in cells])
         rows, columns = (list(part) for part in zip(*cells, strict=True))
-        patched[rows, columns] = measured(model, changed, edits, metric.at, rows=[metric.step])
+        found = measured(model, changed, edits, asked.at, rows=[metric.step])
+        patched[rows, columns] = found[:, 0]
+        if moved is not None and (by := asked.moved(found, changed)) is not None:
+            moved[rows, columns] = by
+        left_out[rows, columns] = False
+    patched[left_out] = torch.nan
+    if moved is not None:
+        moved[left_out] = torch.nan
     alone = torch.tensor([at not in partners for at in range(len(tokens))])
-    return PatchedStream(*both, patched, stack, tuple(tokens), outside, alone)
+    return PatchedStream(*both, patched, moved, stack, tuple(tokens), outside, alone, left_out)
+
+
+def _apart(clean: Trace, changed: Trace, stack: Stack, layer: int, partners: dict[int, int]) -> Tensor:
+    """How far apart the two runs' hidden states after a layer are, `(positions,)`: 0 where they are the same to the
+    bit, or have no partner, else a share of their length.
+    """
+    there, here = clean.layer_output(stack, layer), changed.layer_output(stack, layer)
+    apart = torch.zeros(len(here))
+    own, others = list(partners), list(partners.values())
+    change = (here[own] - there[others]).norm(dim=1) / here[own].norm(dim=1).clamp(min=1e-12)
+    is_same = (here[own] == there[others]).all(dim=1)
+    apart[own] = change.clamp(min=1e-12).masked_fill(is_same, 0.0)
+    return apart
 
 
 def _of_head(whole: Intervention, layer: int, head: int) -> Intervention:
@@ -154,8 +225,8 @@ def _of_head(whole: Intervention, layer: int, head: int) -> Intervention:
     return replace(whole, layer=layer, heads=(head,), values={layer: whole.values[layer][head : head + 1]})
 
 
-def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> set[int]:
-    """The positions of the changed sentence that have a partner in the clean one."""
+def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[int, int]:
+    """The positions of the changed sentence that have a partner in the clean one, and that partner."""
     one, other = changed.sentences[0], clean.sentences[0]
     if stack == "encoder":
         pairs = aligned(one.src, other.src).pairs
@@ -163,13 +234,4 @@ def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> set[int
         pairs = by_number(count, len(other.tgt_in)).pairs
     else:
         pairs = aligned(*([token for token in each.tgt_in if not token.segment] for each in (one, other))).pairs
-    return {here for here, _ in pairs}
-
-
-def _is_outside(model: Model, stack: Stack, is_last: bool, after: int) -> bool:
-    """Whether a cell cannot reach the metric: in a decoder later rows, and after the last layer all but its own; in an
-    encoder without a decoder only the latter. `after` is how many rows after the metric's it is.
-    """
-    if stack == "decoder":
-        return after > 0 or (is_last and after != 0)
-    return "cross" not in model.kinds and is_last and after != 0
+    return dict(pairs)

@@ -16,13 +16,14 @@ from attnviz.analysis.causes.residual import ResidualMaps
 from attnviz.text.tokens import Token
 from attnviz.text.words import word_groups
 from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 
 Link = tuple[int, int]  # a source word and a target word, counted from 0 without special tokens
 Reading = Literal["out", "in"]
 
 
-def attention_scores(trace: Trace, *, layer: int | None = None, item: int = 0) -> Float[Tensor, "rows k_len"]:
+def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 0) -> Float[Tensor, "rows k_len"]:
     """The mean weight of a layer's cross-attention heads, or of all of them."""
     attn = trace.attn("cross", item=item) if layer is None else trace.attn("cross", layer=layer, item=item)[None]
     return attn.mean(dim=(0, 1))
@@ -46,22 +47,45 @@ def attribution_scores(
 
 
 def word_links(
-    scores: Float[Tensor, "rows k_len"], trace: Trace, *, reading: Reading = "out", item: int = 0
+    scores: Float[Tensor, "rows k_len"],
+    trace: TraceLike,
+    *,
+    reading: Reading = "out",
+    null: bool = False,
+    item: int = 0,
 ) -> frozenset[Link]:
     """The best source word of each target word; special tokens can be no word's source.
 
-    `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in".
+    `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in". With `null` a
+    word has no link of which the special tokens have most.
+    """
+    words = word_scores(scores, trace, reading=reading, item=item)
+    *_, src = words.shape
+    if src < 2:
+        return frozenset()
+    best = (words if null else words[:, :-1]).argmax(dim=1).tolist()
+    is_read = ~words.isnan().any(dim=1)
+    return frozenset((at, number) for number, at in enumerate(best) if at < src - 1 and is_read[number])
+
+
+def word_scores(
+    scores: Float[Tensor, "rows k_len"], trace: TraceLike, *, reading: Reading = "out", item: int = 0
+) -> Float[Tensor, "words src_words_and_null"]:
+    """Scores of words: summed over a source word's tokens, averaged over a target word's rows.
+
+    The last column is of all special tokens together. NaN for a word that no row stands for.
     """
     sentence = trace.sentences[item]
     shift = 1 if reading == "out" else 0  # of a token's place in the target against its row
     src, tgt = words_of(sentence.src), words_of(sentence.tgt)
-    links = set()
-    for number, group in enumerate(tgt):
-        rows = [at - shift for at in group if 0 <= at - shift < len(scores)]
-        if rows and src:
-            row = scores[rows].mean(dim=0)
-            links.add((int(torch.stack([row[list(word)].sum() for word in src]).argmax()), number))
-    return frozenset(links)
+    pooled = scores.new_zeros(len(sentence.src), len(src) + 1)
+    pooled[:, -1] = 1
+    for number, group in enumerate(src):
+        pooled[list(group), number] = 1
+        pooled[list(group), -1] = 0
+    rows = [[at - shift for at in group if 0 <= at - shift < len(scores)] for group in tgt]
+    means = [scores[group].mean(dim=0) if group else scores.new_full(scores.shape[1:], torch.nan) for group in rows]
+    return (torch.stack(means) if means else scores[:0]) @ pooled
 
 
 def alignment_error(

@@ -1,14 +1,24 @@
 """`python -m attnviz.analysis.corpus --to fr --out curve.csv < sentences.tsv`: the pruning curve of a model on a list.
 
 A sentence a line, and after a tab its translation; without translations BLEU compares with what the model itself
-writes with every head in place. Orders are found on the same sentences, or on those of `--orders-from`, which is
-fairer. The file is written again after each order, so that a run that is stopped has left what it found.
+writes with every head in place. Orders are found on the same sentences, or, which is fairer, on those of
+`--orders-from`, or with `--halves` on every other one. The file is written again after each order, so that a run that
+is stopped has left what it found. `--card` instead of `--out` puts it beside a shipped model's weights, and a table of
+it into the model's card.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnviz.analysis.corpus.orders import PruningOrder
+    from attnviz.analysis.corpus.reading import ReadCorpus
+    from attnviz.models.protocol import Model
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
@@ -22,47 +32,52 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"\nattnviz: stopped; {options.out} has the orders that were done.", file=sys.stderr)
+        print(f"\nattnviz: stopped; {options.out or 'the card'} has the orders that were done.", file=sys.stderr)
         return 130
     return 0
 
 
 def _run(options: argparse.Namespace) -> None:
     from attnviz.analysis.causes.runs import head_places
-    from attnviz.analysis.corpus import orders
-    from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
+    from attnviz.analysis.corpus.in_card import curve_path, write_card
     from attnviz.analysis.corpus.lines import lines_of
-    from attnviz.analysis.corpus.pruning import CurvePlan, PruningCurve, pruning_curve
+    from attnviz.analysis.corpus.pruning import CurvePlan, CurvePoint, pruning_curve
     from attnviz.analysis.corpus.reading import read_corpus
     from attnviz.models import catalogue
 
     lines = lines_of(sys.stdin.read())
     model = catalogue.load(options.model) if options.model else catalogue.translator()
-    corpus = read_corpus(model, lines, to=options.to, stop=_told("reading"))
-    found_on = corpus
+    out = curve_path(catalogue.SHIPPED / model.name, options.to) if options.card else options.out
+    scored, others = (lines[::2], lines[1::2]) if options.halves else (lines, ())
     if options.orders_from:
         others = lines_of(options.orders_from.read_text(encoding="utf-8"))
-        found_on = read_corpus(model, others, to=options.to, stop=_told("reading the others"))
-    places, points = head_places(model), []
-    plan = CurvePlan.every(options.step, len(places), with_bleu=not options.no_bleu)
-
-    def score(order: orders.PruningOrder) -> None:
+    corpus = read_corpus(model, scored, to=options.to, stop=_told("reading"))
+    found_on = read_corpus(model, others, to=options.to, stop=_told("reading the others")) if others else corpus
+    plan = CurvePlan.every(options.step, len(head_places(model)), with_bleu=not options.no_bleu)
+    points: list[CurvePoint] = []
+    for order in _orders(model, found_on, options):
         curve = pruning_curve(model, corpus, [order], plan, stop=_told(order.name))
-        points.extend(curve.points)
-        PruningCurve(tuple(points), curve.sentences, curve.references).table().to_csv(options.out, index=False)
+        points += curve.points
+        found = replace(curve, points=tuple(points), orders_from=len(found_on.sentences), weights=model.model_id)
+        found.table().to_csv(out, index=False)
+    if options.card:
+        write_card(out.parent, options.to)
+    print(f"{out}: {len(points)} points on {len(corpus.sentences)} sentences")
+
+
+def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace) -> Iterator["PruningOrder"]:
+    """One after another, what takes longest last."""
+    from attnviz.analysis.causes.runs import head_places
+    from attnviz.analysis.corpus import orders
+    from attnviz.analysis.corpus.importance import ablation_importance, gradient_importance
 
     gradient = gradient_importance(model, found_on, stop=_told("gradient"))
-    score(orders.by_importance(gradient))
-    score(orders.by_importance(gradient, most_first=True))
-    score(orders.by_importance(ablation_importance(model, found_on, stop=_told("single ablations"))))
+    yield orders.by_importance(gradient)
+    yield orders.by_importance(gradient, most_first=True)
+    yield orders.by_importance(ablation_importance(model, found_on, stop=_told("single ablations")))
+    yield from orders.by_lot(head_places(model))
     if not options.no_greedy:
-        score(orders.greedy(model, found_on, a_step=options.step, stop=_told("a greedy step")))
-    for order in orders.by_lot(places):
-        score(order)
-    against = (
-        "" if options.no_bleu else f"; BLEU against {'given' if corpus.has_references else 'its own'} translations"
-    )
-    print(f"{options.out}: {len(points)} points on {len(corpus.sentences)} sentences{against}")
+        yield orders.greedy(model, found_on, a_step=options.step, stop=_told("a greedy step"))
 
 
 def _told(what: str):
@@ -80,7 +95,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m attnviz.analysis.corpus", description=__doc__.split("\n\n", 1)[1])
     parser.add_argument("--to", default="", help="the language to write")
     parser.add_argument("--model", default="", help="a checkpoint; left out, the translator that comes along")
-    parser.add_argument("--out", type=Path, required=True, help="a CSV file, a line a point")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--out", type=Path, help="a CSV file, a line a point")
+    where.add_argument("--card", action="store_true", help="write it for a shipped model, and into its card")
+    parser.add_argument("--halves", action="store_true", help="find the orders on every other sentence")
     parser.add_argument("--orders-from", type=Path, help="other sentences, on which the orders are found")
     parser.add_argument("--step", type=int, default=4, choices=range(1, 73), metavar="N", help="heads at a time (4)")
     parser.add_argument("--no-greedy", action="store_true", help="leave out the greedy search, which takes longest")

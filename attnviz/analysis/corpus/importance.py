@@ -81,7 +81,7 @@ class HeadImportance:
 def gradient_importance(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPPED) -> HeadImportance:
     """By gradient, a pass a batch. Raises ValueError where a sentence has no target."""
     found = _nothing("gradient", model, corpus)
-    for batch in stop.over(corpus.batches(), corpus.batch_count()):
+    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
         _differentiate(model, corpus, batch, found)
     return found
 

@@ -47,13 +47,13 @@ class TokenWeights:
     def lift(self, layer: int, head: int, *, least: int = 3) -> pd.DataFrame:
         """How many times more weight a head gives to each token than an even one, the most first.
 
-        Columns: token, piece, id, lift, share (of all of the head's weight), occurrences. Tokens that occur less than
-        `least` times are left out: one sentence decides about them.
+        Columns: token (its piece, where that stands for any unknown text), piece, id, lift, share (of all of the head's
+        weight), occurrences. Tokens that occur less than `least` times are left out: one sentence decides about them.
         """
         given, even = self.given[layer, head].double(), self.even[layer, head].double()
         table = pd.DataFrame(
             {
-                "token": [token.text for token in self.types],
+                "token": [token.piece if token.is_unknown else token.text for token in self.types],
                 "piece": [token.piece for token in self.types],
                 "id": [token.id for token in self.types],
                 "lift": (given / even).numpy(),

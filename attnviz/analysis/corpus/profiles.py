@@ -105,7 +105,7 @@ def head_profiles(model: Model, corpus: ReadCorpus, *, stop: Stoppable = UNSTOPP
     made = HeadProfiles(
         corpus, places, torch.zeros(count, dtype=torch.bool), measures, written, written_at, {}, reads, _why_not(maps)
     )
-    for batch in stop.over(corpus.batches(), corpus.batch_count()):
+    for batch in stop.over(corpus.batches(model), corpus.batch_count()):
         trace = model.rerun(batch.trace)
         for place, item in enumerate(batch.items):
             _count(made, maps, trace, (place, item))

@@ -47,14 +47,20 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class PruningCurve:
-    """Points of several orders, over so many `sentences`; `references` says what BLEU compares with."""
+    """Points of several orders, over so many `sentences`; `references` says what BLEU compares with, `orders_from` on
+    how many sentences the orders were found, `weights` of which model.
+    """
 
     points: tuple[CurvePoint, ...]
     sentences: int
     references: str = ""
+    orders_from: int = 0
+    weights: str = ""
 
     def table(self) -> pd.DataFrame:
-        """A line a point: order, heads removed, both scores with their intervals, and the heads, the first first."""
+        """A line a point: order, heads removed, both scores with their intervals, the heads, the first first, and what
+        holds for all points.
+        """
         lines = [
             {
                 "order": point.order,
@@ -62,6 +68,10 @@ class PruningCurve:
                 **_columns("log_probability", point.log_probability),
                 **_columns("bleu", point.bleu or Interval(np.nan, np.nan, np.nan)),
                 "heads": " ".join(f"{kind}:{layer}:{head}" for kind, layer, head in point.places),
+                "sentences": self.sentences,
+                "orders_from": self.orders_from,
+                "references": self.references,
+                "weights": self.weights,
             }
             for point in self.points
         ]
@@ -114,7 +124,7 @@ def pruning_curve(
 def log_probabilities_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> Tensor:
     """Each target's summed log-probability without these heads `(sentences,)`, in nats, float64."""
     found = torch.empty(len(corpus.sentences), dtype=torch.double)
-    for batch in corpus.batches():
+    for batch in corpus.batches(model):
         logits = model.rerun(replace(batch.trace, interventions=without(places))).logits
         assert logits is not None  # there are targets
         found[list(batch.items)] = log_probabilities(corpus, batch, logits).cpu()
@@ -124,7 +134,7 @@ def log_probabilities_without(model: Model, corpus: ReadCorpus, places: Sequence
 def written_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> list[str]:
     """What the model writes for each source without these heads, greedily."""
     texts = [""] * len(corpus.sentences)
-    for batch in corpus.batches():
+    for batch in corpus.batches(model):
         again = write_again(model, replace(batch.trace, interventions=without(places)), None)
         for item, written in zip(batch.items, again, strict=True):
             texts[item] = written.text

@@ -33,7 +33,6 @@ class ReadCorpus:
     gave, else what the model itself wrote, or there are none.
     """
 
-    model: Model
     lines: tuple[CorpusLine, ...]
     sentences: tuple[Sentence, ...]
     like: Trace
@@ -57,28 +56,33 @@ class ReadCorpus:
         """What to run for one sentence."""
         return replace(self.like, sentences=(self.sentences[item],))
 
-    def batches(self) -> Iterator[CorpusBatch]:
-        """All sentences, those of like lengths together, at most `BATCH_TOKENS` at a time (or one sentence)."""
+    def batches(self, model: Model) -> Iterator[CorpusBatch]:
+        """All sentences, those of like lengths together, at most `BATCH_TOKENS` at a time (or one sentence); `model`
+        says what the shorter ones are padded with.
+        """
+        return (self._batch(model, items) for items in self._grouped())
+
+    def batch_count(self) -> int:
+        """How many batches that makes."""
+        return sum(1 for _ in self._grouped())
+
+    def _grouped(self) -> Iterator[list[int]]:
         order = sorted(range(len(self.sentences)), key=lambda item: _lengths(self.sentences[item]))
         batch: list[int] = []
         for item in order:
             longest = [max(sizes) for sizes in zip(*(_lengths(self.sentences[each]) for each in (*batch, item)),
                                                    strict=True)]  # fmt: skip
             if batch and sum(longest) * (len(batch) + 1) > BATCH_TOKENS:
-                yield self._batch(batch)
+                yield batch
                 batch = []
             batch.append(item)
         if batch:
-            yield self._batch(batch)
+            yield batch
 
-    def batch_count(self) -> int:
-        """How many batches that makes."""
-        return sum(1 for _ in self.batches())
-
-    def _batch(self, items: Sequence[int]) -> CorpusBatch:
+    def _batch(self, model: Model, items: Sequence[int]) -> CorpusBatch:
         chosen = [self.sentences[item] for item in items]
         src, tgt = (max(sizes) for sizes in zip(*(map(_lengths, chosen)), strict=True))
-        even = tuple(padded(self.model, sentence, src, tgt) for sentence in chosen)
+        even = tuple(padded(model, sentence, src, tgt) for sentence in chosen)
         return CorpusBatch(tuple(items), replace(self.like, sentences=even))
 
 
@@ -98,7 +102,7 @@ def read_corpus(
         read.append((line, trace.sentences[0]))
     if like is None:
         raise TextError("It was stopped before the first line was read: there is nothing to tell of.")
-    return ReadCorpus(model, tuple(line for line, _ in read), tuple(sentence for _, sentence in read), like)
+    return ReadCorpus(tuple(line for line, _ in read), tuple(sentence for _, sentence in read), like)
 
 
 def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 from attnviz.analysis.rerun import run_again, write_again
 from attnviz.analysis.site.outcome import Raised, largest_change
 from attnviz.implementations.bugs.probe import BuggySites
-from attnviz.implementations.steps import AttentionSteps
+from attnviz.implementations.steps import RIGHT, AttentionSteps
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
 from attnviz.models.translator.generate import decoding_limit
@@ -38,16 +38,18 @@ MOST = 64  # tokens: with a bug in force the whole prefix runs again at every st
 
 @torch.inference_mode()
 def bug_in_model(
-    model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights]
+    model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights], *, off: int | None = None
 ) -> BugEffect | Raised:
-    """Run `trace`'s first sentence with `steps` at `sites`, and let the model write it with and without them."""
+    """Run `trace`'s first sentence with `steps` at `sites`, and let the model write it with and without them.
+
+    Where a head is `off` at these sites, it is so in both: rightly without the bug.
+    """
     written = _written if isinstance(model, Translator) else _written_by_checkpoint
-    before, before_cut = written(model, trace, None)  # type: ignore[arg-type]
+    fine, wrong = (None if off is None else BuggySites(sites, RIGHT, off)), BuggySites(sites, steps, off)
     try:
-        change = largest_change(
-            _said(run_again(model, trace, BuggySites(sites, steps))), _said(run_again(model, trace))
-        )
-        after, after_cut = written(model, trace, BuggySites(sites, steps))  # type: ignore[arg-type]
+        before, before_cut = written(model, trace, fine)  # type: ignore[arg-type]
+        change = largest_change(_said(run_again(model, trace, wrong)), _said(run_again(model, trace, fine)))
+        after, after_cut = written(model, trace, wrong)  # type: ignore[arg-type]
         return BugEffect(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
         return Raised.by(error)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from attnviz.implementations import steps
 from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
-from attnviz.implementations.case import Case
+from attnviz.implementations.case import Case, own_case
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import Attention, SiteWeights
 
@@ -18,9 +18,10 @@ Catch = Callable[[Attention, Case], bool]
 @dataclass(frozen=True)
 class Bug:
     """One bug. `step` names the step that goes wrong and `wrong` is what replaces it; `step` is "" for the
-    bug that needs two threads. `unnoticed` says why a shape check or a quick look misses it, or where it shows.
-    `own` gives sizes of its own, where the model's would hide it. `lacks` says of a site which has nothing
-    that could go wrong like this that it has not, and "" of others.
+    bug that needs two threads. Where it `ablates`, a head is switched off, rightly and by the bug. `unnoticed` says
+    why a shape check or a quick look misses it, or where it shows. `own` gives sizes of its own, where the model's
+    would hide it. `lacks` says of a site which has nothing that could go wrong like this that it has not, and "" of
+    others.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Bug:
     catch: Catch
     own: Callable[[], Case] | None = None
     lacks: Callable[[SiteWeights], str] = lambda weights: ""
+    ablates: bool = False
 
     @property
     def steps(self) -> AttentionSteps:
@@ -40,7 +42,18 @@ class Bug:
 
     def attention(self, case: Case) -> Attention:
         """The attention that has this bug, on a case's weights."""
-        return SteppedAttention(case.weights, self.steps, case.dropout) if self.step else kept_map(case.weights)
+        if not self.step:
+            return kept_map(case.weights)
+        return SteppedAttention(case.weights, self.steps, case.dropout, case.off)
+
+    def on(self, case: Case, head: int) -> Case:
+        """The case that it shows on: with that head off, where it is about switching one off."""
+        return replace(case, off=head) if self.ablates else case
+
+    @property
+    def trial(self) -> Case:
+        """What its test runs on."""
+        return self.on((self.own or own_case)(), head=1)
 
     @property
     def sources(self) -> tuple[str, str]:
@@ -61,4 +74,4 @@ def _dedented(method: Callable) -> str:
 
 def right(case: Case) -> Attention:
     """The attention without a bug, on a case's weights."""
-    return SteppedAttention(case.weights, RIGHT, case.dropout)
+    return SteppedAttention(case.weights, RIGHT, case.dropout, case.off)

@@ -84,6 +84,18 @@ BUGS: Mapping[str, Bug] = {
         "The shape is exactly the wanted one. With one head, or one token, even the numbers are right.",
         catches.no_row_but_the_last_sees_the_last_token,
     ),
+    "ablation_after_output": Bug(
+        "Head switched off after W_o",
+        "silent",
+        "without_head",
+        wrong_steps.without_head_after_output,
+        "The head's slice is zeroed in the output of attention instead of the context: but W_o has mixed the heads by "
+        "then, and every column holds something of each.",
+        "The slice has the head's size, the map is untouched and the text changes, as an ablation should: a part of "
+        "every head is gone, and most of the one that was meant is still there.",
+        catches.equals_pytorch_where_W_o_reads_nothing_of_the_head,
+        ablates=True,
+    ),
     "float_head_size": Bug(
         "Float head size",
         "raises",

@@ -29,6 +29,10 @@ def equals_pytorch(attend: Attention, case: Case) -> bool:
     return torch.allclose(attend(*case.call)[0], fused(case), atol=1e-4)
 
 
+def equals_pytorch_where_W_o_reads_nothing_of_the_head(attend: Attention, case: Case) -> bool:  # noqa: N802 - W_o
+    return torch.allclose(attend(*case.call)[0], fused(case.head_unread()), atol=1e-4)
+
+
 def is_finite(attend: Attention, case: Case) -> bool:
     return bool(attend(*case.call)[0].isfinite().all())
 

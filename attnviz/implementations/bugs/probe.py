@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import torch
 from torch import Tensor
 
 from attnviz.implementations.steps import AttentionSteps, SteppedAttention
@@ -12,12 +13,13 @@ from attnviz.transformer.probe import AttentionCall, Probe, Site
 
 @dataclass
 class BuggySites(Probe):
-    """Sites of one run that compute with `steps`. Decoding must run without a cache: a wrong step may need all of
-    `input_`. Made for one run; must not be shared between threads.
+    """Sites of one run that compute with `steps`, and without the head `off`, if any. Decoding must run without a
+    cache: a wrong step may need all of `input_`. Made for one run; must not be shared between threads.
     """
 
     weights: Mapping[Site, SiteWeights]
     steps: AttentionSteps
+    off: int | None = None
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def at(self, start: int) -> "BuggySites":
@@ -32,13 +34,24 @@ class BuggySites(Probe):
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """The wrong context, cut into heads so that the model's own merge gives what the bug's merge gave.
 
-        Raises whatever torch raises at the wrong step.
+        Raises whatever torch raises at the wrong step, and ValueError where no context gives its output.
         """
         weights = self.weights.get(site)
         call = self._calls.pop(site)
         if weights is None or call.input_ is None or call.memory is None:
             return context
-        joined, _ = SteppedAttention(weights.biased_as(call.bias), self.steps).joined(
-            call.input_, call.memory, call.mask
-        )
+        attention = SteppedAttention(weights.biased_as(call.bias), self.steps, off=self.off)
+        made, _ = attention.context(call.input_, call.memory, call.mask)
+        joined = self.steps.merge(made) if self.off is None else _before_output(attention.output(made), weights)
         return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+
+
+def _before_output(output: Tensor, weights: SiteWeights) -> Tensor:
+    """What `W_o` makes `output` of. Raises ValueError where it makes it of nothing."""
+    wanted, weight = (output - weights.b_o).double(), weights.W_o.double()
+    found = wanted @ torch.linalg.pinv(weight).T
+    if not torch.allclose(found @ weight.T, wanted, atol=1e-5):
+        raise ValueError(
+            "This model's W_o does not reach every output: what was zeroed behind it cannot be put before."
+        )
+    return found.to(output.dtype)

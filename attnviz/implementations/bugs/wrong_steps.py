@@ -3,6 +3,7 @@
 # ruff: noqa: D103 - each is described in the cabinet, which shows it beside the right step.
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -81,6 +82,12 @@ def half_by_where(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 def reported_after_dropout(attn: Tensor, dropped: Tensor) -> Tensor:
     return dropped
+
+
+def without_head_after_output(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
+    output, d_v = project(context), context.shape[-1]
+    output[..., head * d_v : (head + 1) * d_v] = 0  # as if these columns were the head's own
+    return output
 
 
 def bias_of_the_heads(weights: SiteWeights) -> Tensor:

@@ -66,27 +66,29 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
 
 
 @torch.inference_mode()
-def teacher_forced(
+def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     translator: Pretrained, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS, padding: int = 0,
-    probe: Probe | None = None,
+    probe: Probe | None = None, in_force: InForce = NOTHING_DONE,
 ) -> Trace:  # fmt: skip
     """One pass over `ids[:-1]` (`<bos>` first), recorded: what training computes, and what every step should equal.
 
-    `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts
-    before what it computes is recorded.
+    `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts first,
+    then what is `in_force`, before what was computed is recorded.
     """
     require_text(text)
     codec, recorder = translator.codec, Recorder()
-    looking = recorder if probe is None else Chain((probe, recorder))
     tgt = (*ids, *[codec.pad_id] * padding)
     src, dropout = codec.encode_source(text), faults.dropping(0, translator.device)
+    sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
+    bound = in_force.bound([sentence])
+    looking = bound.before(recorder) if probe is None else Chain((probe, bound.before(recorder)))
     run, started = ForwardContext(faults.probe(looking), dropout), time.perf_counter()
     memory = translator.model.encode(translator.ids(src), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
-    sentence = Sentence(src.tokens, codec.tokens(tgt), text, codec.text(tgt))
     info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
-    return Trace.of(recorder, [sentence], memory=memory, logits=logits, info=info)
+    rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
+    return Trace.of(recorder, [sentence], **rest)
 
 
 @dataclass

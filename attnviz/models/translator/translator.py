@@ -169,8 +169,9 @@ class Translator:
         """
         sentence, longest = trace.sentences[0], None if rows is None else max(rows) + 1  # no row sees a later one
         tgt_in = self._batch([sentence.tgt_in[:longest]])
-        hidden = hidden_states(self.model, self._batch([sentence.src]), tgt_in, edits)
-        return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
+        last_only = rows is not None and len(rows) == 1
+        hidden = hidden_states(self.model, self._batch([sentence.src]), tgt_in, edits, last_only=last_only)
+        return self.model.logits(hidden if rows is None or last_only else hidden[:, list(rows)])
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""

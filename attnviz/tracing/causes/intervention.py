@@ -4,6 +4,7 @@
 sentence, `edits` is the probe that then acts, `saved` writes them beside a trace.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -82,6 +83,15 @@ class Intervention:
         columns = f" of {' and '.join(map(str, self.columns))}" if self.columns else ""
         put = _HOW.get(self.how) or (f"from “{self.source}”" if self.source else "as given")
         return f"{where}{heads}: {self.what}{at}{columns} {put}"
+
+    @property
+    def digest(self) -> str:
+        """A short text that two interventions share where they are equal, and no others."""
+        numbers = hashlib.blake2b(repr(self._said()).encode("utf-8", "surrogatepass"), digest_size=16)
+        for layer, put in sorted(self.values.items()):
+            numbers.update(f"{layer} {tuple(put.shape)} {put.dtype}".encode())
+            numbers.update(put.detach().cpu().float().numpy().tobytes())
+        return numbers.hexdigest()
 
     def _said(self) -> tuple:
         """All of it but the numbers."""

@@ -30,9 +30,11 @@ def test_every_layer_every_head_and_every_method_has_its_row(table, shipped) -> 
     counts = table.groupby(["method", "reading"]).size().to_dict()
     assert counts.pop(("attribution", "out")) == layers + 1  # of what comes out: it has no other reading
     for reading in ("in", "out"):
-        assert counts.pop(("mean of heads", reading)) == layers + 1
-        assert counts.pop(("one head", reading)) == layers * heads
-        assert counts.pop(("rollout", reading)) == counts.pop(("ALTI", reading)) == 1
+        for of_layers, of_heads in (("mean of heads", "one head"), ("norm of heads' sum", "norm of one head")):
+            assert counts.pop((of_layers, reading)) == layers + 1
+            assert counts.pop((of_heads, reading)) == layers * heads
+        for of_all in ("rollout", "rollout, measured residual", "ALTI"):
+            assert counts.pop((of_all, reading)) == 1
     assert counts == {("diagonal", "out"): 1}
     assert table[["es", "de"]].to_numpy().min() >= 0
     assert table[["es", "de"]].to_numpy().max() <= 1

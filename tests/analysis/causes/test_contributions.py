@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.causes.contributions import alti, rollout, shares
+from attnviz.analysis.causes.contributions import alti, rollout
+from attnviz.analysis.causes.flow.mixing import shares
 from attnviz.analysis.causes.residual import residual_maps
 
 

@@ -78,5 +78,5 @@ def test_an_effect_is_told_in_units_of_its_spread(model, traced, clean) -> None:
 
 
 def test_a_trace_without_logits_is_refused(model, clean) -> None:
-    with pytest.raises(ValueError, match="this trace has none"):
+    with pytest.raises(ValueError, match="no probabilities"):
         head_effects(model, replace(clean, logits=None))

@@ -89,7 +89,7 @@ def test_an_even_head_reads_no_token_more_than_another(corpus) -> None:
     for layer in even.model.decoder.layers:
         for parameter in layer.cross_attention.W_q.parameters():
             parameter.zero_()
-    found = head_profiles(even, replace(corpus, model=even)).lift(PLACE, least=1)
+    found = head_profiles(even, corpus).lift(PLACE, least=1)
     np.testing.assert_allclose(found["lift"], 1, atol=1e-5)
     assert float(found["share"].sum()) == pytest.approx(1)
 
@@ -104,6 +104,12 @@ def test_lift_is_weight_over_that_of_an_even_head(model, corpus, profiles) -> No
         even += attn.shape[0] * len(at) / attn.shape[1]
     assert found["lift"][0] == pytest.approx(given / even, rel=1e-4)
     assert (profiles.lift(PLACE, least=3)["occurrences"] >= 3).all()
+
+
+def test_what_stands_for_any_unknown_text_is_named_by_its_piece(model) -> None:
+    strange = read_corpus(model, lines_of(["龘 I love", "a 龘 dog", "龠 fun"]), to="fr")
+    found = head_profiles(model, strange).lift(PLACE)
+    assert found.loc[found["piece"] == "<unk>", "token"].tolist() == ["<unk>"]
 
 
 def test_the_top_is_ranked_and_samples_are_of_every_part(profiles) -> None:

@@ -1,11 +1,15 @@
 """A bug in the running model: right steps change nothing, wrong ones move the logits, and torch's errors are told."""
 
 import pytest
+import torch
 
+import attnviz
 from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, bug_in_model
+from attnviz.analysis.rerun import run_again
 from attnviz.analysis.site.case import site_module
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.implementations.bugs.probe import BuggySites
 from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator.tiny import tiny_translator
@@ -56,3 +60,15 @@ def test_what_torch_raises_is_told(model, trace, everywhere) -> None:
     result = bug_in_model(model, trace, BUGS["float_head_size"].steps, everywhere)
     assert isinstance(result, Raised)
     assert result.error.startswith("TypeError")
+
+
+def test_a_head_that_is_rightly_off_is_an_ablation_and_zeroing_the_output_is_not(model, everywhere) -> None:
+    trace = model.trace("a big red dog", to="fr", tgt_text="un chien rouge")
+    sites = {site: weights for site, weights in everywhere.items() if site.kind == "cross"}
+    off = [attnviz.ablate("cross", layer=site.layer, heads=[2]) for site in sites]
+    expected = model.trace("a big red dog", to="fr", tgt_text="un chien rouge", interventions=off).logits
+    found = run_again(model, trace, BuggySites(sites, RIGHT, off=2)).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
+    result = bug_in_model(model, trace, BUGS["ablation_after_output"].steps, sites, off=2)
+    assert isinstance(result, BugEffect)
+    assert result.logits_change > 1e-3

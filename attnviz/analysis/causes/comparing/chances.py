@@ -1,0 +1,103 @@
+"""How probable a run makes each token that is asked about, and how near the runner-up comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attnviz.models.protocol import Model
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+
+Asking = Literal["target", "text", "masked", "own"]
+_MASKS = ("[MASK]", "<mask>")
+
+
+@dataclass(frozen=True)
+class AskedTokens:
+    """Which tokens a run is asked about, and at which rows of its logits.
+
+    `what`: of a "target" or a "text" each token, given those before it; of an encoder's text what stands at its
+    "masked" places, or, where it has none, each of its "own" tokens at its own place.
+    """
+
+    rows: tuple[int, ...]
+    tokens: tuple[Token, ...]
+    what: Asking = "target"
+
+    @property
+    def ids(self) -> Tensor:
+        """The tokens' ids, `(tokens,)`."""
+        return torch.tensor([token.id for token in self.tokens])
+
+    def log_probabilities(self, logits: Float[Tensor, "*copies rows vocab_size"]) -> Float[Tensor, "*copies rows"]:
+        """Natural logarithms of the tokens' probabilities, on the CPU; `logits` are those of the rows."""
+        ids = self.ids.to(logits.device).expand(logits.shape[:-1]).unsqueeze(-1)
+        return (logits.gather(-1, ids).squeeze(-1) - logits.logsumexp(dim=-1)).cpu()
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Of each token asked about: ln of its probability, the likeliest other token's id and ln of that one's.
+
+    float32 on the CPU, each `(tokens,)`.
+    """
+
+    asked: AskedTokens
+    log_probabilities: Float[Tensor, " tokens"]
+    rivals: Int[Tensor, " tokens"]
+    of_rivals: Float[Tensor, " tokens"]
+
+    @property
+    def margins(self) -> Float[Tensor, " tokens"]:
+        """How far each is ahead of its runner-up, in nats; below 0 where the run would rather say the other."""
+        return self.log_probabilities - self.of_rivals
+
+    @property
+    def mean(self) -> float:
+        """The mean log-probability, in nats a token."""
+        return float(self.log_probabilities.double().mean())
+
+
+def asked_of(model: Model, trace: Trace) -> AskedTokens:
+    """What a run of `model` is asked about: the tokens that it puts out, or an encoder's text.
+
+    Raises ValueError where there are no probabilities, or nothing to ask about.
+    """
+    if trace.logits is None:
+        raise ValueError(f"{model.name} has no head over the vocabulary: there are no probabilities to compare.")
+    sentence = trace.sentences[0]
+    if "decoder_self" in trace.kinds:
+        rows = [row for row, token in enumerate(sentence.tgt_out) if token.id >= 0]  # one that was cut puts out none
+        found = AskedTokens(
+            tuple(rows), tuple(sentence.tgt_out[row] for row in rows), "target" if sentence.src else "text"
+        )
+    else:
+        found = _in_encoder(model, trace, sentence.src)
+    if not found.rows:
+        raise ValueError("Effects are told of the probabilities of a target, and this trace has none.")
+    return found
+
+
+def _in_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTokens:
+    assert trace.logits is not None  # the caller looked
+    if masked := [row for row, token in enumerate(tokens) if token.text in _MASKS or token.piece in _MASKS]:
+        best = trace.logits[0, masked].argmax(dim=-1).tolist()
+        said = tuple(replace(model.spelled([id_])[1][0], segment=0) for id_ in best)
+        return AskedTokens(tuple(masked), said, "masked")
+    own = [row for row, token in enumerate(tokens) if not token.is_special]
+    return AskedTokens(tuple(own), tuple(tokens[row] for row in own), "own")
+
+
+def chances(trace: Trace, asked: AskedTokens) -> Chances:
+    """What a run makes of the tokens asked about. Raises ValueError for a trace without logits."""
+    if trace.logits is None:
+        raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
+    logits = trace.logits[0, list(asked.rows)].float().cpu()
+    logs = logits.log_softmax(dim=-1)
+    others = logs.scatter(-1, asked.ids.unsqueeze(-1), -torch.inf)
+    of_rivals, rivals = others.max(dim=-1)
+    return Chances(asked, asked.log_probabilities(logits), rivals, of_rivals)

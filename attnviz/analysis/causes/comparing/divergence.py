@@ -1,0 +1,58 @@
+"""How far apart two runs' maps are, head by head: the Jensen-Shannon divergence of their rows (Lin 1991)."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import Kind
+
+Pairs = Sequence[tuple[int, int]]  # positions here and there that stand for each other
+
+
+def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """The divergence of distributions over the same keys, in bits: 0 where they are equal, 1 where they share no key.
+
+    Rows that do not sum to 1, as beside a sink or with keys left out, are made to; 0 where both are empty, NaN where
+    one of them is or has NaN.
+    """
+    sums = [row.double().sum(dim=-1, keepdim=True) for row in (p, q)]
+    empty = (sums[0] == 0) & (sums[1] == 0)
+    p, q = (row.double() / total for row, total in zip((p, q), sums, strict=True))
+    both = (p + q) / 2
+    found = (_entropy(both) - (_entropy(p) + _entropy(q)) / 2).clamp(min=0, max=1)
+    equal = (p == q).all(dim=-1)
+    return torch.where(empty.squeeze(-1) | equal, 0.0, found).float()
+
+
+def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, "layers heads"]:
+    """The mean over rows of two runs on the same tokens, in bits: 0 to the last bit where a head did not move."""
+    layers = range(here.shape(kind)[0])
+    return torch.stack(
+        [jensen_shannon(here.attn(kind, layer=at), there.attn(kind, layer=at)).mean(dim=-1) for at in layers]
+    )
+
+
+def over_pairs(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:
+    """Weights over keys that stand for each other, and then over all others: here, and there."""
+    kept = p[..., [here for here, _ in cols]], q[..., [there for _, there in cols]]
+    rest = [weights.sum(dim=-1, keepdim=True) - own.sum(dim=-1, keepdim=True)
+            for weights, own in zip((p, q), kept, strict=True)]  # fmt: skip
+    lone = [_without_rounding(part) for part in rest]
+    none = torch.zeros_like(lone[0])
+    return torch.cat([kept[0], lone[0], none], dim=-1), torch.cat([kept[1], none, lone[1]], dim=-1)
+
+
+def _without_rounding(part: Tensor) -> Tensor:
+    return torch.where(part.abs() < 1e-6, torch.zeros_like(part), part).clamp(min=0)
+
+
+def by_kind(here: TraceLike, there: TraceLike) -> Mapping[Kind, Float[Tensor, "layers heads"]]:
+    """`heads_apart` of every kind."""
+    return {kind: heads_apart(here, there, kind) for kind in here.kinds}
+
+
+def _entropy(p: Tensor) -> Tensor:
+    return -torch.special.xlogy(p, p).sum(dim=-1) / torch.log(torch.tensor(2.0, dtype=p.dtype))

@@ -1,0 +1,31 @@
+"""What of a stack can reach one row of the answer at all: the causal cone of a patch."""
+
+from typing import Literal
+
+from attnviz.models.protocol import Model
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Stack
+
+Reach = Literal["memory", "earlier", "all"]
+
+
+def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
+    """Whether a cell cannot reach the metric. After the last layer of the stack that puts tokens out no row but the
+    metric's own can; before it, no row that comes later ("earlier"), where rows see only what came before.
+
+    `after` is how many rows after the metric's it is.
+    """
+    if reach == "memory":
+        return False
+    return (is_last and after != 0) or (reach == "earlier" and after > 0)
+
+
+def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
+    """What of a stack can reach a row of the answer: "memory", where a decoder reads all of it; rows up to its own
+    ("earlier"), or all of them ("all": an encoder, or a decoder without its mask).
+    """
+    if stack == "encoder":
+        return "memory" if "cross" in model.kinds else "all"
+    layers = range(changed.shape("decoder_self")[0])
+    sees = any(bool(changed.layer_mask("decoder_self", layer).triu(1).any()) for layer in layers)
+    return "all" if sees else "earlier"

@@ -1,0 +1,57 @@
+"""A logit taken apart as far as its model allows: over all layers, or over the last one where layers normalise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.analysis.causes.attribution import Attribution, LogitOf, attribution, by_key
+from attnviz.analysis.causes.parts.last_layer import LastLayer, last_layer
+from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.models.protocol import Model
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Site
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The bars of a logit, and those of heads opened into the tokens that they look at: `(heads, k_len)` a site."""
+
+    bars: Attribution
+    opened: Mapping[Site, Float[Tensor, "heads k_len"]]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitModel:
+    """How a run's logits are taken apart. `why_last` says why it is over the last layer only; "" where it is not."""
+
+    maps: ResidualMaps | LastLayer
+    why_last: str = ""
+
+    @classmethod
+    def of(cls, model: Model, trace: Trace) -> "SplitModel":
+        """Raises ValueError for a model whose logits are no sum that could be shown."""
+        found = residual_maps(model, trace)
+        if isinstance(found, ResidualMaps):
+            return cls(found)
+        last = last_layer(model, trace)
+        if isinstance(last, LastLayer):
+            return cls(last, found.why)
+        raise ValueError(f"The logits of this model cannot be taken apart: {last.why}.")
+
+    @property
+    def weight(self) -> Float[Tensor, "vocab_size d_model"]:
+        """The map to the vocabulary."""
+        return self.maps.weight
+
+    def explained(self, trace: Trace, asked: LogitOf) -> Explained:
+        """The parts of a logit of the run. Raises ValueError for a row or a token that it has not."""
+        if isinstance(self.maps, LastLayer):
+            maps = self.maps
+            sites = [one.site for one in maps.sublayers if one.site is not None]
+            return Explained(maps.attribution(trace, asked), {site: maps.by_key(trace, asked, site) for site in sites})
+        bars = attribution(self.maps, trace, asked)
+        sites = dict.fromkeys(Site(part.kind, part.layer) for part in bars.parts
+                              if part.part == "head" and part.kind is not None and part.layer is not None)  # fmt: skip
+        return Explained(bars, {site: by_key(self.maps, trace, asked, site) for site in sites})

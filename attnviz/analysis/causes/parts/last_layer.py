@@ -1,0 +1,237 @@
+"""A logit as a sum where layers normalise what goes through them (post-norm): over the parts of the last layer.
+
+Each sublayer adds to what came in, and a norm follows. With the norms' scales held as they were, everything after the
+last layer's input is linear: its heads, its feed-forward network and its biases add up to the logit with what the
+layers before gave, which is one part and has no exact split (Kobayashi et al. 2021 hold norms still in the same way).
+Norms and maps are observed in a pass, and used only where they make the numbers that were heard.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attnviz.analysis.causes.attribution import Attribution, LogitOf, LogitPart, explained_weights
+from attnviz.analysis.causes.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
+from attnviz.analysis.causes.residual import LastNorm
+from attnviz.analysis.site.projections import NotPlain
+from attnviz.models.protocol import Model
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind, Probe, Site, Stack
+
+
+@dataclass(frozen=True, eq=False)
+class NormedSum:
+    """A sum and the norm behind it: `whole` `(rows, d_model)` goes in, what came before and what the site (None: the
+    feed-forward network) adds; float64.
+    """
+
+    site: Site | None
+    whole: Tensor
+    norm: LastNorm
+    output: OutputMap | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LastLayer:
+    """The last layer of the stack that puts tokens out, in one run: its input, its sublayers in order, and the map to
+    the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`.
+    """
+
+    before: Tensor
+    sublayers: tuple[NormedSum, ...]
+    weight: Tensor
+    bias: Tensor
+
+    def attribution(self, trace: Trace, asked: LogitOf) -> Attribution:
+        """The parts of a logit of the run. Raises ValueError for a row or a token that it has not."""
+        logits, row = asked.require(trace)[0], asked.row
+        parts = [LogitPart("layers before", self._worth(self.before[row], 0, asked)[0])]
+        for nth, one in enumerate(self.sublayers):
+            if one.site is None or one.output is None:
+                before = self._into(nth, row)
+                parts.append(LogitPart("feed-forward", self._worth(one.whole[row] - before, nth, asked)[0],
+                                       layer=self.layer))  # fmt: skip
+            else:
+                parts += self._of_site(trace, one, nth, asked)
+            last = nth == len(self.sublayers) - 1
+            bias = float(self._on(one.norm.bias, nth + 1, row) @ asked.of(self.weight))
+            kind = None if one.site is None else one.site.kind
+            parts.append(LogitPart("norm bias", bias, None if last else kind, None if last else self.layer))
+        parts.append(LogitPart("vocabulary bias", float(asked.of(self.bias))))
+        return Attribution(asked, float(asked.of(logits[row].double())), tuple(parts))
+
+    def by_key(self, trace: Trace, asked: LogitOf, site: Site) -> Float[Tensor, "heads k_len"]:
+        """The bars of a site of this layer opened into the tokens that its heads look at, as `attribution.by_key`."""
+        nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
+        output = self.sublayers[nth].output
+        assert output is not None  # it is a site
+        weights = explained_weights(trace, site)[:, asked.row]
+        value = trace.call(site.kind, site.layer).value[0].double().cpu()
+        given = weights.unsqueeze(-1) * (value @ output.weight.double())
+        return (self._on(given, nth, asked.row) @ asked.of(self.weight)).float()
+
+    @property
+    def layer(self) -> int:
+        """Its number."""
+        return next(one.site.layer for one in self.sublayers if one.site is not None)
+
+    def _of_site(self, trace: Trace, one: NormedSum, nth: int, asked: LogitOf) -> list[LogitPart]:
+        assert one.site is not None and one.output is not None  # noqa: PT018 - the caller asked
+        site, output = one.site, one.output
+        context = trace.context(site.kind, site.layer)[:, asked.row].double()
+        heads = torch.einsum("hd,hdm->hm", context, output.weight.double())
+        values = self._worth(heads, nth, asked)
+        parts = [LogitPart("head", value, site.kind, site.layer, head) for head, value in enumerate(values)]
+        bias = self._worth(output.bias.double(), nth, asked)[0]
+        return [*parts, LogitPart("head bias", bias, site.kind, site.layer)]
+
+    def _into(self, nth: int, row: int) -> Tensor:
+        """What a sublayer's row was given."""
+        if nth == 0:
+            return self.before[row]
+        one = self.sublayers[nth - 1]
+        return one.norm.direction(one.whole[row], one.whole[row]) + one.norm.bias
+
+    def _on(self, parts: Tensor, nth: int, row: int) -> Tensor:
+        """What parts that go into the norm of sublayer `nth` become behind the last norm."""
+        for one in self.sublayers[nth:]:
+            parts = one.norm.direction(parts, one.whole[row])
+        return parts
+
+    def _worth(self, parts: Tensor, nth: int, asked: LogitOf) -> list[float]:
+        return (self._on(parts, nth, asked.row) @ asked.of(self.weight)).flatten().tolist()
+
+
+def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
+    """The last layer in the run of `trace`, found by one more pass over its first sentence; or why it has no sum."""
+    alone = replace(trace, sentences=trace.sentences[:1])
+    stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
+    watch = _EndWatch(stack)
+    with torch.inference_mode(), _NormWatch(watch.norms), ProductWatch(watch.products.append):
+        again = model.rerun(alone, Chain((watch,)))
+    if again.logits is None:
+        return NotPlain("it has no head over the vocabulary")
+    outputs = output_maps(model, replace(alone, interventions=()))
+    kinds: list[Kind] = [kind for kind in again.kinds if (kind == "encoder_self") == (stack == "encoder")]
+    sites = [Site(kind, again.shape(kind)[0] - 1) for kind in kinds]
+    found = [outputs[site] for site in sites]
+    if why := next((one for one in found if isinstance(one, NotPlain)), None):
+        return why
+    norms = watch.norms[watch.began : watch.ended]
+    if len(norms) != len(sites) + 1 or not all(one.is_usable for one in norms):
+        return NotPlain("its last layer does not end each of its sums in a norm that can be taken apart")
+    head = _head(watch.products[watch.products_ended :], norms[-1].made, again.logits)
+    if head is None:
+        return NotPlain("its logits are more than a linear map of what its last layer puts out")
+    before = _rows(watch.before)
+    sublayers = tuple(
+        NormedSum(site, _rows(one.input_), one.norm, output if isinstance(output, OutputMap) else None)
+        for site, one, output in zip((*sites, None), norms, (*found, None), strict=True)
+    )
+    last = LastLayer(before, sublayers, head[0], head[1])
+    return last if _adds_up(last, again) else NotPlain("what its last layer adds is not told apart")
+
+
+def _adds_up(last: LastLayer, trace: Trace) -> bool:
+    """Whether what goes into each norm is what came before and what the heads give."""
+    before = last.before
+    for nth, one in enumerate(last.sublayers):
+        if one.site is not None and one.output is not None:
+            context = trace.context(one.site.kind, one.site.layer)
+            made = one.output.of_heads(context).sum(dim=0).double() + one.output.bias.double()
+            if not _is_near(before + made, one.whole):
+                return False
+        before = torch.stack([last._into(nth + 1, row) for row in range(len(one.whole))])
+    return True
+
+
+def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The linear map that makes logits of the stream, and all that is added to it: the same in every row."""
+    for one in reversed(products):
+        if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
+            continue
+        beside = (logits - one.made)[0].double().cpu()
+        if _is_near(beside, beside[:1].expand_as(beside), float(logits.abs().max())):
+            own = 0.0 if one.bias is None else one.bias.double().cpu()
+            return one.weight.double().cpu(), beside[0] + own
+    return None
+
+
+def _is_near(one: Tensor, other: Tensor, size: float = 1.0) -> bool:
+    allowed = ROUNDING * torch.finfo(torch.float32).eps * max(1.0, size, float(other.abs().max()))
+    return bool(((one - other).abs() <= allowed).all())
+
+
+def _rows(numbers: Tensor | None) -> Tensor:
+    assert numbers is not None  # the stack has a layer
+    return numbers.detach()[0].double().cpu()
+
+
+@dataclass(frozen=True, eq=False)
+class _HeardNorm:
+    """A layer norm that was computed."""
+
+    input_: Tensor
+    made: Tensor
+    gain: Tensor | None
+    bias: Tensor | None
+    eps: float
+
+    @property
+    def is_usable(self) -> bool:
+        return self.gain is not None and self.input_.dim() == 3
+
+    @property
+    def norm(self) -> LastNorm:
+        assert self.gain is not None  # `is_usable`
+        gain = self.gain.double().cpu()
+        bias = gain.new_zeros(len(gain)) if self.bias is None else self.bias.double().cpu()
+        return LastNorm(gain, bias, self.eps, is_centred=True)
+
+
+class _NormWatch(TorchFunctionMode):
+    """Writes down the layer norms that this thread computes."""
+
+    def __init__(self, heard: list[_HeardNorm]) -> None:
+        super().__init__()
+        self.heard = heard
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        """What torch computes, written down on the way."""
+        result = func(*args, **(kwargs or {}))
+        if func is F.layer_norm:
+            given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
+            given |= kwargs or {}
+            self.heard.append(
+                _HeardNorm(given["input"], result, given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
+            )
+        return result
+
+
+@dataclass
+class _EndWatch(Probe):
+    """Knows which norms and maps are the last layer's, and what went into it. Made for one run."""
+
+    stack: Stack
+    norms: list[_HeardNorm] = field(default_factory=list)
+    products: list[HeardProduct] = field(default_factory=list)
+    before: Tensor | None = None
+    began: int = 0
+    ended: int = 0
+    products_ended: int = 0
+    _output: Tensor | None = None
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        """A layer is done: the one before the last stays in `before`."""
+        if stack == self.stack:
+            self.before, self._output = self._output, output
+            self.began, self.ended = self.ended, len(self.norms)
+            self.products_ended = len(self.products)
+        return output

@@ -1,0 +1,21 @@
+"""The lists of sentences that come along: held out from the translator's training, each with its translation."""
+
+from pathlib import Path
+
+from attnviz.analysis.corpus.lines import CorpusLine, lines_of
+
+FOLDER = Path(__file__).parents[3] / "assets" / "sentences"
+_ANY = "fr"  # whose English sentences a model of another language is given
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that there is a list with translations of."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.tsv")))
+
+
+def shipped_lines(to: str = "") -> tuple[CorpusLine, ...]:
+    """The 200 lines of a language; for any other, and for none, English sentences without a target."""
+    has_targets = to in languages()
+    text = (FOLDER / f"{to if has_targets else _ANY}.tsv").read_text(encoding="utf-8")
+    lines = lines_of(text.removesuffix("\n"))
+    return lines if has_targets else tuple(CorpusLine(line.text, number=line.number) for line in lines)

@@ -1,0 +1,43 @@
+"""Two texts word by word: which words of each the other has not, in their order."""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from attnviz.text.display import display
+
+Run = tuple[str, bool]  # a piece of a text, and whether the other text differs there
+
+# Words; characters of scripts that are written without spaces; and what is between.
+_PARTS = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+")
+
+
+def differing(one: str, other: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Both texts as runs: joined, the runs of each are that text."""
+    here, there = _PARTS.findall(one), _PARTS.findall(other)
+    if here == there:
+        return _runs([(one, False)]), _runs([(other, False)])
+    left, right = list[Run](), list[Run]()
+    for what, a, b, c, d in SequenceMatcher(None, here, there, autojunk=False).get_opcodes():
+        left.append(("".join(here[a:b]), what != "equal"))
+        right.append(("".join(there[c:d]), what != "equal"))
+    return _runs(left), _runs(right)
+
+
+def _runs(parts: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs that say something; a space between two that differ goes with them, so that a phrase is one run."""
+    told = [part for part in parts if part[0]]
+    lone = {at for at in range(1, len(told) - 1) if told[at][0].isspace() and told[at - 1][1] and told[at + 1][1]}
+    runs = list[Run]()
+    for at, (text, differs) in enumerate(told):
+        differs = differs or at in lone
+        if runs and runs[-1][1] == differs:
+            runs[-1] = (runs[-1][0] + text, differs)
+        else:
+            runs.append((text, differs))
+    return tuple(runs)
+
+
+def shown(runs: Sequence[Run]) -> list[Run]:
+    """Runs that can be looked at, as `display` says; spaces between words stay what they are."""
+    return [(text if not text.strip(" ") else display(text), differs) for text, differs in runs]

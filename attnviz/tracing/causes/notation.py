@@ -1,0 +1,198 @@
+"""Interventions as a short text for an address: `off.cross.1.2+5~swap.cross.all.all.Tom.Mary`.
+
+Items are joined by `~`, the parts of an item by dots, several heads or rows by `+`; layers and heads may be `all`:
+
+    off.KIND.LAYER.HEADS[.ROWS]         what these heads gather becomes zero
+    even.KIND.LAYER.HEADS[.ROWS]        they attend evenly to all that they see
+    diagonal.KIND.LAYER.HEADS[.ROWS]    they attend to their own position
+    swap.KIND.LAYER.HEADS.A.B[.ROWS]    two columns change places
+    row.KIND.LAYER.HEADS.ROW.WEIGHTS    weights that somebody wrote, in the place of one row
+
+Rows and columns are positions, or words. In a word `%`, `.`, `~`, `+` and blanks stand as `%2E` and so on, and so does
+the first character of one that is all digits. What needs another run's numbers has no such text.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from attnviz.tracing.causes.intervention import How, Intervention, Place, What
+from attnviz.tracing.causes.making import ablate, edit, exchange
+from attnviz.transformer.probe import Kind
+
+MOST_CHARACTERS, MOST_ITEMS = 4_000, 64
+_MOST_ROWS = 2_048  # a row's weights are kept with all rows before it
+KINDS: dict[str, Kind] = {"enc": "encoder_self", "dec": "decoder_self", "cross": "cross"}
+_SHORT = {kind: short for short, kind in KINDS.items()}
+_VERBS: dict[tuple[What, How], str] = {
+    ("context", "zero"): "off", ("attn", "uniform"): "even", ("attn", "diagonal"): "diagonal",
+    ("attn", "exchange"): "swap", ("attn", "values"): "row",
+}  # fmt: skip
+_TO = {"off": "zero", "even": "uniform", "diagonal": "diagonal"}
+_ALL = "all"
+_IN_WORDS = re.compile(r"[\x00-\x20%.~+]")
+_NUMBER = re.compile(r"[0-9]+")
+_WEIGHT = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
+
+
+class Parsed(NamedTuple):
+    """What a text asks for, and a sentence for each part of it that cannot be followed."""
+
+    interventions: tuple[Intervention, ...]
+    problems: tuple[str, ...]
+
+
+def write(interventions: Sequence[Intervention]) -> str:
+    """The text that `parse` reads. Raises ValueError for what needs another run's numbers: a patch, a measured mean."""
+    return "~".join(item for each in interventions for item in _items(each))
+
+
+def parse(text: str) -> Parsed:
+    """The interventions that a text asks for; what of it cannot be followed is said, and the rest holds."""
+    if problem := too_much(text):
+        return Parsed((), (problem,))
+    found, problems = list[Intervention](), list[str]()
+    for item in filter(None, text.split("~")):
+        try:
+            found.append(_intervention(item))
+        except ValueError as why:
+            problems.append(f"What is to be done to the run, “{item[:40]}”, cannot be followed, and is left out: {why}")
+    return Parsed(tuple(found), tuple(problems))
+
+
+def is_writable(each: Intervention) -> bool:
+    """Whether an intervention needs no other run's numbers, so that an address can carry it."""
+    donated = bool(each.source or each.tokens or each.model_id)
+    return (each.what, each.how) in _VERBS and not donated and (each.how != "values" or each.layer is not None)
+
+
+def too_much(text: str) -> str:
+    """What to say of a text that is longer than an address may be; "" for any other."""
+    if len(text) <= MOST_CHARACTERS and text.count("~") < MOST_ITEMS:
+        return ""
+    return (
+        f"What is to be done to the run is {len(text):,} characters and {text.count('~') + 1} things long, and is left "
+        f"out: an address may ask for {MOST_ITEMS} things in {MOST_CHARACTERS:,} characters."
+    )
+
+
+def _items(each: Intervention) -> list[str]:
+    if not is_writable(each):
+        raise ValueError(f"{each}: that needs numbers which no address can carry.")
+    verb = _VERBS[each.what, each.how]
+    layer = _ALL if each.layer is None else str(each.layer)
+    place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # a writable one is of a kind
+    heads = _ALL if each.heads is None else _joined(each.heads)
+    if verb == "row":
+        return _rows(each, place, heads)
+    parts = [*place, heads, *map(_place_text, each.columns)]
+    return [".".join([*parts, *([] if each.positions is None else [_joined(each.positions)])])]
+
+
+def _rows(each: Intervention, place: list[str], heads: str) -> list[str]:
+    """An item a row, and for each head where they differ."""
+    put, items = each.values[each.layer or 0].numpy(), []
+    shared = len(put) == 1
+    for nth, weights in enumerate(put):
+        whose = heads if shared else str(nth if each.heads is None else each.heads[nth])
+        for row in each.positions or range(put.shape[1]):
+            numbers = "+".join(np.format_float_positional(weight, trim="-") for weight in weights[int(row)])
+            items.append(".".join([*place, whose, str(row), numbers]))
+    return items
+
+
+def _joined(places: Sequence[Place]) -> str:
+    return "+".join(map(_place_text, places))
+
+
+def _place_text(place: Place) -> str:
+    if isinstance(place, int):
+        return str(place)
+    escaped = _IN_WORDS.sub(lambda found: f"%{ord(found[0]):02X}", place)
+    return f"%{ord(place[0]):02X}{escaped[1:]}" if _NUMBER.fullmatch(place) else escaped
+
+
+def _intervention(item: str) -> Intervention:
+    """One item. Raises ValueError with half a sentence."""
+    verb, _, rest = item.partition(".")
+    if verb not in _MAKERS:
+        raise ValueError(f"it can begin with {', '.join(_MAKERS)}.")
+    maker, most = _MAKERS[verb]
+    parts = rest.split(".", most - 1)
+    least = 3 if verb in _TO else 5
+    if len(parts) < least:
+        raise ValueError(f"{verb} takes {least} parts with dots between them, such as {_EXAMPLES[verb]}.")
+    short, layer, heads, *more = parts
+    if short not in KINDS:
+        raise ValueError(f"a kind is {', '.join(KINDS)}.")
+    return maker(verb, _Where(KINDS[short], _index(layer), _indices(heads)), more)
+
+
+class _Where(NamedTuple):
+    kind: Kind
+    layer: int | None
+    heads: tuple[int, ...] | None
+
+
+def _ablation(verb: str, where: _Where, more: list[str]) -> Intervention:
+    rows = _places(more[0]) if more else None
+    return ablate(where.kind, layer=where.layer, heads=where.heads, to=_TO[verb], positions=rows)
+
+
+def _swap(verb: str, where: _Where, more: list[str]) -> Intervention:
+    columns, rows = [_place(part) for part in more[:2]], _places(more[2]) if more[2:] else None
+    return exchange(where.kind, columns, layer=where.layer, heads=where.heads, positions=rows)
+
+
+def _row(verb: str, where: _Where, more: list[str]) -> Intervention:
+    row, weights = _number(more[0]), _parts(more[1])
+    if where.layer is None or row >= _MOST_ROWS:
+        raise ValueError(f"a row that is written by hand is one of one layer, and one of the first {_MOST_ROWS:,}.")
+    if wrong := [weight for weight in weights if not _WEIGHT.fullmatch(weight)]:
+        raise ValueError(f"a weight is a number such as 0.25, not “{wrong[0][:20]}”.")
+    return edit(where.kind, [list(map(float, weights))], layer=where.layer, heads=where.heads, rows=[row])
+
+
+_MAKERS: dict[str, tuple[Callable[[str, _Where, list[str]], Intervention], int]] = {
+    "off": (_ablation, 4), "even": (_ablation, 4), "diagonal": (_ablation, 4), "swap": (_swap, 6), "row": (_row, 5),
+}  # fmt: skip  # how many parts it has at most
+_EXAMPLES = {
+    "off": "off.cross.1.2+5", "even": "even.enc.0.all", "diagonal": "diagonal.dec.0.3",
+    "swap": "swap.cross.all.all.Tom.Mary", "row": "row.cross.1.2.0.0.5+0.5",
+}  # fmt: skip
+
+
+def _index(text: str) -> int | None:
+    return None if text == _ALL else _number(text)
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text) or len(text) > 5:
+        raise ValueError(f"layers, heads and positions are numbers from 0 on, or all, not “{text[:20]}”.")
+    return int(text)
+
+
+def _indices(text: str) -> tuple[int, ...] | None:
+    if text == _ALL:
+        return None
+    return tuple(map(_number, _parts(text)))
+
+
+def _places(text: str) -> list[Place]:
+    return [_place(part) for part in _parts(text)]
+
+
+def _place(text: str) -> Place:
+    if _NUMBER.fullmatch(text):
+        return _number(text)
+    if not text or len(text) > 200:
+        raise ValueError("a row or a column is a position, or a word.")
+    return unquote(text)
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between plus signs, which an address that was typed by hand has as blanks."""
+    return text.replace(" ", "+").split("+")

@@ -1,0 +1,77 @@
+"""Which heads are taken out of a run, and what is put in their place: as `switches`, with more than zeros."""
+
+from collections.abc import Mapping, Sequence
+
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.making import Put, ablate
+from attnviz.tracing.causes.switches import Head, Shapes
+from attnviz.transformer.probe import Kind
+
+_PUTS: dict[tuple[str, str], Put] = {
+    ("context", "zero"): "zero", ("attn", "uniform"): "uniform", ("attn", "diagonal"): "diagonal",
+}  # fmt: skip
+
+
+def replaced(interventions: Sequence[Intervention], shapes: Shapes) -> dict[Head, Put]:
+    """The heads of a model that are taken out at every position, and what stands in the place of each; `shapes` are
+    its layers and heads of each kind.
+    """
+    return {head: put for each in interventions for head, put in _replaced(each, shapes)}
+
+
+def with_replaced(
+    interventions: Sequence[Intervention], shapes: Shapes, wanted: Mapping[Head, Put]
+) -> tuple[Intervention, ...]:
+    """Interventions that take these heads out and no others; whatever else is done stays.
+
+    Cross-attention has no diagonal: what is to be put there becomes zero.
+    """
+    others = tuple(each for each in interventions if not _replaced(each, shapes))
+    made = [one for put in _PUTS.values() for kind in shapes for one in _of_kind(kind, shapes[kind], put, wanted)]
+    return (*made, *others)
+
+
+def every_head(shapes: Shapes) -> list[Head]:
+    """All heads of a model, kind by kind."""
+    return [
+        Head(kind, layer, head)
+        for kind, (layers, heads) in shapes.items()
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+
+
+def others(interventions: Sequence[Intervention], shapes: Shapes) -> tuple[Intervention, ...]:
+    """What is done to a run besides."""
+    return tuple(each for each in interventions if not _replaced(each, shapes))
+
+
+def _replaced(each: Intervention, shapes: Shapes) -> list[tuple[Head, Put]]:
+    put = _PUTS.get((each.what, each.how))
+    if put is None or each.positions is not None or each.where not in shapes:
+        return []
+    kind: Kind = each.where  # type: ignore[assignment]  # a key of shapes
+    n_layers, n_heads = shapes[kind]
+    layers = range(n_layers) if each.layer is None else (each.layer,)
+    found = [Head(kind, layer, head) for layer in layers for head in each.heads or range(n_heads)]
+    return [(head, put) for head in found] if all(at.layer < n_layers and at.head < n_heads for at in found) else []
+
+
+def _of_kind(kind: Kind, shape: tuple[int, int], put: Put, wanted: Mapping[Head, Put]) -> list[Intervention]:
+    """As few as say it: one for a kind, one for a layer, one for some heads of a layer."""
+    n_layers, n_heads = shape
+    by_layer = [
+        [head for head in range(n_heads) if _fitting(kind, wanted.get(Head(kind, layer, head))) == put]
+        for layer in range(n_layers)
+    ]
+    if all(len(heads) == n_heads for heads in by_layer):
+        return [ablate(kind, to=put)]
+    return [
+        ablate(kind, layer=layer, heads=None if len(heads) == n_heads else heads, to=put)
+        for layer, heads in enumerate(by_layer)
+        if heads
+    ]
+
+
+def _fitting(kind: Kind, put: Put | None) -> Put | None:
+    return "zero" if put == "diagonal" and kind == "cross" else put

@@ -1,0 +1,62 @@
+"""Which heads are off, and others switched off: what a page with a switch a head asks of interventions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.making import ablate
+from attnviz.transformer.probe import Kind
+
+
+class Head(NamedTuple):
+    """One head of a model; layer and head count from 0."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+
+Shapes = Mapping[Kind, tuple[int, int]]
+
+
+def heads_off(interventions: Sequence[Intervention], shapes: Shapes) -> frozenset[Head]:
+    """The heads of a model whose context is zero at every position; `shapes` are its layers and heads of each kind."""
+    return frozenset(head for each in interventions for head in _switched(each, shapes))
+
+
+def with_heads_off(
+    interventions: Sequence[Intervention], shapes: Shapes, heads: Iterable[Head]
+) -> tuple[Intervention, ...]:
+    """Interventions with these heads off and no others; whatever else is done stays."""
+    wanted = set(heads)
+    others = (each for each in interventions if not _switched(each, shapes))
+    return (*(one for kind in shapes for one in _of_kind(kind, shapes[kind], wanted)), *others)
+
+
+def toggled(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
+    """Interventions with one head switched off, or on again."""
+    return with_heads_off(interventions, shapes, heads_off(interventions, shapes) ^ {head})
+
+
+def _switched(each: Intervention, shapes: Shapes) -> list[Head]:
+    """The heads that an intervention switches off altogether; none where it does something else."""
+    if (each.what, each.how, each.positions) != ("context", "zero", None) or each.where not in shapes:
+        return []
+    kind: Kind = each.where  # type: ignore[assignment]  # a key of shapes
+    n_layers, n_heads = shapes[kind]
+    layers = range(n_layers) if each.layer is None else (each.layer,)
+    found = [Head(kind, layer, head) for layer in layers for head in each.heads or range(n_heads)]
+    return found if all(head.layer < n_layers and head.head < n_heads for head in found) else []
+
+
+def _of_kind(kind: Kind, shape: tuple[int, int], wanted: set[Head]) -> list[Intervention]:
+    """As few as say it: one for a kind, one for a layer, one for some heads of a layer."""
+    n_layers, n_heads = shape
+    by_layer = [[head for head in range(n_heads) if (kind, layer, head) in wanted] for layer in range(n_layers)]
+    if all(len(heads) == n_heads for heads in by_layer):
+        return [ablate(kind)]
+    return [
+        ablate(kind, layer=layer, heads=None if len(heads) == n_heads else heads)
+        for layer, heads in enumerate(by_layer)
+        if heads
+    ]

@@ -1,0 +1,75 @@
+"""What a run is asked about, and its probabilities: PyTorch's own, of a translator, a decoder and an encoder."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import attnviz
+from attnviz.analysis.causes.comparing.chances import asked_of, chances
+from attnviz.analysis.causes.comparing.switched_off import switched_off
+from attnviz.analysis.causes.effects import head_effects
+from tests.models.huggingface import checkpoints
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory):
+    def make(name: str):
+        return attnviz.load(checkpoints.save(tmp_path_factory.mktemp("hf") / name, checkpoints.ALL[name]))
+
+    return make
+
+
+def test_probabilities_are_the_softmax_of_the_logits_and_the_rival_is_the_best_other(model, clean) -> None:
+    found = chances(clean, asked_of(model, clean))
+    logs = clean.logits[0].log_softmax(dim=-1)
+    assert [token.text for token in found.asked.tokens] == [token.text for token in clean.sentences[0].tgt_out]
+    for at, token in enumerate(found.asked.tokens):
+        torch.testing.assert_close(found.log_probabilities[at], logs[at, token.id])
+        two = logs[at].topk(2)
+        is_first = int(two.indices[0]) == token.id
+        assert int(found.rivals[at]) == int(two.indices[int(is_first)])
+        assert (float(found.margins[at]) > 0) == is_first
+
+
+def test_an_encoder_is_asked_about_its_masked_places_or_else_about_its_own_tokens(opened) -> None:
+    bert = opened("bert")
+    masked = asked_of(bert, bert.trace("the cat [MASK] here"))
+    assert (masked.what, len(masked.rows)) == ("masked", 1)
+    own = bert.trace("the cat sat here")
+    asked = asked_of(bert, own)
+    assert asked.what == "own"
+    assert not any(token.is_special for token in asked.tokens)
+    assert len(head_effects(bert, own).places) == sum(a * b for a, b in bert.shapes.values())
+
+
+def test_every_token_of_a_prompt_is_asked_about(opened) -> None:
+    gpt2 = opened("gpt2")
+    trace = gpt2.trace("the cat sat on", new_tokens=2)
+    asked = asked_of(gpt2, trace)
+    assert asked.what == "text"
+    assert len(asked.rows) == len([token for token in trace.sentences[0].tgt_out if token.id >= 0])
+
+
+def test_without_probabilities_it_says_so(model, clean) -> None:
+    with pytest.raises(ValueError, match="no probabilities"):
+        asked_of(model, replace(clean, logits=None))
+
+
+def test_nothing_off_changes_nothing_and_a_run_that_wrote_the_same_is_not_run_again(model, clean, traced) -> None:
+    nothing = switched_off(model, clean, ())
+    assert nothing.after is clean
+    assert nothing.chances is not None
+    assert torch.equal(nothing.chances[0].log_probabilities, nothing.chances[1].log_probabilities)
+    assert all(not bits.any() for bits in nothing.moved.values())
+    done = [attnviz.ablate("cross", layer=0, heads=[1])]
+    written = traced(clean.src_text, *done)
+    assert switched_off(model, clean, done, written=written).after is written
+    other = model.trace(clean.src_text, to="fr", tgt_text="le chat", interventions=done)
+    assert switched_off(model, clean, done, written=other).after.sentences == clean.sentences, "the target is given"
+    again = switched_off(model, clean, done)
+    torch.testing.assert_close(again.after.logits, written.logits, atol=1e-5, rtol=0)
+    effects = head_effects(model, clean)
+    place = effects.places.index(("cross", 0, 1))
+    assert again.chances is not None
+    torch.testing.assert_close(again.chances[1].log_probabilities, effects.after[place], atol=1e-4, rtol=0)

@@ -1,0 +1,75 @@
+"""The experiments that come along say what the shipped model does: every sentence and number is made again."""
+
+import pytest
+
+import attnviz
+from attnviz.analysis.causes.ready import counts
+from attnviz.analysis.causes.ready.counts import count
+from attnviz.analysis.causes.ready.experiments import experiment, ready_experiments
+from attnviz.tracing.causes import notation
+
+NAMES = [one.name for one in ready_experiments()]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return attnviz.load()
+
+
+def interventions(model, address):
+    """What an address asks to be done."""
+    if "put" not in address:
+        parsed = notation.parse(address["do"])
+        assert parsed.problems == ()
+        return list(parsed.interventions)
+    stack, layer, at = address["put"].split(".")
+    donor = model.trace(address["src"], to=address["to"])
+    assert donor.tokens("src")[int(at)].text == "it"
+    return [attnviz.patch(donor, stack, layer=int(layer), what="layer", positions=[int(at)])]
+
+
+@pytest.mark.parametrize("one", ready_experiments(), ids=NAMES)
+def test_the_model_writes_what_is_said(model, one) -> None:
+    assert one.weights == model.model_id
+    done = interventions(model, one.address)
+    assert model.translate(one.typed, to=one.address["to"]) == one.before
+    assert model.translate(one.typed, to=one.address["to"], interventions=done) == one.after
+
+
+@pytest.mark.parametrize("one", ready_experiments(), ids=NAMES)
+def test_the_numbers_are_counted_again(model, one) -> None:
+    found = count(one.name, model)
+    assert set(found) == set(one.numbers)
+    for name, number in one.numbers.items():
+        assert found[name] == pytest.approx(number, abs=0.011 if isinstance(number, float) else 0), name
+    assert "{" not in one.counting(one.numbers)
+
+
+def test_what_is_told_besides_holds_too(model) -> None:
+    """What stands in the texts and in no number."""
+    told = {one.name: one.address["src"] for one in ready_experiments()}
+
+    def written(name: str, do: str) -> str:
+        done = list(notation.parse(do).interventions)
+        return model.translate(told[name], to="fr", interventions=done)
+
+    for layer in (0, 1):
+        assert " ne " in written("no-encoder", f"off.enc.{layer}.all")
+    assert written("three-heads", "off.cross.2.1+2+3+4+6") == "Où est l'idée ?"
+    for head in (0, 5, 7):
+        assert written("three-heads", f"off.cross.2.{head}") == "Où est l'idée ?"
+    misses = model.translate("Tom misses Mary.", to="fr", interventions=list(
+        notation.parse("swap.cross.all.all.Tom.Mary").interventions))  # fmt: skip
+    assert "Mary" not in misses
+    pair = experiment("one-vector").address
+    donor = model.trace(pair["src"], to="fr")
+    put = attnviz.patch(donor, "encoder", layer=1, what="layer", positions=[9])
+    assert donor.tokens("src")[9].text == "hungry"
+    found = model.translate(pair["changed"], to="fr", interventions=[put])
+    assert "qu'elle" in found
+    assert "faim" in found
+
+
+def test_every_experiment_is_counted_by_its_name() -> None:
+    assert set(counts._COUNTS) == set(NAMES)
+    assert len(set(NAMES)) == len(NAMES) == 6

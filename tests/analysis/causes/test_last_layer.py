@@ -1,0 +1,61 @@
+"""Where layers normalise what goes through them, the last layer's parts sum to the logit: on others' own classes."""
+
+import pytest
+
+import attnviz
+from attnviz.analysis.causes.attribution import LogitOf
+from attnviz.analysis.causes.parts.last_layer import LastLayer, last_layer
+from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.site.projections import NotPlain
+from attnviz.models.catalogue import load
+from attnviz.transformer.probe import Site
+from tests.models.huggingface import checkpoints
+
+
+@pytest.fixture(scope="module", params=["bart", "marian"])
+def after(request, tmp_path_factory):
+    """A Hugging Face encoder-decoder with norms behind its sums."""
+    folder = tmp_path_factory.mktemp("hf") / request.param
+    return load(str(checkpoints.save(folder, checkpoints.ALL[request.param])))
+
+
+def parts_of(found, kind):
+    return [part.value for part in found.parts if part.part == "head" and part.kind == kind]
+
+
+def test_the_last_layers_parts_sum_to_the_logit_also_under_an_intervention(after) -> None:
+    layers, heads = after.shapes["cross"]
+    plain = after.trace("I love dogs and cats", tgt_text="I love you")
+    without = after.trace(
+        "I love dogs and cats",
+        tgt_text="I love you",
+        interventions=[attnviz.ablate("cross", layer=layers - 1, heads=[1])],
+    )
+    assert isinstance(residual_maps(after, plain), NotPlain), "there is no split over all layers"
+    for trace in (plain, without):
+        last = last_layer(after, trace)
+        assert isinstance(last, LastLayer)
+        for row in range(trace.logits.shape[1]):
+            for asked in (LogitOf(row, 5), LogitOf(row, 9, 4)):
+                found = last.attribution(trace, asked)
+                spread = float(trace.logits[0, row].max() - trace.logits[0, row].min())
+                assert abs(found.total - found.logit) <= 1e-5 * spread
+                assert len(found.parts) == 1 + 2 * (heads + 1) + 1 + 3 + 1
+    assert parts_of(last.attribution(without, LogitOf(0, 5)), "cross")[1] == 0
+    assert parts_of(last_layer(after, plain).attribution(plain, LogitOf(0, 5)), "cross")[1] != 0
+
+
+def test_its_heads_open_into_the_tokens_that_they_look_at(after) -> None:
+    trace = after.trace("I love dogs and cats", tgt_text="I love you")
+    last, asked = last_layer(after, trace), LogitOf(2, 7)
+    for kind in ("decoder_self", "cross"):
+        opened = last.by_key(trace, asked, Site(kind, last.layer))
+        assert opened.shape[1] == len(trace.key_tokens(kind))
+        assert opened.sum(dim=1).tolist() == pytest.approx(parts_of(last.attribution(trace, asked), kind), abs=1e-4)
+
+
+def test_a_model_whose_end_is_no_such_sum_says_why(tmp_path) -> None:
+    bert = load(str(checkpoints.save(tmp_path / "bert", checkpoints.ALL["bert"])))
+    found = last_layer(bert, bert.trace("I love dogs"))
+    assert isinstance(found, NotPlain)
+    assert "more than a linear map" in found.why

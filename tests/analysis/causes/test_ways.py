@@ -1,0 +1,73 @@
+"""Every way of aligning: its scores are what its name says, and a model that has not what it needs says why."""
+
+import pytest
+import torch
+
+import attnviz
+from attnviz.analysis.causes.aligning.ways import Aligner, KnownMaps, all_scores, scores, ways
+from attnviz.analysis.causes.alignment_errors import found_links
+from attnviz.analysis.causes.word_alignment import word_links, word_scores
+from attnviz.analysis.site.projections import NotPlain
+from tests.models.huggingface import checkpoints
+
+
+@pytest.fixture(scope="module")
+def known(model, clean):
+    return KnownMaps.of(model, clean)
+
+
+def test_scores_by_every_way_are_those_of_the_way_alone(known, clean) -> None:
+    found = dict(all_scores(known, clean))
+    assert tuple(found) == ways(known, clean)
+    for way in found:
+        torch.testing.assert_close(found[way], scores(way, known, clean), atol=1e-4, rtol=1e-4)
+
+
+def test_a_norm_is_the_length_of_what_a_head_writes_of_a_token(known, clean) -> None:
+    layer, head, row, key = 1, 2, 3, 4
+    call, own = clean.call("cross", layer), known.outputs
+    weight = next(found for site, found in own.items() if (site.kind, site.layer) == ("cross", layer)).weight
+    attn = clean.attn("cross", layer=layer)
+    written = [attn[h, row, key] * call.value[0, h, key] @ weight[h] for h in range(len(attn))]
+    one = scores(Aligner("norm of one head", layer, head, "out"), known, clean)
+    assert float(one[row, key]) == pytest.approx(float(written[head].norm()), rel=1e-4)
+    together = scores(Aligner("norm of heads' sum", layer, None, "out"), known, clean)
+    assert float(together[row, key]) == pytest.approx(float(sum(written).norm()), rel=1e-4)
+
+
+def test_heads_together_write_no_more_than_each_alone(known, clean, traced) -> None:
+    heads = [scores(Aligner("norm of one head", 0, head, "out"), known, clean) for head in range(5)]
+    together = scores(Aligner("norm of heads' sum", 0, None, "out"), known, clean)
+    assert bool((together <= sum(heads) + 1e-5).all())
+    none = torch.eye(len(clean.tokens("src")))[0].expand(len(together), -1)
+    looks = traced(clean.src_text, attnviz.edit("cross", none, layer=0))
+    assert not scores(Aligner("norm of heads' sum", 0, None, "out"), known, looks)[:, 1:].any()
+
+
+def test_a_word_may_have_no_source(clean) -> None:
+    rows, keys = clean.attn("cross", layer=0).shape[1:]
+    parked = torch.full((rows, keys), 0.1)
+    parked[:, -1] = 5  # <eos>
+    assert word_links(parked, clean)
+    assert word_links(parked, clean, null=True) == frozenset()
+    words = word_scores(parked, clean)
+    torch.testing.assert_close(words.sum(dim=1), parked.sum(dim=1)[: len(words)])
+
+
+def test_a_model_that_normalises_sums_has_norms_and_says_why_it_has_no_attribution(tmp_path) -> None:
+    model = attnviz.load(str(checkpoints.save(tmp_path / "bart", checkpoints.ALL["bart"])))
+    trace = model.trace("hello there world", tgt_text="hello world")
+    known = KnownMaps.of(model, trace)
+    assert "no exact split over layers" in known.lacks("attribution")
+    assert known.lacks("ALTI") == known.lacks("attribution")
+    assert known.lacks("norm of one head") == ""
+    methods = {way.method for way in found_links(known, trace)}
+    assert methods == {"one head", "mean of heads", "norm of one head", "norm of heads' sum", "rollout", "diagonal"}
+    with pytest.raises(ValueError, match="no scores by attribution: its layers"):
+        scores(Aligner("attribution", 0, None, "out"), known, trace)
+
+
+def test_without_w_o_there_are_no_norms(known, clean) -> None:
+    unheard = KnownMaps(NotPlain("nobody watched"), {site: NotPlain("nobody watched") for site in known.outputs})
+    assert unheard.lacks("norm of one head") == "nobody watched"
+    assert {way.method for way in ways(unheard, clean)} == {"one head", "mean of heads", "rollout"}

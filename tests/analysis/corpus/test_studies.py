@@ -1,0 +1,188 @@
+"""Studies of an instance: one at a time, shared by all who ask for the same, stopped between two steps."""
+
+import threading
+
+import pytest
+
+from attnviz.analysis.corpus import reading, studies
+from attnviz.analysis.corpus.lines import CorpusLine, lines_of
+from attnviz.analysis.corpus.shipped import languages, shipped_lines
+from attnviz.analysis.corpus.stoppable import UNSTOPPED
+from attnviz.analysis.corpus.studies import Studies
+from attnviz.analysis.corpus.study import STAGES, studied
+from attnviz.models.translator.tiny import tiny_translator
+from tests.analysis.corpus.conftest import LINES
+
+PATIENCE = 60.0  # seconds, on a busy machine
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Nothing is studied before it is opened."""
+    opened = threading.Event()
+    real = studies.studied
+
+    def waiting(*given, **more):
+        assert opened.wait(PATIENCE)
+        yield from real(*given, **more)
+
+    monkeypatch.setattr(studies, "studied", waiting)
+    return opened
+
+
+def test_each_stage_adds_to_the_one_before(model) -> None:
+    found = list(studied(model, lines_of(LINES[:3]), to="fr", listen=lambda stage: UNSTOPPED))
+    assert [(one.gradient is None, one.ablation is None) for one in found] == [
+        (True, True),
+        (False, True),
+        (False, False),
+    ]
+    table = found[-1].heads
+    assert len(table) == len(found[-1].places)
+    importance = found[-1].gradient.table()
+    assert table["gradient importance"].tolist() == importance["importance"].tolist()
+    assert table["ablation signed"].tolist() == found[-1].ablation.table()["signed"].tolist()
+    shares = found[-1].profiles.role_shares()
+    one = shares[(shares["kind"] == "cross") & (shares["layer"] == 1) & (shares["head"] == 2)]
+    mine = table[(table["kind"] == "cross") & (table["layer"] == 1) & (table["head"] == 2)]
+    assert mine["diagonal"].item() == one.set_index("role")["share"]["diagonal"]
+    by_sentence = found[-1].sentence_table()
+    assert len(by_sentence) == 3 * len(table)
+    sums = by_sentence.groupby(["kind", "layer", "head"])["ablation"].sum()
+    tokens = float(found[-1].corpus.target_tokens.sum())
+    assert sums["cross", 1, 2] / tokens == pytest.approx(mine["ablation signed"].item(), abs=1e-6)
+
+
+def test_who_asks_for_the_same_watches_the_same(model, gate) -> None:
+    queue, lines = Studies(share=1.0), lines_of(LINES[:2])
+    first, second = queue.ask(model, lines, to="fr"), queue.ask(model, lines, to="fr")
+    assert first is second
+    first.look("a")
+    assert second.look("b").others == 1
+    other = queue.ask(model, lines_of(LINES[2:4]), to="fr")
+    assert other is not first
+    assert other.look().ahead == 1
+    gate.set()
+    assert [run.wait(PATIENCE).state for run in (first, other)] == ["done", "done"]
+    assert first.model is None  # a checkpoint is not held in memory for a table of numbers
+    assert queue.ask(model, lines, to="fr") is first
+
+
+def test_stopping_keeps_what_was_done(model, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "BATCH_TOKENS", 1)
+    queue = Studies(share=1.0)
+    reached = threading.Event()
+    real = studies._Resting._tell
+
+    def tell(self, done, total):
+        real(self, done, total)
+        if self._run.stage == "ablation" and done == 2:
+            reached.set()
+            self._run.stop()
+
+    monkeypatch.setattr(studies._Resting, "_tell", tell)
+    run = queue.ask(model, lines_of(LINES), to="fr")
+    view = run.wait(PATIENCE)
+    assert reached.is_set()
+    assert view.state == "stopped"
+    assert view.study.gradient.sentences == len(LINES)
+    assert view.study.ablation.sentences == 2
+    assert queue.ask(model, lines_of(LINES), to="fr") is run  # and stays so until somebody asks again
+    monkeypatch.setattr(studies._Resting, "_tell", real)
+    again = queue.ask(model, lines_of(LINES), to="fr", again=True)
+    assert again.wait(PATIENCE).study.ablation.sentences == len(LINES)
+
+
+def test_nobody_stops_what_others_watch(model, gate) -> None:
+    run = Studies(share=1.0).ask(model, lines_of(LINES[:2]), to="fr")
+    run.look("a")
+    run.look("b")
+    assert not run.stop("a")
+    gate.set()
+    assert run.wait(PATIENCE).state == "done"
+
+
+def test_one_that_waits_stops_at_once(model, gate) -> None:
+    queue = Studies(share=1.0)
+    first, second = (queue.ask(model, lines_of(LINES[at : at + 1]), to="fr") for at in (0, 1))
+    second.look("a")
+    assert second.stop("a")
+    assert second.look().state == "stopped"
+    gate.set()
+    assert first.wait(PATIENCE).state == "done"
+    thread = queue._thread
+    if thread is not None:
+        thread.join(PATIENCE)
+    assert (second.look().state, second.look().error) == ("stopped", "")  # its turn does not come
+
+
+def test_one_that_nobody_watches_makes_room(model, gate, monkeypatch) -> None:
+    monkeypatch.setattr(studies, "_LEFT", 0.0)
+    queue = Studies(share=1.0)
+    left, wanted = (queue.ask(model, lines_of(LINES[at : at + 2]), to="fr") for at in (0, 2))
+    left.look("a")
+    gate.set()
+    assert left.wait(PATIENCE).state == "stopped" or left.look().state == "failed"
+    assert wanted.wait(PATIENCE).state == "done"  # nobody waits behind it
+
+
+def test_a_queue_has_an_end(model, gate) -> None:
+    queue = Studies(share=1.0, most_waiting=1)
+    for at in (0, 1):
+        queue.ask(model, lines_of(LINES[at : at + 1]), to="fr")
+        while at == 0 and queue._running is None:
+            pass
+    with pytest.raises(ValueError, match="1 lists wait to be read already: ask again"):
+        queue.ask(model, lines_of(LINES[2:3]), to="fr")
+    gate.set()
+
+
+def test_a_line_that_the_model_cannot_read_is_named(model) -> None:
+    queue = Studies(share=1.0)
+    view = queue.ask(model, lines_of(["I love", "too " * 499]), to="fr").wait(PATIENCE)
+    assert view.state == "failed"
+    assert view.error.startswith("Line 2 (“too too")
+    assert queue.ask(model, lines_of(["I love"]), to="fr").wait(PATIENCE).state == "done"
+
+
+def test_a_model_that_breaks_does_not_end_the_queue(model, monkeypatch) -> None:
+    def broken(*given, **more):
+        raise RuntimeError("no such thing\nat all")
+
+    queue = Studies(share=1.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(studies, "studied", broken)
+        view = queue.ask(model, lines_of(["I love fun"]), to="fr").wait(PATIENCE)
+    assert view.error == "The model could not be run on this list: no such thing"
+    assert queue.ask(model, lines_of(["I love"]), to="fr").wait(PATIENCE).state == "done"
+
+
+def test_half_of_the_time_it_rests(model, monkeypatch) -> None:
+    slept, clock = [], iter(range(1000))
+    monkeypatch.setattr(studies.time, "monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr(studies.time, "sleep", slept.append)
+    queue = Studies(share=0.25)
+    run = studies.StudyRun(model, (CorpusLine("a"),), "fr", queue._changed)
+    studies._Resting(run, queue)._tell(1, 1)
+    assert slept == [pytest.approx(0.3)]  # three times as long as it worked
+    assert run.look().done == 1
+
+
+def test_the_shipped_lists_hold_200_pairs_each() -> None:
+    assert languages() == ("de", "es", "fr", "zh")
+    of = {to: shipped_lines(to) for to in languages()}
+    assert all(len(lines) == 200 and all(line.target for line in lines) for lines in of.values())
+    assert [line.text for line in of["fr"]] == [line.text for line in of["de"]] == [line.text for line in of["es"]]
+    assert [line.text for line in shipped_lines("nl")] == [line.text for line in of["fr"]]
+    assert not any(line.target for line in shipped_lines())
+
+
+def test_stages_are_told_in_their_order(model) -> None:
+    told = []
+
+    def listen(stage):
+        told.append(stage)
+        return UNSTOPPED
+
+    list(studied(tiny_translator(), lines_of(LINES[:1]), to="fr", listen=listen))
+    assert tuple(told) == STAGES

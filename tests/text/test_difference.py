@@ -1,0 +1,42 @@
+"""Which words two texts do not share."""
+
+import pytest
+
+from attnviz.text.difference import differing, shown
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Je t'aime.", "Je vous aime."),
+        ("我会买更大的房子。", "我就买不大的房子。"),
+        ("", "a b"),
+        ("a  b\n c", "a b c"),
+        ("ne traversa pas la rue", "ne traversa la rue"),
+    ],
+)
+def test_joined_the_runs_are_the_texts(one: str, other: str) -> None:
+    left, right = differing(one, other)
+    assert "".join(text for text, _ in left) == one
+    assert "".join(text for text, _ in right) == other
+    assert any(differs for _, differs in (*left, *right))
+
+
+def test_equal_texts_differ_nowhere_and_a_missing_word_is_marked_where_it_stood() -> None:
+    assert differing("a b", "a b") == ((("a b", False),), (("a b", False),))
+    left, right = differing("ne traversa pas la rue", "ne traversa la rue")
+    assert [text.strip() for text, differs in left if differs] == ["pas"]
+    assert not any(differs for _, differs in right)
+
+
+def test_chinese_is_told_apart_by_characters() -> None:
+    left, right = differing("我会买更大的房子", "我就买不大的房子")
+    assert [text for text, differs in left if differs] == ["会", "更"]
+    assert [text for text, differs in right if differs] == ["就", "不"]
+
+
+def test_a_phrase_that_differs_is_one_run_and_its_spaces_stay_spaces() -> None:
+    left, right = differing("Un gros chien dort.", "La petite chatte rit.")
+    assert left == (("Un gros chien dort.", True),)
+    assert right == (("La petite chatte rit.", True),)
+    assert shown([(" ", False), ("a\u200bb", True)]) == [(" ", False), ("a U+200B b", True)]
