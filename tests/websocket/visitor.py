@@ -20,6 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 
 LARGEST = 1 << 28  # bytes of one message from the server
 _ID = "$$ID-"
+_KEPT_RUNS = 2  # a browser forgets a message that it did not need for so long
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Shown:
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     blocks: dict[tuple[int, ...], Message] = field(default_factory=dict)
     seconds: float = 0.0
+    received: int = 0  # bytes of all its messages
 
     def of(self, kind: str) -> list[Any]:
         """All elements of a kind, such as "alert" or "bidi_component", from the top."""
@@ -70,11 +72,16 @@ def key_of(id_: str) -> str:
 class Visitor:
     """One connection to the dashboard at `address` (`http://127.0.0.1:…`), as a context.
 
+    As a browser it keeps large messages for two runs, and says which it has: those come as a hash. `headers` go with
+    the handshake, such as a cookie.
+
     Raises TimeoutError where a run takes longer than `patience` seconds, ConnectionClosed where the server hangs up.
     """
 
-    def __init__(self, address: str, *, patience: float = 60.0) -> None:
-        self._host, self._patience = urlsplit(address).netloc, patience
+    def __init__(self, address: str, *, patience: float = 60.0, headers: Mapping[str, str] | None = None) -> None:
+        self._host, self._patience, self._headers = urlsplit(address).netloc, patience, dict(headers or {})
+        self._kept: dict[str, tuple[int, Any]] = {}
+        self._runs = self._received_bytes = 0
         self._stack = ExitStack()
         self._socket: ClientConnection | None = None
         self._query, self._page = "", ""
@@ -83,7 +90,8 @@ class Visitor:
 
     def __enter__(self) -> "Visitor":
         protocol: Any = "streamlit"
-        connection = connect(f"ws://{self._host}/_stcore/stream", subprotocols=[protocol], max_size=LARGEST)
+        stream = f"ws://{self._host}/_stcore/stream"
+        connection = connect(stream, subprotocols=[protocol], max_size=LARGEST, additional_headers=self._headers)
         self._socket = self._stack.enter_context(connection)
         return self
 
@@ -103,16 +111,21 @@ class Visitor:
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
         message.rerun_script.widget_states.widgets.extend(states)
+        message.rerun_script.cached_message_hashes.extend(self._kept)
         return self.tell(message)
 
     def tell(self, message: BackMsg) -> Shown:
         """Send a message and wait for the run that it starts."""
         started = time.perf_counter()
+        self._received_bytes = 0
         self._connection.send(message.SerializeToString())
         self.shown = Shown()
         for told in self._until_finished():
             self._take(told)
         self.shown.seconds = time.perf_counter() - started
+        self.shown.received = self._received_bytes
+        self._runs += 1
+        self._kept = {name: kept for name, kept in self._kept.items() if self._runs - kept[0] < _KEPT_RUNS}
         return self.shown
 
     def ask(self, message: BackMsg, answer: str) -> Any:
@@ -123,6 +136,24 @@ class Visitor:
             told = self._received(deadline)
             if told.WhichOneof("type") == answer:
                 return getattr(told, answer)
+
+    def rerun(self, *states: WidgetState) -> bytes:
+        """The frame that `send` would send."""
+        message = BackMsg()
+        message.rerun_script.query_string = self._query
+        message.rerun_script.page_name = self._page
+        message.rerun_script.widget_states.widgets.extend(states)
+        return message.SerializeToString()
+
+    def pass_over(self, seconds: float) -> int:
+        """Take whatever comes for so long, and look at nothing of it; how many runs have finished."""
+        runs, deadline = 0, time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                runs += self._received(deadline).WhichOneof("type") == "script_finished"
+            except TimeoutError:
+                break
+        return runs
 
     def tell_raw(self, frame: bytes | str) -> None:
         """Send a frame that is no message."""
@@ -154,7 +185,9 @@ class Visitor:
 
     def _received(self, deadline: float) -> ForwardMsg:
         message = ForwardMsg()
-        message.ParseFromString(self._connection.recv(timeout=max(0.0, deadline - time.monotonic())))  # type: ignore[arg-type]
+        frame: Any = self._connection.recv(timeout=max(0.0, deadline - time.monotonic()))
+        self._received_bytes += len(frame)
+        message.ParseFromString(frame)
         return message
 
     def _take(self, message: ForwardMsg) -> None:
@@ -165,7 +198,13 @@ class Visitor:
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "delta":
+            if message.metadata.cacheable:
+                self._kept[message.hash] = self._runs, message.delta
             self._draw(tuple(message.metadata.delta_path), message.delta)
+        elif kind == "ref_hash":
+            delta = self._kept[message.ref_hash][1]
+            self._kept[message.ref_hash] = self._runs, delta
+            self._draw(tuple(message.metadata.delta_path), delta)
 
     def _draw(self, place: tuple[int, ...], delta: Any) -> None:
         if delta.WhichOneof("type") == "new_element":

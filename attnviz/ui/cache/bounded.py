@@ -41,6 +41,7 @@ class BoundedCache(Generic[Name, Kept]):
             raise ValueError(f"A cache holds at least one model, not {most}.")
         self._read, self._most, self._size = read, most, size
         self._places: OrderedDict[Name, _Slot[Kept]] = OrderedDict()
+        self._total = 0.0  # of what is in `_places`: counted as it comes and goes, not anew
         self._lock = Lock()
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
@@ -59,8 +60,11 @@ class BoundedCache(Generic[Name, Kept]):
             progress(0.0, UNDER_WAY)
         with place.lock:
             if place.model is None:
-                place.model = self._loaded(name, place, lambda: read(name, progress))
-                place.size = self._size(place.model)
+                loaded = self._loaded(name, place, lambda: read(name, progress))
+                size = self._size(loaded)
+                with self._lock:
+                    place.model, place.size = loaded, size
+                    self._total += size if self._places.get(name) is place else 0
             model = place.model
         with self._lock:
             self._keep(name, place)
@@ -72,11 +76,22 @@ class BoundedCache(Generic[Name, Kept]):
         with self._lock:
             return tuple(name for name, place in self._places.items() if place.model is not None)
 
+    def __contains__(self, name: Name) -> bool:
+        """Whether it is loaded."""
+        with self._lock:
+            place = self._places.get(name)
+            return place is not None and place.model is not None
+
+    @property
+    def total(self) -> float:
+        """The size of all that is loaded."""
+        return self._total
+
     def forget(self, is_stale: Callable[[Name], bool]) -> None:
         """Let go of what is loaded under stale names; who has it already keeps it."""
         with self._lock:
             for name in [name for name, place in self._places.items() if place.model is not None and is_stale(name)]:
-                del self._places[name]
+                self._total -= self._places.pop(name).size
 
     def _loaded(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
         try:
@@ -88,11 +103,12 @@ class BoundedCache(Generic[Name, Kept]):
             raise
 
     def _keep(self, name: Name, place: _Slot[Kept]) -> None:
-        self._places[name] = place  # it may have made room for others while this thread waited
+        if self._places.get(name) is not place:  # it may have made room for others while this thread waited
+            self._total += place.size - self._places[name].size if name in self._places else place.size
+            self._places[name] = place
         self._places.move_to_end(name)
-        loaded = [other for other, kept in self._places.items() if kept.model is not None]
-        total = sum(self._places[other].size for other in loaded)
-        for other in loaded[:-1]:
-            if total <= self._most:
+        while self._total > self._most:
+            oldest = next(other for other, kept in self._places.items() if kept.model is not None)
+            if oldest == name:
                 return
-            total -= self._places.pop(other).size
+            self._total -= self._places.pop(oldest).size

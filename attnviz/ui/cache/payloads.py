@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import streamlit as st
 
+from attnviz.ui.cache import budget
+from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.room import Room
 from attnviz.widgets.wire import Payload
 
@@ -17,28 +19,33 @@ if TYPE_CHECKING:
     from attnviz.transformer.probe import Kind
 
 Made = TypeVar("Made")
-Key: TypeAlias = "tuple[str, Kind, MapOptions]"  # of which picture, of which maps
-ROOM = Room(1 << 30)  # bytes of all visitors' own weights and of what is computed from them
+Key: TypeAlias = "tuple[str, Kind, MapOptions | str]"  # of which picture, of which maps; or of what else is measured
+# Bytes of all visitors' own weights and of what is computed from them.
+ROOM = Room(int(budget.bytes_for("own tensors")))
 
 
 def cached_payload(trace: "TraceLike", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
-    """`make()`, or what it gave before for the same weights, sentences and `key`; with `view` in its header."""
+    """`make()`, or what it gave before for the same run and `key`; with `view` in its header."""
     return cached(trace, key, make=make).with_view(view)
 
 
 def cached(trace: "TraceLike", key: Key, *, make: Callable[[], Made]) -> Made:
-    """`make()`, or what it gave before for the same weights, sentences and `key`.
+    """`make()`, or what it gave before for the same weights, sentences, interventions and `key`.
 
     What is computed of a visitor's own weights is cached for that visitor alone, and goes when they leave.
     """
-    said = repr((trace.model_id, trace.info.dtype, trace.sentences, key))
+    done = [each.digest for each in trace.interventions]
+    said = repr((trace.model_id, trace.info.dtype, trace.sentences, done, key))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    return _within_room(name, make) if trace.is_brought else _made(name, make)
+    return _within_room(name, make) if trace.is_brought else _made.get(name, read=lambda *_: _shown(make))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Making every head's map …")
-def _made(name: str, _make: Callable[[], Made]) -> Made:
-    return _make()
+def _shown(make: Callable[[], Made]) -> Made:
+    with st.spinner("Making every head's map …"):
+        return make()
+
+
+_made: BoundedCache[str, Any] = BoundedCache(most=budget.bytes_for("payloads"), size=lambda made: size(made))
 
 
 class _Kept:

@@ -4,6 +4,8 @@ Torch is imported when the first model is asked for, after the page's input has 
 """
 
 import gc
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,7 +14,7 @@ from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
-from attnviz.ui.cache import threads
+from attnviz.ui.cache import budget, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
@@ -20,6 +22,7 @@ from attnviz.ui.request import Request
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.models.translator.translator import Translator
+    from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.trace import Trace
 
 _Version = tuple[str, local_paths.Stamp]  # a name, and what its folder looked like: written anew, it is another model
@@ -78,33 +81,66 @@ def _read(asked: _Version, progress: Progress | None) -> "Model":
 _others: "BoundedCache[_Version, Model]" = BoundedCache(_read, most=2)
 
 
-def run(loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0, **kept: bool) -> "Trace":
+def run(
+    loaded: "Model", src: str, *, to: str = "", tgt: str = "", new: int = 0,
+    interventions: "Sequence[Intervention]" = (), **kept: bool,
+) -> "Trace":  # fmt: skip
     """The trace of what was typed, whatever a model asks for; `kept` is what a checkpoint's trace may leave out.
 
     Raises ValueError with one sentence.
     """
+    how = {**kept, "interventions": interventions}
     if loaded.inputs.has_language:
-        return loaded.trace(src, to=to, tgt_text=tgt or None)
+        return loaded.trace(src, to=to, tgt_text=tgt or None, interventions=interventions)
     if loaded.inputs.takes_target:
         language = {"to": to} if loaded.languages else {}
-        return loaded.trace(src, tgt_text=tgt or None, **language, **kept)
+        return loaded.trace(src, tgt_text=tgt or None, **language, **how)
     if loaded.inputs.is_pair:
-        return loaded.trace(src, tgt if tgt.strip() else None, **kept)
-    return loaded.trace(src, new_tokens=new, **kept)
+        return loaded.trace(src, tgt if tgt.strip() else None, **how)
+    return loaded.trace(src, new_tokens=new, **how)
 
 
-_Asked = tuple[str, str, str, str, str, int, bool]
+_Asked = tuple[str, str, str, str, str, int, str, bool]
 
 
 def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
-    name, _, src, to, tgt, new, whole = asked
+    name, _, src, to, tgt, new, do, whole = asked
     with threads.enough_for(max(len(src), len(tgt))):
-        return run(model(name), src, to=to, tgt=tgt, new=new, logits=whole, hidden=whole)
+        loaded, kept = model(name), {"logits": whole, "hidden": whole}
+
+        def traced(interventions: "Sequence[Intervention]") -> "Trace":
+            return run(loaded, src, to=to, tgt=tgt, new=new, interventions=interventions, **kept)
+
+        return _as_far_as_can_be(loaded, traced, do, is_given=bool(tgt.strip())) if do else traced(())
+
+
+def _as_far_as_can_be(loaded: "Model", traced: "Callable[..., Trace]", do: str, *, is_given: bool) -> "Trace":
+    """The trace with what `do` says in force; what this sentence has no words or places for is left out, which its
+    notes say.
+    """
+    from attnviz.tracing.causes import fitting, notation
+
+    asked = notation.parse(do).interventions
+    try:
+        return traced(asked)
+    except ValueError:
+        plain = traced(())  # where the text itself is refused, with the sentence that says so
+    sentence = plain.sentences[0]
+    open_target = loaded.inputs.takes_target and not is_given
+    found = fitting.fitting(
+        asked, loaded.shapes, loaded.model_id, fitting.unwritten(sentence) if open_target else sentence
+    )
+    try:
+        made, notes = (traced(found.kept) if found.kept else plain), found.notes
+    except ValueError as why:  # a model that takes none
+        made, notes = plain, (str(why),)
+    return replace(made, info=replace(made.info, notes=(*made.info.notes, *notes)))
 
 
 # By size, and not by number: a sentence's trace takes a megabyte, that of a long prompt may take hundreds.
-_TRACES = 1.5e9  # bytes
-_traces: "BoundedCache[_Asked, Trace]" = BoundedCache(_traced, most=_TRACES, size=lambda trace: trace.nbytes())
+_traces: "BoundedCache[_Asked, Trace]" = BoundedCache(
+    _traced, most=budget.bytes_for("traces"), size=lambda trace: trace.nbytes()
+)
 
 
 def trace(request: Request) -> "Trace":
@@ -127,9 +163,9 @@ def attention(request: Request) -> "Trace":
     half the time of a long pass and two thirds of its memory.
     """
     whole = _asked(request)
-    return _traces.get(whole if whole in _traces.names or _is_shipped(request.entry.name) else (*whole[:-1], False))
+    return _traces.get(whole if whole in _traces or _is_shipped(request.entry.name) else (*whole[:-1], False))
 
 
 def _asked(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
-    return request.entry.name, weights, request.src, request.to, request.tgt, request.new, True
+    return request.entry.name, weights, request.src, request.to, request.tgt, request.new, request.do, True

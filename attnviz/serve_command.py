@@ -1,0 +1,25 @@
+"""`python -m attnviz serve`: the dashboard for many, as docs/hosting.md tells it."""
+
+import argparse
+from pathlib import Path
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings in TOML; deploy/attnviz.toml has them all"
+    )
+    parser.add_argument("--host", help="the address to listen on (127.0.0.1: this machine alone)")
+    parser.add_argument("--port", type=int, help="the port (8501)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until somebody stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
+    try:
+        from attnviz.server import serving
+
+        serving.run(options.config, {"host": options.host, "port": options.port})
+    except ModuleNotFoundError as missing:
+        raise ValueError(f"serve needs {missing.name}: pip install -r requirements-serve.txt, or make serve.") from None
+    return 0

@@ -1,0 +1,143 @@
+"""The dashboard as one ASGI application, with everything around it that a shared instance needs."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from streamlit import config
+from streamlit.web import bootstrap
+from streamlit.web.server.starlette import App
+
+from attnviz.server.fair_use import FairUse, network_of
+from attnviz.server.headers import Headers, inline_scripts
+from attnviz.server.health import Health, State
+from attnviz.server.login import oidc
+from attnviz.server.login.door import TEACHER, Door, Login
+from attnviz.server.login.oidc import OidcLogin
+from attnviz.server.login.password import PasswordLogin
+from attnviz.server.settings import Settings
+from attnviz.server.telemetry import CountedRequests, Telemetry
+from attnviz.server.turns import TooLongError, Turns
+from attnviz.ui import hosted, streamlit_internals
+
+DASHBOARD = Path(__file__).parents[2] / "dashboard.py"
+_LOCAL = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Instance:
+    """What one server is made of: `app` is the ASGI application, `turns` who runs, `state` whether it can answer."""
+
+    def __init__(self, settings: Settings, secret: str) -> None:
+        self._settings = settings
+        self.telemetry = Telemetry(is_logging=settings.log)
+        self.state = State()
+        self.turns = Turns(settings.runs, most=settings.waiting, seconds=settings.run_seconds)
+        self.telemetry.waiting.set_function(lambda: self.turns.waiting)
+        self.app = App(
+            DASHBOARD,
+            secrets=oidc.secrets_of(settings, secret),
+            middleware=self._middleware(secret),
+            on_script_error=self._said_of,
+        )
+        _set_streamlit(settings)
+        streamlit_internals.install()
+        streamlit_internals.around_runs(self._around)
+        hosted.use(hosted.Hosting(self._take, self._may_open_any))
+
+    def _middleware(self, secret: str) -> list[Middleware]:
+        """From the network inwards."""
+        settings = self._settings
+        hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
+        scripts = (*inline_scripts(), streamlit_internals.HELD)
+        return [
+            Middleware(CountedRequests, self.telemetry),
+            Middleware(Headers, settings, scripts),
+            Middleware(Health, self.state),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(FairUse, settings, self.telemetry, self.state),
+            *(
+                [Middleware(Door, _login(settings, secret, self.telemetry), self.telemetry)]
+                if settings.login != "none"
+                else []
+            ),
+        ]
+
+    def _take(self, address: str, tell: hosted.Tell) -> None:
+        self.turns.take(network_of(address), tell)
+
+    def _may_open_any(self, role: str) -> bool:
+        allowed = self._settings.open_models
+        return allowed == "everybody" or (allowed == "teachers" and role == TEACHER)
+
+    @contextmanager
+    def _around(self, page_of: Callable[[], str]) -> Iterator[None]:
+        """One run of one visitor, from its beginning to its last element."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            waited = self.turns.give_back()
+            seconds, page = time.perf_counter() - started, page_of() or "welcome"
+            self.telemetry.answers.labels(page).observe(seconds)
+            self.telemetry.waits.observe(waited)
+            said: dict[str, Any] = {
+                "page": page,
+                "ms": round(seconds * 1e3),
+                "waited_ms": round(waited * 1e3),
+            }
+            if self._settings.log_sentences:
+                said["asked"] = dict(st.query_params)
+            self.telemetry.say("answer", **said)
+
+    def _said_of(self, error: Exception) -> bool:
+        """Whether the page has said what went wrong; everything else it shows as Streamlit does, by its type."""
+        if isinstance(error, TooLongError):
+            self.telemetry.refused("too long")
+            st.error(str(error), icon=":material/error:")
+            return True
+        self.telemetry.errors.labels(type(error).__name__).inc()
+        self.telemetry.say("fault", type=type(error).__name__)
+        return False
+
+    def warm_up(self) -> None:
+        """Load the shipped model beside the server's first answers; `/readyz` waits for it."""
+        threading.Thread(target=self._load, name="attnviz-warm-up", daemon=True).start()
+
+    def _load(self) -> None:
+        from attnviz.models.catalogue import DEFAULT
+        from attnviz.ui.cache.traces import model
+
+        try:
+            model(DEFAULT)
+        except ValueError as error:
+            self.state.fault = str(error)
+            self.telemetry.say("fault", type="ValueError", sentence=str(error))
+            return
+        self.state.is_loaded.set()
+        self.telemetry.say("ready")
+
+
+def _login(settings: Settings, secret: str, telemetry: Telemetry) -> Login:
+    return OidcLogin(settings, secret) if settings.login == "oidc" else PasswordLogin(settings, secret, telemetry)
+
+
+def _set_streamlit(settings: Settings) -> None:
+    """What differs from `.streamlit/config.toml` where many share a server."""
+    streamlit_internals.MOST_UPLOADED = settings.upload_megabytes << 20
+    options = {
+        "server.disconnectedSessionTTL": 30,  # seconds; a browser that lost its connection is back within three
+        "server.headless": True,
+        "server.address": settings.host,
+        "server.port": settings.port,
+        "client.showErrorDetails": "none",
+    }
+    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    for name, value in options.items():
+        if config.get_option(name) != value:
+            raise RuntimeError(f"Streamlit did not take {name}: see to attnviz/server/app.py.")

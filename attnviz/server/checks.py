@@ -1,0 +1,114 @@
+"""What is looked at before the server starts: whether settings go together, and whether what they name is there."""
+
+import hashlib
+import os
+import socket
+import ssl
+from ipaddress import ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from attnviz.server.settings import Settings
+
+_SHORTEST = 8  # characters of a password
+
+
+def check(settings: Settings) -> None:
+    """Raises ValueError, with one sentence, for the first thing that would not work."""
+    _names(settings)
+    _certificate(settings)
+    _login(settings)
+    _models(settings)
+    for port in filter(None, (settings.port, settings.metrics_port)):
+        _port(settings.host if port == settings.port else "127.0.0.1", port)
+
+
+def _names(settings: Settings) -> None:
+    for proxy in settings.proxies:
+        try:
+            ip_network(proxy, strict=False)
+        except ValueError:
+            raise ValueError(f"proxies has {proxy!r}: give an address or a network, such as 10.0.0.0/8.") from None
+    for site in settings.embedders:
+        parts = urlsplit(site)
+        if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or set(site) & set(" ;,'\""):
+            raise ValueError(f"embedders has {site!r}: give a site, such as https://school.example.")
+    for host in settings.hosts:
+        if "/" in host or ":" in host.strip("[]").replace("::", ""):
+            raise ValueError(f"hosts has {host!r}: give a name without scheme, port and path, such as attn.example.")
+    if settings.metrics_port == settings.port:
+        raise ValueError(f"metrics_port is {settings.port}, the port of the pages: give it one of its own.")
+
+
+def _certificate(settings: Settings) -> None:
+    if bool(settings.certificate) != bool(settings.key):
+        raise ValueError("certificate and key go together: give both files, or neither and a proxy that speaks TLS.")
+    if not settings.certificate:
+        return
+    for name in ("certificate", "key"):
+        if not Path(file := getattr(settings, name)).is_file():
+            raise ValueError(f"{name} names {file}, and there is no such file.")
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(settings.certificate, settings.key)
+    except (ssl.SSLError, OSError) as error:
+        raise ValueError(
+            f"{settings.certificate} and {settings.key} are no certificate and its key: {error}."
+        ) from None
+
+
+def _login(settings: Settings) -> None:
+    if settings.login == "none":
+        return
+    if settings.login == "password":
+        _passwords(settings)
+    else:
+        needed = ("oidc_metadata", "oidc_client", "oidc_secret", "public_address", "allowed")
+        if missing := [name for name in needed if not getattr(settings, name)]:
+            raise ValueError(f"login by oidc also needs {', '.join(missing)}.")
+        if urlsplit(settings.public_address).scheme not in {"http", "https"}:
+            raise ValueError(f"public_address is {settings.public_address!r}: give it whole, https://attn.example.")
+    if settings.cookie_secret and len(settings.cookie_secret) < 32:
+        raise ValueError("cookie_secret is too short: give 32 characters or more, such as of `openssl rand -hex 32`.")
+
+
+def _passwords(settings: Settings) -> None:
+    if not settings.class_password:
+        raise ValueError("login by password needs class_password.")
+    for name in ("class_password", "teacher_password"):
+        if 0 < len(getattr(settings, name)) < _SHORTEST:
+            raise ValueError(f"{name} is too short: give {_SHORTEST} characters or more.")
+    if settings.class_password == settings.teacher_password:
+        raise ValueError("class_password and teacher_password are the same: nobody could tell who is who.")
+
+
+def _models(settings: Settings) -> None:
+    """A model that is opened by its id is written into the hub's folder."""
+    if settings.open_models == "nobody":
+        return
+    if settings.open_models == "teachers" and settings.login == "none":
+        raise ValueError("open_models is for teachers, and without a login nobody is one: set login.")
+    folder = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(there, os.W_OK):
+        raise ValueError(
+            f"open_models needs a folder for what is downloaded, and {there} cannot be written: set HF_HOME."
+        )
+
+
+def _port(host: str, port: int) -> None:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise ValueError(f"host is {host!r}, which is no address of this machine.") from None
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            raise ValueError(f"Port {port} of {host} cannot be listened on: {error.strerror}.") from None
+
+
+def secret_of(settings: Settings) -> str:
+    """What cookies are signed with: the given secret, or one for this start, after which everybody logs in again."""
+    return settings.cookie_secret or hashlib.sha256(os.urandom(32)).hexdigest()

@@ -1,0 +1,79 @@
+"""Headers that tell a browser what a page of ours may do, and who may show it in a frame."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import streamlit
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.server.settings import Settings
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
+    """The Content-Security-Policy: nothing of foreign hosts, no eval, of inline scripts only `scripts`.
+
+    `blob:` stands among the scripts because Streamlit imports each component from one; to make a blob, one must
+    already run a script. Styles are written by Streamlit's libraries while the page runs, so that they may be inline.
+    """
+    hashes = " ".join(sorted({_hash(script) for script in scripts}))
+    parts = {
+        "default-src": "'self'",
+        "script-src": f"'self' blob: {hashes}",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self' blob: data:",
+        "worker-src": "'self' blob:",
+        "media-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(settings.embedders) or "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in parts.items())
+
+
+def inline_scripts() -> tuple[str, ...]:
+    """What Streamlit's page runs without a file, as it is installed."""
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    return tuple(_INLINE.findall(index.read_text(encoding="utf-8")))
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+class Headers:
+    """Puts the headers on every answer."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, scripts: tuple[str, ...]) -> None:
+        self._app = app
+        self._headers = {
+            "Content-Security-Policy": policy(settings, scripts),
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
+            "Cross-Origin-Opener-Policy": "same-origin",
+        }
+        if not settings.embedders:
+            self._headers["X-Frame-Options"] = "DENY"
+        if settings.is_tls or settings.public_address.startswith("https:"):
+            self._headers["Strict-Transport-Security"] = "max-age=31536000"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+
+        async def send_with(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers[name] = value
+            await send(message)
+
+        await self._app(scope, receive, send_with if scope["type"] == "http" else send)

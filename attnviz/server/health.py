@@ -1,0 +1,43 @@
+"""Whether the instance is up, and whether it can answer: for a load balancer, a container or whoever runs it."""
+
+from threading import Event
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class State:
+    """`is_loaded` once the shipped model can answer; `is_stopping` once the server has been asked to stop."""
+
+    def __init__(self) -> None:
+        self.is_loaded, self.is_stopping = Event(), Event()
+        self.fault = ""
+
+    @property
+    def said(self) -> str:
+        """Why nobody new should be sent here; "" where they should."""
+        if self.is_stopping.is_set():
+            return "stopping"
+        if self.fault:
+            return self.fault
+        return "" if self.is_loaded.is_set() else "loading the model"
+
+
+class Health:
+    """Answers `/healthz` (200 while the process runs) and `/readyz` (200 once the model is loaded, 503 else), whatever
+    host was asked for and without login.
+    """
+
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self._app, self._state = app, state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        path = scope["path"] if scope["type"] == "http" else ""
+        if path == "/healthz":
+            await PlainTextResponse("up\n")(scope, receive, send)
+        elif path == "/readyz":
+            said = self._state.said
+            await PlainTextResponse(f"{said or 'ready'}\n", 503 if said else 200)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)

@@ -1,0 +1,91 @@
+"""Login by OpenID Connect: Streamlit's own (`/auth/login`, Authlib), and a list of who is let in."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from streamlit.auth_util import encode_provider_token, get_cookie_with_chunks
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+from attnviz.server.login.door import NEXT, STUDENT, TEACHER, local_path
+from attnviz.server.plain_page import paragraph, plain_page
+from attnviz.server.settings import Settings
+
+
+def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
+    """What Streamlit wants to know of a provider; in a file it would stand in secrets.toml."""
+    if settings.login != "oidc":
+        return {}
+    return {
+        "auth": {
+            "redirect_uri": f"{settings.public_address.rstrip('/')}/oauth2callback",
+            "cookie_secret": secret,
+            "client_id": settings.oidc_client,
+            "client_secret": settings.oidc_secret,
+            "server_metadata_url": settings.oidc_metadata,
+        }
+    }
+
+
+class OidcLogin:
+    """Reads the cookie that Streamlit signs after a provider has said who somebody is."""
+
+    def __init__(self, settings: Settings, secret: str) -> None:
+        parts = urlsplit(settings.public_address)
+        self._origin, self._secret = f"{parts.scheme}://{parts.netloc}", secret
+        self._allowed = tuple(name.lower() for name in settings.allowed)
+        self._teachers = tuple(name.lower() for name in settings.teachers)
+
+    def role(self, cookies: Mapping[str, str]) -> str:
+        """By the address of the account, if it is on the list."""
+        account = self.account(cookies)
+        if _is_on(self._teachers, account):
+            return TEACHER
+        return STUDENT if _is_on(self._allowed, account) else ""
+
+    def account(self, cookies: Mapping[str, str]) -> str:
+        """The address of whoever has logged in here; "" where the cookie was not signed here, is old, or says an
+        address that the provider has not verified.
+        """
+
+        def signed(name: str) -> bytes | None:
+            return decode_signed_value(self._secret, name, cookies[name].encode("latin-1")) if name in cookies else None
+
+        try:
+            said = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+        except ValueError:
+            return ""
+        if not said.get("is_logged_in") or said.get("origin") != self._origin or said.get("email_verified") is False:
+            return ""
+        return str(said.get("email") or "").lower()
+
+    async def page(self, request: Request) -> Response:
+        """A way to the provider; who comes back from there goes on to the page that was asked for first."""
+        there = local_path(request.query_params.get("next", "/"))
+        account = self.account(request.cookies)
+        if self.role(request.cookies):
+            waiting = local_path(unquote(request.cookies.get(NEXT, "")) or there)
+            answer: Response = RedirectResponse(waiting, 303)
+            answer.delete_cookie(NEXT)
+            return answer
+        if account:
+            refused = f"{account} is not on the list of this instance: ask whoever runs it."
+            again = "<p><a class='button' href='/auth/logout'>Use another account</a></p>"
+            return plain_page("attnviz", paragraph(refused, is_error=True), again, status=403)
+        way = f"/auth/login?provider={quote(encode_provider_token('default'))}"
+        answer = plain_page("attnviz", f"<p><a class='button' href='{way}'>Log in</a></p>")
+        answer.set_cookie(NEXT, quote(there), max_age=600, httponly=True, samesite="lax")
+        return answer
+
+    async def left(self, request: Request) -> Response:
+        """Streamlit's own."""
+        return RedirectResponse("/auth/logout", 303)
+
+
+def _is_on(names: tuple[str, ...], account: str) -> bool:
+    """Whether an account is named, whole or by its domain (`@school.example`)."""
+    return bool(account) and any(account == name or (name.startswith("@") and account.endswith(name)) for name in names)

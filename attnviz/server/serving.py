@@ -1,0 +1,107 @@
+"""The server: settings are checked, the dashboard is put under uvicorn, and a stop lets running answers finish."""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from attnviz.server import checks, reading
+from attnviz.server.settings import Settings
+
+if TYPE_CHECKING:
+    from attnviz.server.app import Instance
+
+_LARGEST_FRAME = 4 << 20  # bytes, as `maxWidgetStateSize`
+_PATIENCE = 75  # seconds that an idle connection is kept
+
+
+def run(file: Path | None, given: Mapping[str, Any]) -> None:
+    """Serve until somebody stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
+    settings = reading.read(file, os.environ, given)
+    checks.check(settings)
+    secret = checks.secret_of(settings)
+    _prepare(settings, secret)
+    _serve(settings, secret)
+
+
+def _prepare(settings: Settings, secret: str) -> None:
+    """What has to be known before Streamlit and the caches are imported."""
+    os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
+    os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
+    os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
+    # Outside a page Streamlit warns of each of its functions; the model is warmed up there.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+
+
+def _serve(settings: Settings, secret: str) -> None:
+    import uvicorn
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    from attnviz.server.app import Instance
+    from attnviz.server.telemetry import set_up_log
+
+    set_up_log()
+    instance = Instance(settings, secret)
+    app: Any = instance.app
+    if settings.proxies:  # nobody else's word is taken for where a request comes from
+        app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
+    if settings.metrics_port:
+        instance.telemetry.listen(settings.metrics_port)
+    options = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        ssl_certfile=settings.certificate or None,
+        ssl_keyfile=settings.key or None,
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        ws_max_size=_LARGEST_FRAME,
+        timeout_keep_alive=_PATIENCE,
+        timeout_graceful_shutdown=3,
+    )
+    scheme = "https" if settings.is_tls else "http"
+    instance.telemetry.say("starting", address=f"{scheme}://{settings.host}:{settings.port}")
+    instance.warm_up()
+    server = _server_class()(options)
+    server.drained_by(instance, settings.stop_seconds)
+    server.run()
+
+
+def _server_class() -> Any:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        """Asked to stop, it first lets nobody new in and waits for the runs that have begun; asked twice, it goes."""
+
+        _instance: "Instance"
+        _most_seconds: float
+
+        def drained_by(self, instance: "Instance", seconds: float) -> None:
+            """Wait for the runs of `instance`, at most so many seconds."""
+            self._instance, self._most_seconds = instance, seconds
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            """A signal."""
+            stopping = self._instance.state.is_stopping
+            if stopping.is_set():
+                super().handle_exit(sig, frame)
+                return
+            stopping.set()
+            self._captured_signals.append(sig)
+            asyncio.get_running_loop().create_task(self._drain())
+
+        async def _drain(self) -> None:
+            until = time.monotonic() + self._most_seconds
+            turns = self._instance.turns
+            while (turns.running or turns.waiting) and time.monotonic() < until:
+                await asyncio.sleep(0.05)
+            self._instance.telemetry.say("stopping", unfinished=turns.running + turns.waiting)
+            self.should_exit = True
+
+    return Server

@@ -1,0 +1,103 @@
+"""What an instance says of itself: numbers for Prometheus, and one line of JSON a request, with nobody's sentences."""
+
+import json
+import logging
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_SECONDS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_LOG = logging.getLogger("attnviz.server")
+
+
+class Telemetry:
+    """The instance's numbers and its log; one for a server."""
+
+    def __init__(self, *, is_logging: bool = True) -> None:
+        self._is_logging = is_logging
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.visitors = Gauge("attnviz_visitors", "Browsers that are connected", registry=self.registry)
+        self.waiting = Gauge("attnviz_waiting", "Runs that wait for their turn", registry=self.registry)
+        self.answers = Histogram(
+            "attnviz_answer_seconds",
+            "A page's run, its wait included",
+            ["page"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.waits = Histogram(
+            "attnviz_wait_seconds", "Of that, the wait for a turn", buckets=_SECONDS, registry=self.registry
+        )
+        self.refusals = Counter("attnviz_refusals", "What was refused, by reason", ["reason"], registry=self.registry)
+        self.errors = Counter("attnviz_errors", "Faults of ours", ["type"], registry=self.registry)
+        self.requests = Counter("attnviz_requests", "HTTP requests", ["status"], registry=self.registry)
+
+    def say(self, event: str, **said: Any) -> None:
+        """One line of the log."""
+        if self._is_logging:
+            _LOG.info(event, extra={"said": said})
+
+    def refused(self, reason: str) -> None:
+        """Count a refusal."""
+        self.refusals.labels(reason).inc()
+        self.say("refused", reason=reason)
+
+    def listen(self, port: int) -> None:
+        """Serve the numbers at /metrics on a port of this machine alone."""
+        start_http_server(port, addr="127.0.0.1", registry=self.registry)
+
+
+class _JsonLines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = {"at": round(record.created, 3), "event": record.getMessage()}
+        return json.dumps(told | getattr(record, "said", {}), ensure_ascii=True, default=str)
+
+
+def set_up_log() -> None:
+    """Send the log's lines to standard error, and Streamlit's access log nowhere: each request has its line here."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    _LOG.handlers[:] = [handler]
+    _LOG.setLevel(logging.INFO)
+    _LOG.propagate = False
+
+
+class CountedRequests:
+    """Counts every HTTP request and writes its line: method, first part of the path, status, milliseconds."""
+
+    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+        self._app, self._telemetry = app, telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def send_and_see(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            with suppress(OSError):  # whoever asked has gone
+                await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_see)
+        finally:
+            self._told(scope, status, time.perf_counter() - started)
+
+    def _told(self, scope: Scope, status: int, seconds: float) -> None:
+        self._telemetry.requests.labels(str(status)).inc()
+        parts = scope["path"].split("/")[1:3]
+        if parts[0] != "static":  # a page's scripts: a hundred lines for each visitor
+            path = "/" + "/".join(parts if parts[0] == "_stcore" else parts[:1])
+            said = {"method": scope["method"], "path": path[:80], "status": status, "ms": round(seconds * 1e3, 1)}
+            self._telemetry.say("request", **said)

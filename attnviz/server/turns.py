@@ -1,0 +1,173 @@
+"""Whose run is next: so many at a time, in a queue that takes one of each address in turn."""
+
+import ctypes
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_LOOK = 0.5  # seconds between two looks at what takes too long
+_TOLD = 0.5  # seconds between two words to somebody who waits
+_USUAL = 0.1  # seconds of a run, before any was seen
+_GRACE = 5.0  # seconds between two times that a run is told to end
+
+
+class BusyError(ValueError):
+    """The queue is full."""
+
+
+class TooLongError(ValueError):
+    """A run took longer than `seconds`, the most that one may. It is raised by its class, and so says that itself."""
+
+    seconds = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"This took longer than the {self.seconds:g} s that this instance gives one answer: "
+            "ask for less, such as a shorter text or fewer steps."
+        )
+
+
+@dataclass
+class _Ticket:
+    address: str
+    thread: int = field(default_factory=threading.get_ident)
+    called: threading.Event = field(default_factory=threading.Event)
+    since: float = 0.0
+    waited: float = 0.0
+
+
+class Turns:
+    """At most `places` runs at a time. Who waits is let in one address after the other, so that somebody who asks a
+    hundred times is but one among those who ask once.
+
+    A thread has one turn: asked again, as by a run that took the place of its own, it goes to the end. A run that holds
+    its turn for more than `seconds` is ended with `TooLongError`, which the page shows as it shows every refusal.
+    """
+
+    def __init__(self, places: int, *, most: int, seconds: float) -> None:
+        self._places, self._most, self._seconds = places, most, seconds
+        self._lock = threading.Lock()
+        self._running: dict[int, _Ticket] = {}
+        self._waiting: OrderedDict[str, deque[_Ticket]] = OrderedDict()
+        self._too_long = type("TooLongError", (TooLongError,), {"seconds": seconds})
+        self._usual = _USUAL
+        self._is_watched = False
+
+    @property
+    def running(self) -> int:
+        """Runs that have their turn."""
+        return len(self._running)
+
+    @property
+    def waiting(self) -> int:
+        """Runs that wait for it."""
+        with self._lock:
+            return self._count()
+
+    def take(self, address: str, tell: Callable[[str], None]) -> None:
+        """Wait for this thread's turn; `tell` is told how many are before it and about how long that takes.
+
+        Raises BusyError, with one sentence, where too many wait already; and whatever `tell` raises.
+        """
+        self.give_back()
+        with self._lock:
+            ticket = _Ticket(address)
+            if self._count() >= self._most and len(self._running) >= self._places:
+                raise BusyError(
+                    f"{self._most} runs wait for their turn, as many as this instance lets wait: press Run in a moment."
+                )
+            self._waiting.setdefault(address, deque()).append(ticket)
+            self._look_after()
+            self._call()
+        self._wait(ticket, tell)
+
+    def give_back(self) -> float:
+        """End this thread's turn, if it has one; the seconds that it waited for it.
+
+        A run that is told to end at this very moment ends just the same.
+        """
+        try:
+            return self._given_back()
+        except TooLongError:
+            return self._given_back()
+
+    def _given_back(self) -> float:
+        with self._lock:
+            ticket = self._running.pop(threading.get_ident(), None)
+            if ticket is None:
+                return 0.0
+            self._usual += 0.1 * (time.monotonic() - ticket.since - self._usual)
+            self._call()
+        return ticket.waited
+
+    def _wait(self, ticket: _Ticket, tell: Callable[[str], None]) -> None:
+        started = time.monotonic()
+        try:
+            while not ticket.called.wait(_TOLD):
+                tell(self._said(ticket))
+        except BaseException:  # the visitor asked for something else, or has gone
+            with self._lock:
+                self._leave(ticket)
+            raise
+        ticket.waited = time.monotonic() - started
+
+    def _leave(self, ticket: _Ticket) -> None:
+        if self._running.pop(ticket.thread, None) is None:
+            queue = self._waiting.get(ticket.address, deque())
+            if ticket in queue:
+                queue.remove(ticket)
+            if not queue:
+                self._waiting.pop(ticket.address, None)
+        self._call()
+
+    def _call(self) -> None:
+        """Let in as many as there are places; the address that is served goes to the end of the row."""
+        while self._waiting and len(self._running) < self._places:
+            address, queue = self._waiting.popitem(last=False)
+            ticket = queue.popleft()
+            if queue:
+                self._waiting[address] = queue
+            ticket.since = time.monotonic()
+            self._running[ticket.thread] = ticket
+            ticket.called.set()
+
+    def _count(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def _said(self, ticket: _Ticket) -> str:
+        with self._lock:
+            before = self._before(ticket)
+            seconds = (before + 1) * self._usual / self._places
+        others = "1 other is" if before == 1 else f"{before} others are"
+        return f"Many are asking at once: {others} before you, and your turn comes in about {max(1, round(seconds))} s."
+
+    def _before(self, ticket: _Ticket) -> int:
+        """Who is let in before, if nobody comes: each address has as many turns as this ticket's is its own's."""
+        own = self._waiting.get(ticket.address, deque())
+        place = own.index(ticket) if ticket in own else 0
+        return (
+            len(self._running)
+            + place
+            + sum(min(len(queue), place + 1) for address, queue in self._waiting.items() if address != ticket.address)
+        )
+
+    def _look_after(self) -> None:
+        if not self._is_watched:
+            self._is_watched = True
+            threading.Thread(target=self._end_what_takes_too_long, name="attnviz-turns", daemon=True).start()
+
+    def _end_what_takes_too_long(self) -> None:
+        while True:
+            time.sleep(_LOOK)
+            with self._lock:
+                late = [one for one in self._running.values() if time.monotonic() - one.since > self._seconds]
+                for ticket in late:
+                    ticket.since += _GRACE  # time to say so; what catches it and goes on hears it again
+                    _raise_in(ticket.thread, self._too_long)
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    """Raise an exception in another thread, at its next step in Python; what runs in torch is finished first."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

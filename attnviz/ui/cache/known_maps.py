@@ -1,0 +1,26 @@
+"""What is known of a model's own maps, `W_o` and what its stream goes through: found once for all visitors."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.ui.cache import traces
+
+if TYPE_CHECKING:
+    from attnviz.analysis.causes.aligning.ways import KnownMaps
+    from attnviz.models.protocol import Model
+
+WATCHED = "The quick brown fox jumps over the lazy dog."  # a text of our own: a single token, say, tells too little
+
+
+def known_maps(model: "Model") -> "KnownMaps":
+    """Of a model that ran, or why not. The maps to a large vocabulary take room, so that few models' are kept."""
+    return _known(model.model_id, model)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
+def _known(model_id: str, _model: "Model") -> "KnownMaps":
+    from attnviz.analysis.causes.aligning.ways import KnownMaps
+
+    watched = traces.run(_model, WATCHED, to=_model.languages[0] if _model.languages else "")
+    return KnownMaps.of(_model, watched)

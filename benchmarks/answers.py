@@ -1,0 +1,94 @@
+"""What an answer costs the server, page by page: processor time, bytes, and what a lone visitor waits for."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+from benchmarks import visitors
+from benchmarks.model import sentences_of
+from benchmarks.report import Row
+from tests.browser import server
+from tests.websocket.visitor import Shown, Visitor
+
+PAGES = {
+    "Heads": ("heads", {}),
+    "Heads, links": ("heads", {"tab": "links"}),
+    "Heads, whole model": ("heads", {"tab": "model"}),
+    "Heads, neuron": ("heads", {"tab": "neuron"}),
+    "Welcome": ("", {}),
+    "Masks": ("masks", {}),
+    "Decoding": ("decoding", {}),
+    "Anatomy": ("anatomy", {}),
+    "Implementations": ("implementations", {}),
+}
+SENTENCES, WARM_UP, TOGETHER, SECONDS = 24, 4, 8, 10
+# Of Heads alone; the other pages are told for information.
+_AIMS = {"new": 24.0, "cached": 12.0, "p50": 40.0, "received": 110.0}
+_TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+
+
+def rows() -> Iterator[Row]:
+    """One server, warm; every sentence of 16 tokens in and out."""
+    sentences = list(islice(sentences_of(16, to="fr"), SENTENCES + WARM_UP))
+    with _dashboard() as (address, pid):
+        for name in PAGES:
+            yield from _page(address, pid, name, sentences)
+        load = visitors.Load(TOGETHER, SECONDS)
+        tally = visitors.run(address, load)
+        yield Row(f"answers, {TOGETHER} visitors who do not think", len(tally.seconds) / SECONDS, "/s", 34, "at least")
+        yield Row("of these another's, or errors", len(tally.foreign) + len(tally.errors), "", 0)
+
+
+@contextmanager
+def _dashboard() -> Iterator[tuple[str, int]]:
+    port = server.free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        process = server.start(port, Path(folder) / "log", {"OMP_WAIT_POLICY": "passive"})
+        try:
+            yield f"http://127.0.0.1:{port}", process.pid
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def _page(address: str, pid: int, name: str, sentences: list[str]) -> Iterator[Row]:
+    page, query = PAGES[name]
+    aims = _AIMS if name == "Heads" else {}
+    marked = [f"{sentence[:-1]}, {len(name)}." for sentence in sentences]  # new on each page
+    with Visitor(address) as visitor:
+        visitor.open(page, {"src": "I love you.", "to": "fr", **query})
+        for sentence in marked[:WARM_UP]:
+            _type(visitor, sentence)
+        new, cost = _typed(visitor, pid, marked[WARM_UP:])
+        yield Row(f"{name}: processor, a new sentence", cost, "ms", aims.get("new"))
+        yield Row(f"{name}: a new sentence, p50", median(one.seconds for one in new) * 1e3, "ms", aims.get("p50"))
+        received = median(one.received for one in new) / 1e3
+        yield Row(f"{name}: an answer's size, p50", received, "kB", aims.get("received"))
+        _, cost = _typed(visitor, pid, marked[WARM_UP:])
+        yield Row(f"{name}: processor, a sentence in the cache", cost, "ms", aims.get("cached"))
+
+
+def _typed(visitor: Visitor, pid: int, sentences: list[str]) -> tuple[list[Shown], float]:
+    """Each sentence's answer, and the milliseconds of processor time that one took the server."""
+    before = processor_seconds(pid)
+    shown = [_type(visitor, sentence) for sentence in sentences]
+    time.sleep(0.05)
+    return shown, (processor_seconds(pid) - before) * 1e3 / len(sentences)
+
+
+def _type(visitor: Visitor, sentence: str) -> Shown:
+    shown = visitor.send(visitor.state("src-shown", string_value=sentence))
+    if shown.exceptions or shown.widgets["src-shown"][1].default == "":
+        raise RuntimeError(f"“{sentence}” got no answer: {shown.exceptions}")
+    return shown
+
+
+def processor_seconds(pid: int) -> float:
+    """Seconds of processor time that a process has used, as Linux counts them."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICK

@@ -1,0 +1,172 @@
+"""Visitors without a browser: each opens a page by link, types sentences of its own, presses controls, and looks
+whether what comes back is its own.
+
+`python -m benchmarks.visitors http://127.0.0.1:8501 --visitors 30 --seconds 60 --thought 5` says how a server that runs
+already bears them; the exit status is 1 for an error or another's answer.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
+
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.exceptions import WebSocketException
+
+from attnviz.widgets.wire import unpack
+from benchmarks.report import Row, table
+from benchmarks.timing import percentile
+from tests.websocket.visitor import Shown, Visitor
+
+_WHO = ("My sister", "The old man", "Our teacher", "A young woman", "His brother", "The doctor", "The king", "A child")
+_DID = ("bought", "wants to sell", "has lost", "gave me", "is looking for", "found", "painted", "remembers")
+_WHAT = ("a red car", "two books", "the keys", "a small dog", "an old house", "the letter", "a bird", "the last train")
+_WHEN = ("last week", "in the city", "with her friends", "before the war", "in the morning", "when I was young")
+_LANGUAGES = ("fr", "de", "es", "zh")
+_TABS = ("Links", "Whole model", "Neuron")
+_NUMBERS = count(1)
+
+
+@dataclass
+class Tally:
+    """What visitors met with: seconds of each answer, answers that were another's, and errors in words."""
+
+    seconds: list[float] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    visits: int = 0
+
+    def add(self, other: "Tally") -> None:
+        """Take over what another visitor met with."""
+        for name in ("seconds", "received", "foreign", "errors"):
+            getattr(self, name).extend(getattr(other, name))
+        self.visits += other.visits
+
+
+@dataclass(frozen=True)
+class Load:
+    """How many visitors there are, for how long, how long each thinks, and after how many answers it leaves (0: never).
+
+    `headers(number)` go with the handshake of visitor `number`.
+    """
+
+    visitors: int
+    seconds: float
+    thought: tuple[float, float] = (0.0, 0.0)
+    answers: int = 0
+    seed: int = 0
+
+
+def own_sentence(dice: random.Random) -> str:
+    """A sentence that nobody else types: it says a number of its own."""
+    return f"{dice.choice(_WHO)} {dice.choice(_DID)} {dice.choice(_WHAT)} {dice.choice(_WHEN)}, {next(_NUMBERS)} times."
+
+
+def is_own(shown: Shown, sentence: str) -> bool:
+    """Whether the Heads picture that is shown is of `sentence`, by the tokens above its maps."""
+    widget = shown.widgets.get("heads")
+    if widget is None:
+        return False
+    line = unpack(widget[1].bytes).header["strip"]["lines"][0]
+    special = set(line["special"])
+    told = "".join(token for at, token in enumerate(line["tokens"]) if at not in special)
+    return told.replace(" ", "") == sentence.replace(" ", "")
+
+
+def run(address: str, load: Load, headers: Sequence[Mapping[str, str]] = ({},)) -> Tally:
+    """All visitors at once; visitor number n sends `headers[n]` (from the start again where there are fewer)."""
+    total, until = Tally(), time.monotonic() + load.seconds
+    with ThreadPoolExecutor(load.visitors) as pool:
+        told = [pool.submit(_stay, address, load, until, (n, headers[n % len(headers)])) for n in range(load.visitors)]
+        for one in told:
+            total.add(one.result())
+    return total
+
+
+def _stay(address: str, load: Load, until: float, who: tuple[int, Mapping[str, str]]) -> Tally:
+    """One visitor after another at one place, until the time is up."""
+    number, headers = who
+    dice, tally = random.Random(f"{load.seed} {number}"), Tally()
+    time.sleep(dice.uniform(0, load.thought[1]))
+    while time.monotonic() < until:
+        try:
+            with Visitor(address, headers=headers) as visitor:
+                _visit(visitor, load, (until, dice), tally)
+        except (TimeoutError, OSError, WebSocketException) as error:
+            tally.errors.append(f"{type(error).__name__}: {error}")
+            time.sleep(0.5)
+    return tally
+
+
+def _visit(visitor: Visitor, load: Load, stay: tuple[float, random.Random], tally: Tally) -> None:
+    until, dice = stay
+    sentence, to = own_sentence(dice), dice.choice(_LANGUAGES)
+    tally.visits += 1
+    _look(visitor.open("heads", {"src": sentence, "to": to}), sentence, tally)
+    asked = 1
+    while time.monotonic() < until and (not load.answers or asked < load.answers):
+        time.sleep(min(dice.uniform(*load.thought), max(0.0, until - time.monotonic())))
+        asked += 1
+        if dice.random() < 0.75:
+            sentence = own_sentence(dice)
+            _look(visitor.send(visitor.state("src-shown", string_value=sentence)), sentence, tally)
+        else:
+            tab = dice.choice(_TABS)
+            for chosen in (tab, "Heads"):
+                _look(visitor.send(_tab(visitor, chosen)), sentence if chosen == "Heads" else "", tally)
+
+
+def _tab(visitor: Visitor, title: str) -> WidgetState:
+    titles = [option.content for option in visitor.shown.widgets["pick-tab"][1].options]
+    return visitor.state("pick-tab", string_array_value=[title] if title in titles else [])
+
+
+def _look(shown: Shown, sentence: str, tally: Tally) -> None:
+    """Count an answer; without a sentence only whether it is one."""
+    tally.seconds.append(shown.seconds)
+    tally.received.append(shown.received)
+    tally.errors.extend(shown.exceptions)
+    if sentence and not is_own(shown, sentence):
+        tally.foreign.append(sentence)
+
+
+def rows(tally: Tally, seconds: float) -> list[Row]:
+    """What `tally` says, as a table's rows."""
+    times = [1e3 * one for one in tally.seconds] or [0.0, 0.0]
+    return [
+        Row("answers", len(tally.seconds), ""),
+        Row("answers a second", len(tally.seconds) / seconds, "/s"),
+        Row("answer, p50", percentile(times, 50), "ms"),
+        Row("answer, p95", percentile(times, 95), "ms"),
+        Row("answer, worst", max(times), "ms"),
+        Row("an answer's size, p50", percentile(tally.received or [0, 0], 50) / 1e3, "kB"),
+        Row("another's answers", len(tally.foreign), "", 0),
+        Row("errors", len(tally.errors), "", 0),
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the load that the command line says; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description=__doc__)
+    parser.add_argument("address", help="of a running dashboard, such as http://127.0.0.1:8501")
+    parser.add_argument("--visitors", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--thought", type=float, default=5, help="seconds between two choices, half of it to all of it")
+    parser.add_argument("--answers", type=int, default=0, help="a visitor leaves after so many, and another comes")
+    given = parser.parse_args(arguments)
+    load = Load(given.visitors, given.seconds, (given.thought / 2, given.thought), given.answers)
+    tally = run(given.address, load)
+    found = rows(tally, given.seconds)
+    print(table(found))
+    for error in list(dict.fromkeys(tally.errors))[:5]:
+        print(error, file=sys.stderr)
+    return 0 if all(row.passed for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Buckets delay and do not drop; who finds every place taken is told so."""
+
+import asyncio
+import time
+
+from attnviz.server.fair_use import FairUse, network_of
+from attnviz.server.health import Health, State
+from attnviz.server.settings import Settings
+from attnviz.server.telemetry import Telemetry
+from tests.apart import run_apart
+from tests.server.asked import Client, Socket, ask, echo
+
+PAGE = {"accept": "text/html"}
+
+
+def app_of(state: State | None = None, **settings) -> FairUse:
+    return FairUse(echo, Settings(**settings), Telemetry(is_logging=False), state or State())
+
+
+def test_frames_beyond_the_bucket_come_later_and_none_is_lost() -> None:
+    frames = [bytes([number]) for number in range(20)]
+
+    async def go() -> tuple[list[bytes], float, int]:
+        socket = Socket(
+            app_of(session_rate=50.0, session_burst=5, address_rate=1000.0, address_burst=1000), "192.0.2.1"
+        )
+        started = time.monotonic()
+        socket.say(*frames)
+        await asyncio.sleep(0.05)
+        soon = len(socket.frames)
+        found = await socket.until(20)
+        seconds = time.monotonic() - started
+        await socket.leave()
+        return found, seconds, soon
+
+    found, seconds, soon = run_apart(go())
+    assert found == frames
+    assert soon < 12
+    assert seconds > 0.25, "15 frames at 50 a second"
+
+
+def test_many_connections_of_one_address_share_a_bucket_and_another_address_has_its_own() -> None:
+    async def go() -> tuple[int, int]:
+        app = app_of(session_rate=1000.0, session_burst=1000, address_rate=20.0, address_burst=10)
+        flood = [Socket(app, "192.0.2.1") for _ in range(10)]
+        for socket in flood:
+            socket.say(*[b"x"] * 20)
+        await asyncio.sleep(0.02)
+        other = Socket(app, "198.51.100.7")
+        other.say(*[b"y"] * 5)
+        answered = len(await other.until(5))
+        flooded = sum(len(socket.frames) for socket in flood)
+        for socket in (*flood, other):
+            socket.task.cancel()
+        return answered, flooded
+
+    answered, flooded = run_apart(go())
+    assert answered == 5
+    assert flooded <= 14
+
+
+def test_plain_requests_beyond_the_bucket_get_429_and_are_told_when_to_come_again() -> None:
+    async def work(client: Client) -> list:
+        return [await client.get("/_stcore/health") for _ in range(9)]
+
+    answers = ask(app_of(address_rate=0.1, address_burst=1), work)
+    assert [answer.status_code for answer in answers] == [200] * 8 + [429]
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+
+
+def test_where_every_place_is_taken_a_page_says_so_and_comes_again_by_itself() -> None:
+    async def go() -> None:
+        app = app_of(visitors=2)
+        first, second = Socket(app, "192.0.2.1"), Socket(app, "192.0.2.2")
+        await asyncio.sleep(0.01)
+        third = Socket(app, "192.0.2.3")
+        await third.task
+        assert third.status == 429
+        await first.leave()
+        await asyncio.sleep(0)
+        fourth = Socket(app, "192.0.2.3")
+        await asyncio.sleep(0.01)
+        assert not fourth.task.done()
+        for socket in (second, fourth):
+            socket.task.cancel()
+
+    run_apart(go())
+
+    async def work(client: Client):
+        app = client._transport.app
+        app._connected["192.0.2.9"] = 2
+        return await client.get("/heads?src=I+love+you.", headers=PAGE), await client.get("/_stcore/health")
+
+    page, health = ask(app_of(visitors=2), work)
+    assert (page.status_code, page.headers["Retry-After"], health.status_code) == (429, "20", 200)
+    assert "All 2 places are taken at the moment." in page.text
+    assert "http-equiv='refresh' content='20'" in page.text, "the address stays, and with it what was typed"
+
+
+def test_one_address_has_so_many_places() -> None:
+    async def go() -> tuple[int, bool]:
+        app = app_of(visitors_an_address=2)
+        sockets = [Socket(app, f"2001:db8:1:2::{number:x}") for number in range(3)]
+        other = Socket(app, "2001:db8:1:3::1")
+        await asyncio.sleep(0.01)
+        found = sockets[2].status, other.task.done()
+        for socket in (*sockets, other):
+            socket.task.cancel()
+        return found
+
+    assert run_apart(go()) == (429, False)
+
+
+def test_a_server_that_stops_lets_nobody_new_in_and_says_that_it_is_not_ready() -> None:
+    state = State()
+
+    async def work(client: Client) -> list[int]:
+        paths = ("/healthz", "/readyz", "/heads")
+        return [(await client.get(path, headers=PAGE)).status_code for path in paths]
+
+    def asked() -> list[int]:
+        return ask(Health(app_of(state), state), work)
+
+    assert asked() == [200, 503, 200]
+    state.is_loaded.set()
+    assert asked() == [200, 200, 200]
+    state.is_stopping.set()
+    assert asked() == [200, 503, 429]
+
+
+def test_an_address_of_ipv6_counts_as_its_customer() -> None:
+    assert network_of("2001:db8:1:2:a:b:c:d") == network_of("2001:db8:1:2:ffff::1") == "2001:db8:1:2"
+    assert network_of("192.0.2.1") == "192.0.2.1"

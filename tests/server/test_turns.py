@@ -1,0 +1,120 @@
+"""So many runs at a time, and one address after the other."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from attnviz.server.turns import BusyError, TooLongError, Turns
+
+PATIENCE = 10
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+class Waiting:
+    """Threads that wait for a turn, let on one at a time; `order` is who ran."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns, self.order, self.go = turns, [], threading.Semaphore(0)
+        self.pool = ThreadPoolExecutor(20)
+
+    def queue(self, *names: str) -> list:
+        """One thread for each, in this order; a name's first letter is its address."""
+        told = []
+        for name in names:
+            before = self.turns.waiting + self.turns.running
+            told.append(self.pool.submit(self._run, name))
+            while self.turns.waiting + self.turns.running == before:
+                time.sleep(0.001)
+        return told
+
+    def _run(self, name: str) -> None:
+        self.turns.take(name[0], quiet)
+        self.order.append(name)
+        self.go.acquire(timeout=PATIENCE)
+        self.turns.give_back()
+
+    def finish(self, told: list) -> list[str]:
+        for _ in told:
+            self.go.release()
+        for one in told:
+            one.result(PATIENCE)
+        self.pool.shutdown()
+        return self.order
+
+
+def test_who_asks_often_is_one_among_those_who_ask_once() -> None:
+    waiting = Waiting(Turns(1, most=100, seconds=60))
+    told = waiting.queue("f0", "f1", "f2", "f3", "a0", "b0", "a1", "c0")
+    assert waiting.finish(told) == ["f0", "f1", "a0", "b0", "c0", "f2", "a1", "f3"]
+
+
+def test_no_more_run_than_there_are_places() -> None:
+    turns = Turns(3, most=100, seconds=60)
+    waiting = Waiting(turns)
+    told = waiting.queue(*"abcdef")
+    assert (turns.running, turns.waiting, len(waiting.order)) == (3, 3, 3)
+    waiting.finish(told)
+    assert (turns.running, turns.waiting) == (0, 0)
+
+
+def test_a_run_that_takes_the_place_of_its_own_lets_others_in_before() -> None:
+    turns = Turns(1, most=9, seconds=60)
+    turns.take("a", quiet)
+    waiting = Waiting(turns)
+    told = waiting.queue("b0")
+    waiting.go.release()
+    turns.take("a", quiet)  # the same thread again
+    assert waiting.order == ["b0"]
+    assert (turns.running, turns.waiting) == (1, 0)
+    told[0].result(PATIENCE)
+    waiting.pool.shutdown()
+    turns.give_back()
+    assert (turns.running, turns.give_back()) == (0, 0.0)
+
+
+def test_where_too_many_wait_the_next_one_is_refused_at_once() -> None:
+    waiting = Waiting(Turns(1, most=2, seconds=60))
+    told = waiting.queue("a0", "b0", "c0")
+    with pytest.raises(BusyError, match="2 runs wait for their turn, as many as this instance lets wait"):
+        waiting.turns.take("d", quiet)
+    waiting.finish(told)
+
+
+def test_who_waits_is_told_how_many_are_before_and_for_how_long(monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.server.turns._TOLD", 0.01)
+    waiting = Waiting(Turns(1, most=9, seconds=60))
+    told = waiting.queue("a0", "b0")
+    said: list[str] = []
+
+    def hear(sentence: str) -> None:
+        said.append(sentence)
+        if len(said) == 3:
+            raise InterruptedError  # as Streamlit does where the visitor asks for something else
+
+    with pytest.raises(InterruptedError):
+        waiting.turns.take("c", hear)
+    assert set(said) == {"Many are asking at once: 2 others are before you, and your turn comes in about 1 s."}
+    assert waiting.turns.waiting == 1, "who gives up waiting leaves the queue"
+    waiting.finish(told)
+    assert (waiting.turns.running, waiting.turns.waiting) == (0, 0)
+
+
+def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.server.turns._LOOK", 0.01)
+    turns = Turns(1, most=9, seconds=0.05)
+
+    def work() -> None:
+        for _ in range(1000):
+            time.sleep(0.005)
+
+    turns.take("a", quiet)
+    with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this instance gives one answer"):
+        work()
+    turns.give_back()
+    assert turns.running == 0
+    time.sleep(0.1)  # and nobody is told to end whose turn is over

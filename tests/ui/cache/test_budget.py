@@ -1,0 +1,66 @@
+"""Caches share the memory that there is."""
+
+import pytest
+
+from attnviz.ui.cache import budget
+from attnviz.ui.cache.bounded import BoundedCache
+
+
+def limits(root, *, v2: str = "", v1: str = "") -> None:
+    for text, place in ((v2, "sys/fs/cgroup/memory.max"), (v1, "sys/fs/cgroup/memory/memory.limit_in_bytes")):
+        if text:
+            (root / place).parent.mkdir(parents=True, exist_ok=True)
+            (root / place).write_text(text + "\n", encoding="ascii")
+
+
+@pytest.mark.parametrize("given", [{"v2": "2000000000"}, {"v1": "2000000000"}, {"v2": "max", "v1": "2000000000"}])
+def test_a_container_s_limit_holds_over_the_machine_s_memory(tmp_path, given):
+    limits(tmp_path, **given)
+    assert budget.memory(tmp_path) == 2e9
+
+
+@pytest.mark.parametrize("given", [{}, {"v2": "max"}, {"v1": "9223372036854771712"}])
+def test_without_a_limit_it_is_the_machine_s(tmp_path, given):
+    limits(tmp_path, **given)
+    assert budget.memory(tmp_path) == budget.memory(tmp_path / "nothing") > 1e8
+
+
+def test_all_parts_together_take_no_more_than_their_share(monkeypatch):
+    monkeypatch.setattr(budget, "memory", lambda: 2e9)
+    monkeypatch.setenv("ATTNVIZ_MEMORY_SHARE", "0.5")
+    assert sum(map(budget.bytes_for, budget.PARTS)) == pytest.approx(1e9)
+    monkeypatch.setattr(budget, "memory", lambda: 1e12)
+    assert sum(map(budget.bytes_for, budget.PARTS)) == pytest.approx(budget.MOST)
+
+
+@pytest.mark.parametrize("said", ["much", "0", "1.5", "nan"])
+def test_a_share_that_is_none_is_said(monkeypatch, said):
+    monkeypatch.setenv("ATTNVIZ_MEMORY_SHARE", said)
+    with pytest.raises(ValueError, match="is no share of the memory"):
+        budget.share()
+
+
+def test_two_hundred_new_sentences_stay_within_the_traces_part(monkeypatch):
+    from attnviz.models.translator.tiny import tiny_translator
+
+    model = tiny_translator()
+    one = model.trace("one 1", to=model.languages[0]).nbytes()
+    cache = BoundedCache(
+        lambda number, _: model.trace(f"one {number}", to=model.languages[0]), most=20 * one, size=lambda t: t.nbytes()
+    )
+    for number in range(200):
+        cache.get(number)
+        assert cache.total <= 20 * one
+    kept = [cache.get(number) for number in cache.names]
+    assert cache.total == sum(trace.nbytes() for trace in kept) > 10 * one
+
+
+def test_the_sum_is_counted_as_things_come_and_go():
+    cache = BoundedCache(lambda number, _: number, most=10, size=float)
+    for number in (4, 5, 3, 4):
+        cache.get(number)
+    assert (cache.names, cache.total) == ((3, 4), 7)
+    cache.get(20)  # the newest stays, however large
+    assert (cache.names, cache.total, 20 in cache, 3 in cache) == ((20,), 20, True, False)
+    cache.forget(lambda number: True)
+    assert (cache.names, cache.total) == ((), 0)

@@ -1,0 +1,30 @@
+"""The line that a narrow screen has in the place of the bar says what the bar asks for."""
+
+from pathlib import Path
+
+import pytest
+
+from attnviz.models.catalogue import Entry
+from attnviz.ui.request import Request
+from attnviz.ui.screen import summary_of
+
+SHIPPED = Entry("en-XX", Path("en-XX"), "Translator", ("fr",))
+
+
+@pytest.mark.parametrize(
+    ("src", "to", "tgt", "said"),
+    [
+        ("I love you.", "fr", "", "I love you. → French"),
+        ("I love you.", "fr", "Je t'aime.", "I love you. → Je t'aime."),
+        ("The cat sat.", "", "", "The cat sat."),
+        ("The cat sat.", "", "It was tired.", "The cat sat. → It was tired."),
+        ("  ", "fr", "", "No sentence yet → French"),
+        ("a\u200bb", "", "", "a U+200B b"),
+    ],
+)
+def test_the_line_says_sentence_and_target(src: str, to: str, tgt: str, said: str) -> None:
+    assert summary_of(Request(SHIPPED, src, to, tgt)) == said
+
+
+def test_a_long_sentence_is_cut_where_no_line_would_show_it() -> None:
+    assert len(summary_of(Request(SHIPPED, "word " * 2_000))) <= 160
