@@ -1,0 +1,133 @@
+"""What is right, computed from the model's own run of a step's link."""
+
+from collections.abc import Sequence
+
+import torch
+
+from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.lessons.measures import WITHOUT_PICTURE, measured, metric_of, weights
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
+from attnviz.lessons.scoring import Truth, folded
+
+
+def truth_of(question: Question, picture: Picture | None) -> Truth:
+    """What is right. Raises ValueError with one sentence where the question does not fit its picture.
+
+    A `picture` of None is that of a step whose lesson has shown none yet: then only what the author says is right.
+    """
+    if question.kind == TEXT:
+        return Truth("")
+    if question.kind == CHOICE and not question.measure:
+        assert question.right is not None  # the parser asks for it
+        return Truth(question.right, question.options[question.right].text)
+    if picture is None and question.measure not in WITHOUT_PICTURE:
+        raise ValueError("There is no picture to compute the answer from: put a link into this step or one before it.")
+    return _TRUTH[question.kind](question, picture)  # type: ignore[arg-type]
+
+
+def _cell(question: Question, picture: Picture) -> Truth:
+    found = weights(picture)
+    open_ = torch.zeros_like(found, dtype=torch.bool)
+    open_[slice(None) if not question.row else picture.row(question.row)] = True
+    flat = found.masked_fill(~open_, -1.0).flatten()
+    if int(open_.sum()) < question.most:
+        raise ValueError(f"There are fewer than {question.most} cells to choose from.")
+    order = flat.argsort(descending=True, stable=True)
+    best = sorted(divmod(int(at), found.shape[1]) for at in order[: question.most])
+    rest = order[question.most : question.most + 1]
+    last = float(flat[order[question.most - 1]])
+    margin = last - max(0.0, float(flat[rest[0]])) if len(rest) else last
+    named = [f"{picture.maps.rows[row].text} × {picture.maps.cols[col].text}" for row, col in best]
+    said = "; ".join(f"{name} ({float(found[cell]):.2f})" for name, cell in zip(named, best, strict=True))
+    shown = [[w if is_open else None for w, is_open in zip(*pair, strict=True)] for pair in _rows(found, open_)]
+    return Truth([list(cell) for cell in best], said, shown, margin)
+
+
+def _rows(found: torch.Tensor, open_: torch.Tensor) -> Sequence[tuple[list[float], list[bool]]]:
+    return list(zip(found.tolist(), open_.tolist(), strict=True))
+
+
+def _row(question: Question, picture: Picture) -> Truth:
+    row = picture.row(question.row)
+    found = weights(picture)[row]
+    if not torch.isclose(found.sum(), torch.ones(()), atol=1e-3):
+        raise ValueError("This row does not sum to 1: link to the picture with special tokens shown or renormalised.")
+    best = int(found.argmax())
+    said = f"most, {float(found[best]):.2f}, is on {picture.maps.cols[best].text}"
+    return Truth([float(weight) for weight in found], said)
+
+
+def _head(question: Question, picture: Picture) -> Truth:
+    layers, heads = picture.trace.shape(picture.kind)
+    for layer, head in question.heads:
+        if layer >= layers or head >= heads:
+            raise ValueError(
+                f"There is no L{layer} H{head}: {picture.kind} has L0 to L{layers - 1}, H0 to H{heads - 1}."
+            )
+    values = [_of_head(question, picture, layer, head) for layer, head in question.heads]
+    ordered = sorted(zip(values, question.heads, strict=True), reverse=not question.least)
+    (first, best), (second, _) = ordered[:2]
+    said = ", ".join(f"L{layer} H{head} {value:.2f}" for value, (layer, head) in ordered)
+    return Truth(list(best), said, margin=abs(first - second))
+
+
+def _of_head(question: Question, picture: Picture, layer: int, head: int) -> float:
+    if question.by == "weight":
+        return float(picture.maps.weights(layer, head)[picture.row(question.row), picture.col(question.col)])
+    if question.by not in METRICS:
+        raise ValueError(f"Heads are compared by weight (with row and col), {', '.join(METRICS)}, not “{question.by}”.")
+    return metric_of(picture, question.by, layer, head)
+
+
+def _token(question: Question, picture: Picture) -> Truth:
+    row = picture.row(question.row)
+    label = picture.maps.rows[row]
+    if label.output is None:
+        raise ValueError("Nothing is written in this picture: link to the decoder of a model that writes.")
+    return _said(question, label.output.strip())
+
+
+def _translation(question: Question, picture: Picture) -> Truth:
+    if not picture.trace.tgt_text:
+        raise ValueError("Nothing is written in this picture: link to a model that writes.")
+    return _said(question, picture.trace.tgt_text)
+
+
+def _said(question: Question, text: str) -> Truth:
+    """What the model writes, or the option that says it."""
+    if not question.options:
+        return Truth(text, text)
+    right = [at for at, option in enumerate(question.options) if folded(option.text) == folded(text)]
+    if len(right) != 1:
+        raise ValueError(f"The model writes “{text}”, which is {len(right)} of the options: write it once among them.")
+    return Truth(right[0], text)
+
+
+def _number(question: Question, picture: Picture) -> Truth:
+    found = measured(picture, question)
+    return Truth(found, f"{found:.4g} {question.unit}".strip())
+
+
+def _choice(question: Question, picture: Picture) -> Truth:
+    found = measured(picture, question)
+    right = [at for at, option in enumerate(question.options) if option.when is not None and found in option.when]
+    if len(right) != 1:
+        ranges = "none" if not right else "several"
+        raise ValueError(f"The measure {question.measure} is {found:.4g}: it lies in {ranges} of the options' ranges.")
+    at = right[0]
+    range_ = question.options[at].when
+    assert range_ is not None  # it was found by it
+    inside = min(found - range_.low, range_.high - found)
+    return Truth(at, f"{question.options[at].text} ({found:.4g})", margin=inside if range_.low < range_.high else None)
+
+
+_TRUTH = {
+    CELL: _cell,
+    ROW: _row,
+    HEAD: _head,
+    TOKEN: _token,
+    TRANSLATION: _translation,
+    NUMBER: _number,
+    CHOICE: _choice,
+}

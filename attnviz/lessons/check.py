@@ -1,0 +1,81 @@
+"""A lesson tried as its author would: every link run, every answer computed, and held against what was signed."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.lessons.answers import truth_of
+from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.picture import Pictures
+from attnviz.lessons.question import CHOICE, NUMBER, ROW, Question
+from attnviz.lessons.scoring import Truth
+
+LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever is compared
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What was found of one step: its number from 1, its line, a sentence, and whether it is a mistake."""
+
+    step: int
+    line: int
+    said: str
+    is_problem: bool = False
+
+
+def checked_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
+    """Step by step: the answer that is right, or why there is none; and what has changed since it was signed."""
+    for at, step in enumerate(lesson.steps):
+        link = lesson.picture(at)
+        try:
+            picture = run(link) if link is not None and link.page != "Learning" else None
+            if step.question is None:
+                continue
+            truth = truth_of(step.question, picture)
+        except ValueError as error:
+            yield Remark(at + 1, step.question.line if step.question else step.line, str(error), is_problem=True)
+            continue
+        yield Remark(at + 1, step.question.line, f"right is {truth.said or 'what anybody writes'}")
+        yield from _doubts(lesson, at, step.question, truth)
+
+
+def _doubts(lesson: Lesson, at: int, question: Question, truth: Truth) -> Iterator[Remark]:
+    if truth.margin is not None and truth.margin < LEAST_MARGIN and question.kind != CHOICE:
+        said = f"the next best answer is nearly as right (by {truth.margin:.3f}); ask about a clearer one"
+        yield Remark(at + 1, question.line, said, is_problem=True)
+    signed = lesson.signed.get(str(at + 1))
+    if signed is not None and signed != fingerprint(question, truth):
+        said = "the model's answer has changed since the lesson was signed; read the step again, then sign it again"
+        yield Remark(at + 1, question.line, said, is_problem=True)
+
+
+def fingerprint(question: Question, truth: Truth) -> str:
+    """A short name of an answer, the same after another machine's rounding."""
+    answer = truth.answer
+    if question.kind == NUMBER:
+        answer = f"{answer:.3g}"
+    elif question.kind == ROW:
+        answer = [round(weight, 1) + 0.0 for weight in answer]
+    text = json.dumps([question.kind, answer], ensure_ascii=True)
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def sign(path: Path, lesson: Lesson, run: Pictures) -> int:
+    """Write each answer's fingerprint into the file's front matter; returns how many there are.
+
+    Raises ValueError where an answer cannot be computed.
+    """
+    names = {}
+    for at, question in lesson.questions.items():
+        link = lesson.picture(at)
+        picture = run(link) if link is not None and link.page != "Learning" else None
+        names[at + 1] = fingerprint(question, truth_of(question, picture))
+    said = "signed: {" + ", ".join(f"{step}: {name}" for step, name in names.items()) + "}"
+    text = path.read_text(encoding="utf-8")
+    head, rest = text[: text.index("\n---", 3)], text[text.index("\n---", 3) :]
+    head = re.sub(r"\nsigned:.*(?:\n[ \t].*)*", "", head)
+    path.write_text(f"{head}\n{said}{rest}", encoding="utf-8")
+    return len(names)

@@ -1,0 +1,74 @@
+"""What a lesson is: steps, each with a text, a picture that is a link, and at most one question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from attnviz.lessons.question import Question
+
+# The pages that a step's link can lead to, by the last part of their address.
+PAGES = {
+    "heads": "Heads",
+    "masks": "Masks",
+    "decoding": "Decoding",
+    "learning": "Learning",
+    "causes": "Causes",
+    "anatomy": "Anatomy",
+    "implementations": "Implementations",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link copied from the app: the page, and what its address says."""
+
+    page: str
+    texts: Mapping[str, str]
+    line: int = 0
+
+    @property
+    def query(self) -> str:
+        """What follows the question mark."""
+        return urlencode(self.texts)
+
+
+@dataclass(frozen=True)
+class LessonStep:
+    """A heading of the file and what stands below it; `text` is Markdown, without link and question.
+
+    A step without a link keeps the picture of the step before.
+    """
+
+    title: str
+    text: str
+    link: Link | None = None
+    question: Question | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson's file, read. `name` is the file's, without its ending; `audience` is what the file calls `for`.
+
+    `about` is the Markdown before the first step, `signed` the fingerprint of each question's answer as it was when the
+    author signed the file, by the question's name.
+    """
+
+    name: str
+    title: str
+    minutes: int
+    audience: str
+    language: str
+    steps: tuple[LessonStep, ...]
+    about: str = ""
+    signed: Mapping[str, str] = field(default_factory=dict)
+
+    def picture(self, at: int) -> Link | None:
+        """The link that step `at` shows: its own, or that of the last step before it that has one."""
+        links = [step.link for step in self.steps[: at + 1] if step.link is not None]
+        return links[-1] if links else None
+
+    @property
+    def questions(self) -> dict[int, Question]:
+        """The questions, by the number of their step, counted from 0."""
+        return {at: step.question for at, step in enumerate(self.steps) if step.question is not None}

@@ -1,0 +1,178 @@
+"""Numbers that a question can ask for, each computed from a step's picture: by name, what it measures and of what."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+
+from attnviz.analysis.anatomy.claims import one_head, parameter_counts
+from attnviz.analysis.anatomy.modulation import modulation
+from attnviz.analysis.anatomy.skipped_lines import SKIPS, skipped
+from attnviz.analysis.heads.metric_table import METRICS, head_metrics
+from attnviz.analysis.site.case import site_case
+from attnviz.analysis.site.outcome import Raised
+from attnviz.implementations.bugs.cabinet import BUGS
+from attnviz.implementations.case import Case
+from attnviz.lessons import of_masks, of_runs
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import Question
+from attnviz.models.translator.translator import Translator
+
+WITHOUT_PICTURE = ("run_score", "equal_prefixes")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a picture: what it is in one phrase, the fields of a question that it needs, and its function."""
+
+    means: str
+    needs: tuple[str, ...]
+    of: Callable[[Picture, Question], float]
+
+
+def measured(picture: Picture | None, question: Question) -> float:
+    """The number that a question's measure is; some need no picture. Raises ValueError with one sentence."""
+    measure = MEASURES.get(question.measure)
+    if measure is None:
+        raise ValueError(f"There is no measure “{question.measure[:40]}”; there are {', '.join(MEASURES)}.")
+    said = dict(question.more or {})
+    for need in measure.needs:
+        if not getattr(question, need, "") and need not in said:
+            raise ValueError(f"The measure “{question.measure}” needs “{need}”: {measure.means}.")
+    return measure.of(picture, question)  # type: ignore[arg-type]
+
+
+def weights(picture: Picture) -> torch.Tensor:
+    """The map in focus, `(rows, cols)`."""
+    return picture.maps.weights(picture.layer, picture.head)
+
+
+def _weight(picture: Picture, question: Question) -> float:
+    return float(weights(picture)[picture.row(question.row), picture.col(question.col)])
+
+
+def _row_sum(picture: Picture, question: Question) -> float:
+    return float(weights(picture)[picture.row(question.row)].sum())
+
+
+def _metric(name: str) -> Callable[[Picture, Question], float]:
+    def of(picture: Picture, question: Question) -> float:
+        return metric_of(picture, name, *picture.one_head())
+
+    return of
+
+
+def metric_of(picture: Picture, name: str, layer: int, head: int) -> float:
+    """A metric of one head of the picture's kind."""
+    table = head_metrics(picture.maps, picture.trace).set_index(["layer", "head"])
+    return float(table[name].to_dict()[layer, head])
+
+
+def _visible(picture: Picture, question: Question) -> float:
+    seen = picture.maps.visible(picture.layer, picture.head)
+    return float(seen[picture.row(question.row)].sum())
+
+
+def _above_diagonal(picture: Picture, question: Question) -> float:
+    """The share of a self-attention map's weight that lies on later tokens."""
+    found = weights(picture)
+    return float(found.triu(1).sum() / found.sum())
+
+
+def _maps(picture: Picture, question: Question) -> float:
+    return float(sum(layers * heads for layers, heads in picture.model.shapes.values()))
+
+
+def _tokens(side: str) -> Callable[[Picture, Question], float]:
+    return lambda picture, question: float(len(picture.trace.tokens(side)))  # type: ignore[arg-type]
+
+
+def _sizes(axis: int) -> Callable[[Picture, Question], float]:
+    return lambda picture, question: float(picture.trace.shape(picture.kind)[axis])
+
+
+def _d_k(picture: Picture, question: Question) -> float:
+    return float(picture.trace.call(picture.kind, 0).query.shape[-1])
+
+
+def _d_model(picture: Picture, question: Question) -> float:
+    return float(_case(picture).weights.d_model)
+
+
+def _parameter_share(picture: Picture, question: Question) -> float:
+    """Parameters of a site with so many heads, of those that it has."""
+    case = _case(picture)
+    counts = parameter_counts(case.weights.d_model).set_index("heads")["parameters"]
+    asked = int((question.more or {})["heads"])
+    if asked not in counts.index:
+        raise ValueError(f"{asked} heads do not divide d_model {case.weights.d_model}.")
+    numbers = counts.to_dict()
+    return float(numbers[asked] / numbers[case.weights.n_heads])
+
+
+def _moved(picture: Picture, question: Question) -> float:
+    """How much of a row's weight the learned projections send elsewhere than softmax(x xᵀ/√d_model), on average."""
+    if picture.kind == "cross":
+        raise ValueError("In cross-attention queries and keys come from two sentences: link to self-attention.")
+    case, (_, head) = _case(picture), picture.one_head()
+    mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
+    return float(modulation(case.weights, case.input_[0], head, mask).moved.mean())
+
+
+def _one_head(picture: Picture, question: Question) -> float:
+    """max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
+    return one_head(_case(picture)).output_change
+
+
+def _skip_raises(picture: Picture, question: Question) -> float:
+    """1 where leaving out or changing a line of the site's code raises, 0 where it goes on."""
+    line = (question.more or {})["line"]
+    if line not in SKIPS:
+        raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")
+    return float(isinstance(skipped(line, _case(picture)), Raised))
+
+
+def _caught(picture: Picture, question: Question) -> float:
+    """1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
+    name = (question.more or {})["bug"]
+    if name not in BUGS:
+        raise ValueError(f"A bug is one of {', '.join(BUGS)}, not “{name[:40]}”.")
+    bug = BUGS[name]
+    case = bug.own() if bug.own else _case(picture)
+    try:
+        return float(not bug.catch(bug.attention(case), case))
+    except (RuntimeError, TypeError, ValueError):
+        return 1.0
+
+
+def _case(picture: Picture) -> Case:
+    if not isinstance(picture.model, Translator):
+        raise ValueError("This measure takes a site apart: link to a shipped translator.")
+    layer = picture.layer if isinstance(picture.layer, int) else 0
+    return site_case(picture.model, picture.trace, picture.kind, layer)
+
+
+_CELL = ("row", "col")
+_OWN: Mapping[str, Measure] = {
+    "weight": Measure("the weight of a cell", _CELL, _weight),
+    "row_sum": Measure("the sum of a row", ("row",), _row_sum),
+    "visible_keys": Measure("keys that a row may see", ("row",), _visible),
+    "above_diagonal": Measure("the share of weight on later tokens", (), _above_diagonal),
+    "maps": Measure("heads of all layers and kinds", (), _maps),
+    "layers": Measure("layers of the kind", (), _sizes(0)),
+    "heads": Measure("heads of a layer", (), _sizes(1)),
+    "d_k": Measure("numbers of a head's query", (), _d_k),
+    "d_model": Measure("numbers of a hidden state", (), _d_model),
+    "source_tokens": Measure("tokens of the source", (), _tokens("src")),
+    "target_tokens": Measure("tokens of the target", (), _tokens("tgt")),
+    "parameter_share": Measure("parameters with so many heads, of those there are", ("heads",), _parameter_share),
+    "moved": Measure("how far the learned projections move the rows", (), _moved),
+    "one_head": Measure("one head's output against plain self-attention's", (), _one_head),
+    "skip_raises": Measure("1 where a changed line raises", ("line",), _skip_raises),
+    "caught": Measure("1 where a bug is caught by its one-line test", ("bug",), _caught),
+}
+MEASURES: Mapping[str, Measure] = {
+    **_OWN,
+    **{name: Measure(metric.meaning, (), _metric(name)) for name, metric in METRICS.items()},
+    **{name: Measure(*said) for name, said in (of_masks.MEASURES | of_runs.MEASURES).items()},
+}

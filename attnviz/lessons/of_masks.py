@@ -1,0 +1,96 @@
+"""Measures of masks: what a fill makes of a row, and what leaks without a mask. See `measures`."""
+
+from collections.abc import Callable
+
+import torch
+
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, filled, one_head
+from attnviz.analysis.masks.leakage import leak_test
+from attnviz.analysis.masks.mask_spec import RULES, MaskSpec
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import Question
+
+
+def _filled(picture: Picture, question: Question) -> FilledScores:
+    """The head in focus under the mask and the fill that `with` says; `blind` is a row that sees nothing."""
+    said = question.more or {}
+    layer, head = picture.one_head()
+    call = one_head(picture.trace.call(picture.kind, layer), head)
+    q_len, k_len = call.query.shape[-2], call.key.shape[-2]
+    rules = [name for name in said.get("mask", "causal").split("~") if name != "none"]
+    for name in rules:
+        if name not in RULES:
+            raise ValueError(f"A mask is one of none, {', '.join(RULES)}, not “{name[:40]}”.")
+    mask = MaskSpec({name: RULES[name].defaults for name in rules}).build(q_len, k_len)[0].clone()
+    if said.get("blind"):
+        mask[picture.row(said["blind"])] = False
+    return filled(call, mask, FillChoice(said.get("fill", "-inf"), said.get("dtype", "float32")))
+
+
+def _row(picture: Picture, question: Question) -> torch.Tensor:
+    found = _filled(picture, question)
+    if found.attn is None:
+        raise ValueError(f"torch refuses this: {found.error}")
+    return found.attn[..., picture.row(question.row), :].flatten()
+
+
+def _nan(picture: Picture, question: Question) -> float:
+    return float(_row(picture, question).isnan().sum())
+
+
+def _sum(picture: Picture, question: Question) -> float:
+    return float(_row(picture, question).sum())
+
+
+def _largest(picture: Picture, question: Question) -> float:
+    return float(_row(picture, question).max())
+
+
+def _hidden(picture: Picture, question: Question) -> float:
+    """The share of a row's weight on cells that the mask hides."""
+    found, row = _filled(picture, question), _row(picture, question)
+    hidden = ~found.mask.flatten(0, -3)[0][picture.row(question.row)]
+    return float(row[hidden].sum())
+
+
+def _refused(picture: Picture, question: Question) -> float:
+    return float(bool(_filled(picture, question).error))
+
+
+def _outcome(picture: Picture, question: Question) -> float:
+    """What becomes of a row: 0 all zeros, 1 an even share for every key, 2 NaN, 3 anything else, 4 torch refuses."""
+    if _filled(picture, question).error:
+        return 4.0
+    row = _row(picture, question)
+    if bool(row.isnan().any()):
+        return 2.0
+    even = torch.full_like(row, 1 / len(row))
+    return 0.0 if not bool(row.any()) else 1.0 if torch.allclose(row, even, atol=1e-3) else 3.0
+
+
+def _leaks(*, causal: bool) -> Callable[[Picture, Question], float]:
+    """How many positions before the one that is replaced notice it."""
+
+    def of(picture: Picture, question: Question) -> float:
+        said = question.more or {}
+        position = picture.row(said["at"])
+        tokens = picture.model.pieces(said["instead"], to=picture.link.texts.get("to", ""))
+        if not tokens:
+            raise ValueError("“instead” is a word that stands in the place of the token “at”.")
+        with_mask, without = leak_test(picture.model, picture.trace, position, tokens[0])
+        change = (with_mask if causal else without).change
+        return float((change[-1, :position] > 0).sum())
+
+    return of
+
+
+MEASURES = {
+    "nan_weights": ("weights of a row that are no number, under a fill", ("row",), _nan),
+    "filled_row_sum": ("the sum of a row, under a fill", ("row",), _sum),
+    "filled_largest": ("the largest weight of a row, under a fill", ("row",), _largest),
+    "hidden_weight": ("weight of a row on hidden keys, under a fill", ("row",), _hidden),
+    "row_outcome": ("0 zeros, 1 an even share, 2 NaN, 3 else, 4 refused: of a row, under a fill", ("row",), _outcome),
+    "refused": ("1 where torch refuses a fill", (), _refused),
+    "leak": ("earlier positions that notice a changed token", ("at", "instead"), _leaks(causal=True)),
+    "leak_without_mask": ("the same without that mask", ("at", "instead"), _leaks(causal=False)),
+}  # fmt: skip

@@ -1,0 +1,95 @@
+"""Measures of whole runs: training against writing step by step, the seed's experiment, shipped recordings."""
+
+from functools import cache
+
+from attnviz.analysis.decoding.comparison import Decoded, Decoding, compare
+from attnviz.analysis.decoding.prefix_experiment import prefix_experiment
+from attnviz.learning import shipped
+from attnviz.learning.names import experiment_named
+from attnviz.learning.recording import Recording
+from attnviz.learning.storage import toy_recording
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import Question
+from attnviz.models.translator.faults import Faults
+from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
+from attnviz.models.translator.translator import Translator
+
+
+def compared(picture: Picture, question: Question) -> Decoded:
+    """Steps and one pass as the Decoding page has them; `with` may name a `mask` ("none", "ahead")."""
+    model, said = picture.model, picture.link.texts
+    if not isinstance(model, Translator):
+        raise ValueError("This measure steps through a shipped translator: link to one.")
+    to, src = said.get("to") or model.languages[0], said["src"]
+    faults = Faults(mask=(question.more or {}).get("mask", "causal"))  # type: ignore[arg-type]
+    ids = tuple(token.id for token in picture.trace.tokens("tgt"))
+    plan = Plan(to, cached=False, max_tokens=model.decoding_limit(src), faults=faults)
+    how = {"to": to, "faults": faults}
+    return compare(
+        Decoding(
+            model,
+            steps(model, src, plan),
+            teacher_forced(model, src, ids, **how),
+            one_pass=lambda made: lambda probe: teacher_forced(model, src, made.ids, probe=probe, **how),
+            pad_id=model.codec.pad_id,
+        )
+    )
+
+
+def _difference(picture: Picture, question: Question) -> float:
+    return compared(picture, question).verdict.largest.delta
+
+
+def _agrees(picture: Picture, question: Question) -> float:
+    return float(compared(picture, question).verdict.holds)
+
+
+def _fed(picture: Picture, question: Question) -> float:
+    return float(len(picture.trace.sentences[0].tgt_in))
+
+
+def _loss(picture: Picture, question: Question) -> float:
+    return compared(picture, question).losses.mean
+
+
+def _probability(picture: Picture, question: Question) -> float:
+    """What the model gave the token that it wrote in a row."""
+    row = picture.row(question.row)
+    assert picture.trace.logits is not None  # a shipped translator's trace has them
+    chances = picture.trace.logits[0, row].softmax(dim=-1)
+    return float(chances[picture.trace.tokens("tgt")[row + 1].id])
+
+
+def _prefixes(picture: Picture, question: Question) -> float:
+    """Of the seed's five prefixes those whose earlier rows stay the same."""
+    causal = (question.more or {}).get("mask", "causal") != "none"
+    return float(
+        sum(bool(prefix.ours_equal[: len(prefix.ids) - 1].all()) for prefix in prefix_experiment(causal=causal))
+    )
+
+
+@cache
+def _recording(name: str) -> Recording:
+    path = shipped.path(experiment_named(name))
+    if not path.is_file():
+        raise ValueError(f"No recording of {name[:60]} comes with the package.")
+    return toy_recording(path)
+
+
+def _score(picture: Picture, question: Question) -> float:
+    said = question.more or {}
+    scores = _recording(said["run"]).scores
+    if said["score"] not in scores:
+        raise ValueError(f"A recording's score is one of {', '.join(scores)}, not “{said['score'][:40]}”.")
+    return float(scores[said["score"]])
+
+
+MEASURES = {
+    "step_difference": ("the largest difference between steps and one pass", (), _difference),
+    "steps_agree": ("1 where steps and one pass agree to within rounding", (), _agrees),
+    "tokens_fed": ("tokens that go into the decoder in training", (), _fed),
+    "loss": ("the mean loss of the target, in nats", (), _loss),
+    "probability": ("the probability of the token that a row puts out", ("row",), _probability),
+    "equal_prefixes": ("of five prefixes those whose earlier rows stay", (), _prefixes),
+    "run_score": ("a score of a shipped training run", ("run", "score"), _score),
+}

@@ -1,0 +1,128 @@
+"""What a step's link shows, run: the model, its trace, and the head in focus. Knows no page."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from attnviz.lessons.lesson import Link
+from attnviz.maps.options import MapOptions
+
+if TYPE_CHECKING:
+    from attnviz.maps.maps import EagerMaps
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import Trace
+    from attnviz.transformer.probe import Kind
+
+MEAN = "mean"
+_FIRST = {"Heads": "cross", "Masks": "decoder_self", "Decoding": "cross", "Anatomy": "encoder_self"}
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A link with its run. `link` is that of the step, or of a step before it."""
+
+    link: Link
+    model: "Model"
+    trace: "Trace"
+
+    @property
+    def kind(self) -> "Kind":
+        """The kind of the head in focus: the link's, or that which its page begins with."""
+        said = self.link.texts.get("kind") or _FIRST.get(self.link.page, "cross")
+        return said if said in self.trace.kinds else self.trace.kinds[0]  # type: ignore[return-value]
+
+    @property
+    def layer(self) -> int | str:
+        """The layer in focus, or "mean"."""
+        return self._site("layer", 0)
+
+    @property
+    def head(self) -> int | str:
+        """The head in focus, or "mean"."""
+        return self._site("head", 1)
+
+    @cached_property
+    def maps(self) -> "EagerMaps":
+        """The maps of that kind as the link asks for them: special tokens hidden or not, pieces merged or not."""
+        from attnviz.maps.selection import select
+
+        said = self.link.texts
+        specials = said.get("specials") or "show"
+        words = said.get("words") in ("1", "true")
+        return select(self.trace, self.kind, MapOptions(specials, words))  # type: ignore[arg-type]
+
+    def row(self, said: str) -> int:
+        """The row that a question names. Raises ValueError with one sentence."""
+        return _at("row", said, [(row.text, row.output or row.input or "", row.input or "") for row in self.maps.rows])
+
+    def col(self, said: str) -> int:
+        """The column that a question names. Raises ValueError with one sentence."""
+        return _at("key", said, [(col.text,) for col in self.maps.cols])
+
+    def one_head(self) -> tuple[int, int]:
+        """Layer and head. Raises ValueError where the picture is of a mean."""
+        if isinstance(self.layer, str) or isinstance(self.head, str):
+            raise ValueError("This picture is a mean over heads, and the question is about one: link to one head.")
+        return self.layer, self.head
+
+    def _site(self, name: str, axis: int) -> int | str:
+        said, count = self.link.texts.get(name, ""), self.trace.shape(self.kind)[axis]
+        if said == MEAN:
+            return MEAN
+        return min(int(said), count - 1) if said.isdecimal() and len(said) < 6 else 0
+
+
+Pictures = Callable[[Link], Picture]
+
+
+def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
+    """A function that runs links, each model and each run once. Raises ValueError with one sentence for a link whose
+    run is refused.
+    """
+    from attnviz.models import catalogue
+
+    models: dict[str, Any] = {}
+    traces: dict[tuple, Any] = {}
+
+    def run(link: Link) -> Picture:
+        name = link.texts.get("model") or catalogue.DEFAULT
+        if name not in models:
+            models[name] = (load or catalogue.load)(name)
+        asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do"))
+        if asked not in traces:
+            traces[asked] = traced(models[name], link.texts)
+        return Picture(link, models[name], traces[asked])
+
+    return run
+
+
+def traced(model: Any, said: Mapping[str, str]) -> "Trace":
+    """The trace of what a link's address says. Raises ValueError with one sentence."""
+    from attnviz.tracing.causes import notation
+
+    src, tgt = said.get("src", ""), said.get("tgt", "").strip()
+    done = {"interventions": notation.parse(said["do"]).interventions} if said.get("do") else {}
+    if not src.strip():
+        raise ValueError("The link has no sentence: copy it from a page that shows one.")
+    if model.inputs.is_pair:
+        return model.trace(src, tgt or None, **done)
+    if not model.inputs.takes_target:
+        return model.trace(src, new_tokens=int(said.get("new") or 0), **done)
+    language = {"to": said.get("to") or model.languages[0]} if model.languages else {}
+    return model.trace(src, tgt_text=tgt or None, **language, **done)
+
+
+def _at(what: str, said: str, names: list[tuple[str, ...]]) -> int:
+    """A position, or the one place of a text: the whole label first, then what comes out, then what goes in."""
+    if said.isdecimal() and len(said) < 6:
+        if int(said) < len(names):
+            return int(said)
+        raise ValueError(f"There is no {what} {said}: this map has {what}s 0 to {len(names) - 1}.")
+    for part in range(len(names[0])):
+        found = [at for at, name in enumerate(names) if name[part] == said]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f"The {what} “{said[:40]}” stands there {len(found)} times: give its position instead.")
+    raise ValueError(f"There is no {what} “{said[:40]}”: there are {', '.join(name[0] for name in names)[:300]}.")

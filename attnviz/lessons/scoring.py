@@ -1,0 +1,192 @@
+"""How right an answer is, from 0 to 1, against what the model said. Knows no page and no model.
+
+An answer is what JSON can hold: cells as `[[row, col], …]`, a row as a list of weights, a head as `[layer, head]`, a
+token, translation or free text as a text, a number, an option by its place counted from 0.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question, positions
+
+MOST_TEXT = 2_000  # characters of a free text
+_MOST_WEIGHTS = 4_096
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is right, as an answer says it, or None where nothing is (a free text).
+
+    `weights` are what a score needs besides: of `cell` the whole map as rows, with None where no cell can be chosen.
+    `margin` is how far the right answer lies before the next, in the unit of what was compared; `said` says it in
+    words.
+    """
+
+    answer: Any
+    said: str = ""
+    weights: Sequence[Sequence[float | None]] = ()
+    margin: float | None = None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """An answer against the truth: `share` from 0 to 1, None where nothing is scored, and a sentence on how far off."""
+
+    share: float | None
+    said: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing is left to be desired, but for what a finger on a screen cannot do better."""
+        return self.share is not None and self.share >= 0.9
+
+
+def scored(question: Question, answer: Any, truth: Truth) -> Marked:
+    """The score of an answer. Raises ValueError with one sentence for one that this question cannot have."""
+    answer = checked(question, answer, truth)
+    return _SCORE[question.kind](question, answer, truth)
+
+
+def checked(question: Question, answer: Any, truth: Truth) -> Any:
+    """An answer as this question takes it; raises ValueError with one sentence that says what is missing."""
+    problem = _PROBLEM[question.kind](question, answer, truth)
+    if problem:
+        raise ValueError(problem)
+    return answer
+
+
+def distribution_score(guess: Sequence[float], weights: Sequence[float]) -> float:
+    """1 − ½ Σ |p − q| of two distributions over the same keys: what they share, from 0 to 1."""
+    return max(0.0, 1 - sum(abs(p - q) for p, q in zip(guess, weights, strict=True)) / 2)
+
+
+def normalised(guess: Sequence[float]) -> list[float]:
+    """Weights as a distribution. Raises ValueError where all are 0."""
+    total = math.fsum(guess)
+    if not total > 0:
+        raise ValueError("Draw a weight for at least one key first.")
+    return [weight / total for weight in guess]
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: signs, case and what surrounds it do not count."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    words = "".join(" " if unicodedata.category(one)[0] in "PZC" else one for one in plain)
+    return " ".join(words.split())
+
+
+def _cells(question: Question, answer: Any, truth: Truth) -> Marked:
+    """The weight of the cells that were chosen, of what the best of as many have."""
+    best = sum(truth.weights[row][col] or 0.0 for row, col in truth.answer)
+    got = sum(truth.weights[row][col] or 0.0 for row, col in answer)
+    hits = len({tuple(cell) for cell in answer} & {tuple(cell) for cell in truth.answer})
+    share = min(1.0, got / best) if best > 0 else 0.0
+    if hits == len(truth.answer):
+        return Marked(1.0, "Exactly.")
+    share = min(share, 0.89)  # near the largest weight is not on it
+    return Marked(share, f"Your choice has weight {got:.2f}, the largest {best:.2f}.")
+
+
+def _row(question: Question, answer: Any, truth: Truth) -> Marked:
+    share = distribution_score(normalised(answer), truth.answer)
+    return Marked(share, f"Your row and the model's share {share:.0%} of their weight.")
+
+
+def _same(question: Question, answer: Any, truth: Truth) -> Marked:
+    return Marked(float(answer == truth.answer))
+
+
+def _same_text(question: Question, answer: Any, truth: Truth) -> Marked:
+    if question.options:
+        return _same(question, answer, truth)
+    return Marked(float(folded(answer) == folded(truth.answer)))
+
+
+def _number(question: Question, answer: Any, truth: Truth) -> Marked:
+    off = abs(answer - truth.answer)
+    if off <= question.within + 1e-9 * abs(truth.answer):
+        return Marked(1.0, "" if off == 0 else f"Off by {off:.3g}, which is near enough.")
+    share = max(0.0, 1 - off / max(abs(truth.answer), question.within, 1e-12)) / 2
+    return Marked(share, f"Off by {off:.3g}.")
+
+
+def _unscored(question: Question, answer: Any, truth: Truth) -> Marked:
+    return Marked(None)
+
+
+_SCORE = {
+    CELL: _cells,
+    ROW: _row,
+    HEAD: _same,
+    TOKEN: _same_text,
+    TRANSLATION: _same_text,
+    NUMBER: _number,
+    CHOICE: _same,
+    TEXT: _unscored,
+}
+
+
+def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
+    needed = "Choose a cell first." if question.most == 1 else f"Choose {question.most} cells first."
+    if not isinstance(answer, Sequence) or isinstance(answer, str) or not positions(answer, question.most):
+        return needed
+    if len({tuple(cell) for cell in answer}) < question.most:
+        return needed
+    n_rows, n_cols = len(truth.weights), len(truth.weights[0]) if truth.weights else 0
+    if not all(0 <= row < n_rows and 0 <= col < n_cols for row, col in answer):
+        return f"There is no such cell: the map has {n_rows} rows and {n_cols} keys."
+    if any(truth.weights[row][col] is None for row, col in answer):
+        return "Choose cells of the row that is asked for."
+    return ""
+
+
+def _row_problem(question: Question, answer: Any, truth: Truth) -> str:
+    n_keys = len(truth.answer)
+    if not isinstance(answer, Sequence) or isinstance(answer, str) or not len(answer) == n_keys <= _MOST_WEIGHTS:
+        return f"Draw a weight for each of the {n_keys} keys."
+    if not all(_is_number(weight) and weight >= 0 for weight in answer) or not sum(answer) > 0:
+        return "Draw a weight for at least one key first."
+    return ""
+
+
+def _head_problem(question: Question, answer: Any, truth: Truth) -> str:
+    is_one = isinstance(answer, Sequence) and list(answer) in [list(head) for head in question.heads]
+    return "" if is_one else "Choose one of the heads first."
+
+
+def _option_problem(question: Question, answer: Any, truth: Truth) -> str:
+    is_one = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(question.options)
+    return "" if is_one else "Choose one of the sentences first."
+
+
+def _said_problem(question: Question, answer: Any, truth: Truth) -> str:
+    return _option_problem(question, answer, truth) if question.options else _text_problem(question, answer, truth)
+
+
+def _text_problem(question: Question, answer: Any, truth: Truth) -> str:
+    if not isinstance(answer, str) or not answer.strip():
+        return "Write an answer first."
+    return "" if len(answer) <= MOST_TEXT else f"An answer has at most {MOST_TEXT:,} characters."
+
+
+def _number_problem(question: Question, answer: Any, truth: Truth) -> str:
+    return "" if _is_number(answer) else "Write a number first, such as 12 or 0.5."
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_PROBLEM = {
+    CELL: _cells_problem,
+    ROW: _row_problem,
+    HEAD: _head_problem,
+    TOKEN: _said_problem,
+    TRANSLATION: _said_problem,
+    NUMBER: _number_problem,
+    CHOICE: _option_problem,
+    TEXT: _text_problem,
+}

@@ -1,0 +1,32 @@
+"""`python -m attnviz lessons check lesson.md`: what is wrong with a lesson's file, and what is right in each step."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("what", choices=["check"], help="check: read the file, run its links, compute its answers")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a lesson's Markdown file")
+    parser.add_argument("--sign", action="store_true", help="write a fingerprint of each answer into the file")
+
+
+def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
+    """What is to be printed, line by line, and whether it is a problem."""
+    from attnviz.lessons.check import checked_lesson, sign
+    from attnviz.lessons.picture import pictures
+    from attnviz.lessons.reading import LessonError, read_file
+
+    run = pictures()
+    for path in options.files:
+        try:
+            lesson = read_file(path)
+        except (LessonError, OSError) as error:
+            yield f"{path}: {error}", True
+            continue
+        found = list(checked_lesson(lesson, run))
+        for one in found:
+            yield f"{path}:{one.line}: step {one.step}: {one.said}", one.is_problem
+        if options.sign and not any(one.is_problem and "signed" not in one.said for one in found):
+            yield f"{path}: {sign(path, lesson, run)} answers signed", False

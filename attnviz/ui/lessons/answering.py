@@ -1,0 +1,135 @@
+"""The controls of each kind of question: they show a draft of the answer and return it, or None for none yet."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
+from attnviz.lessons.scoring import MOST_TEXT, Truth
+from attnviz.ui.lessons import marks
+from attnviz.ui.lessons.opened import OpenedLesson, progress
+from attnviz.ui.markdown import literal
+from attnviz.ui.mount import row_guess
+from attnviz.ui.reported import reported
+
+
+def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    """Draw the controls; the answer as it stands."""
+    return _DRAW[question.kind](now, question, shown)
+
+
+def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    """Lists for the keyboard; on the map a click marks the same cells."""
+    assert shown is not None  # a question about cells has a picture
+    rows, row_names, col_names = marks.lists_of(shown, question)
+    cells = marks.marked(now, question)
+    if question.most > 1:
+        return _several(now, question, (rows, row_names, col_names))
+    row_at, col_at = cells[0] if cells else (None, None)
+    row = rows[0] if question.row else _pick(now, "row", "Row (the query)", (row_names, row_at))
+    col = _pick(now, "col", "Key", (col_names, col_at))
+    st.session_state[marks.key(now, "moved")] = False
+    if row is None or col is None:
+        return None
+    st.session_state[marks.key(now, "cells")] = [[row, col]]
+    return [[row, col]]
+
+
+def _pick(now: OpenedLesson, name: str, label: str, found: tuple[list[str], int | None]) -> int | None:
+    names, at = found
+    key = marks.key(now, name)
+    if st.session_state.get(marks.key(now, "moved")):
+        st.session_state[key] = at
+    st.session_state.setdefault(key, at)
+    return st.selectbox(label, range(len(names)), format_func=lambda i: f"{i}  {names[i]}", key=key, placeholder="…")
+
+
+def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list[str], list[str]]) -> Any:
+    rows, row_names, col_names = found
+    every = [(row, col) for row in rows for col in range(len(col_names))]
+    key = marks.key(now, "several")
+    if st.session_state.get(marks.key(now, "moved")):
+        st.session_state[key] = [tuple(cell) for cell in marks.marked(now, question)]
+        st.session_state[marks.key(now, "moved")] = False
+    chosen = st.multiselect(
+        f"{question.most} cells", every, key=key, max_selections=question.most,
+        format_func=lambda cell: f"{row_names[cell[0]]} × {col_names[cell[1]]}",
+    )  # fmt: skip
+    st.session_state[marks.key(now, "cells")] = [list(cell) for cell in chosen]
+    return [list(cell) for cell in chosen]
+
+
+def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    assert shown is not None  # a question about a row has a picture
+    key = marks.key(now, "drawn")
+    row_guess([col.text for col in shown.maps.cols], key=key)
+    said = reported(key, "guess", {"weights": list})
+    return [float(weight) / 1000 for weight in said["weights"]] if said else None
+
+
+def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:
+    """A row as it was guessed, and beside it the model's; it moves from one to the other."""
+    row_guess([col.text for col in shown.maps.cols], guess=guess, truth=truth.answer, key=marks.key(now, "told"))
+
+
+def _heads(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    names = [f"L{layer} H{head}" for layer, head in question.heads]
+    at = _radio(now, "Which head?", names)
+    return None if at is None else list(question.heads[at])
+
+
+def _options(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    return _radio(now, "Which one?", [literal(option.text) for option in question.options])
+
+
+def _said(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    if question.options:
+        return _options(now, question, shown)
+    return st.text_input("Your answer", max_chars=200, key=marks.key(now, "said")).strip() or None
+
+
+def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
+    key = marks.key(now, "option")
+    return st.radio(
+        label, range(len(names)), index=None, format_func=names.__getitem__, key=key, label_visibility="collapsed"
+    )
+
+
+def _number(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    label = f"Your number ({question.unit})" if question.unit else "Your number"
+    return st.number_input(label, value=None, step=None, format="%g", key=marks.key(now, "number"))
+
+
+def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
+    return st.text_area("In your own words", max_chars=MOST_TEXT, key=marks.key(now, "text")).strip() or None
+
+
+def shown_answer(question: Question, answer: Any, shown: Picture | None) -> str:
+    """An answer in words."""
+    if question.kind == CELL and shown is not None:
+        rows, cols = shown.maps.rows, shown.maps.cols
+        return "; ".join(f"{rows[row].text} × {cols[col].text}" for row, col in answer)
+    if question.kind == HEAD:
+        return f"L{answer[0]} H{answer[1]}"
+    if question.kind in (CHOICE, TOKEN, TRANSLATION) and question.options:
+        return question.options[answer].text
+    return f"{answer:g}" if question.kind == NUMBER else "" if question.kind == ROW else str(answer)
+
+
+def keep(now: OpenedLesson, answer: Any) -> None:
+    """Remember the draft until the button is pressed."""
+    progress(now).draft = answer
+
+
+_DRAW: dict[str, Callable[[OpenedLesson, Question, Picture | None], Any]] = {
+    CELL: _cells,
+    ROW: _row,
+    HEAD: _heads,
+    TOKEN: _said,
+    TRANSLATION: _said,
+    NUMBER: _number,
+    CHOICE: _options,
+    TEXT: _text,
+}

@@ -1,0 +1,51 @@
+"""What a page may not show before a question is answered, or skipped."""
+
+from attnviz.lessons.picture import MEAN, Picture
+from attnviz.lessons.question import Question
+from attnviz.maps.cover import Cover
+from attnviz.ui.lessons.opened import opened, progress
+from attnviz.ui.lessons.run import picture
+
+SAID = "Covered until the lesson's question is answered, or skipped."
+_FINE = ("Heads",)  # pages that cover what tells, and show the rest
+
+
+def hides(title: str) -> bool:
+    """Whether the page shows nothing below its bar for now."""
+    question = _open_question()
+    if question is None or question.cover == "nothing" or title == "Lessons":
+        return False
+    return question.cover == "page" or title not in _FINE
+
+
+def cover() -> Cover | None:
+    """What Heads covers of its maps, if anything."""
+    question = _open_question()
+    now = opened()
+    if question is None or now is None or question.cover not in ("row", "map", "maps"):
+        return None
+    try:
+        shown = picture(now.link)
+    except ValueError:
+        return None
+    return None if shown is None else covered(question, shown)
+
+
+def covered(question: Question, shown: Picture) -> Cover:
+    """What a question's cover is on its picture."""
+    heads = question.heads if question.cover == "maps" and question.heads else _in_focus(shown)
+    is_row = question.cover == "row" and question.row
+    tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
+    return Cover(shown.kind, heads, tokens)
+
+
+def _in_focus(shown: Picture) -> tuple[tuple[int, int], ...] | None:
+    """The head of the link; a mean is of all, so that all are covered."""
+    return None if MEAN in (shown.layer, shown.head) else ((int(shown.layer), int(shown.head)),)
+
+
+def _open_question() -> Question | None:
+    now = opened()
+    if now is None or now.question is None or progress(now).is_over:
+        return None
+    return now.question

@@ -1,0 +1,46 @@
+"""From step to step: the step's link is opened as if it had come with the address, and Back goes to the step before."""
+
+import streamlit as st
+
+from attnviz.lessons.lesson import Lesson
+from attnviz.ui.address import persistent
+from attnviz.ui.lessons.opened import LESSON, STEP
+
+_GOES = "_attnviz_lesson_goes"
+HOME = "Lessons"
+
+
+def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
+    """The page of a step, and what its address says."""
+    link = lesson.picture(at)
+    place = {LESSON: lesson.name, STEP: str(at + 1)}
+    if link is None:
+        return HOME, place
+    question = lesson.steps[at].question
+    texts = {name: text for name, text in link.texts.items() if text}
+    if question is not None and question.cover == "page":
+        texts.pop("tgt", None)  # the bar would show what is asked for; the model writes it again
+    return link.page, texts | place
+
+
+def go(lesson: Lesson, at: int) -> None:
+    """To be called by a button: the run that follows opens the step."""
+    st.session_state[_GOES] = address(lesson, at)
+
+
+def leave() -> None:
+    """Close the lesson; the picture stays."""
+    persistent.write({LESSON: None, STEP: None})
+
+
+def follow(title: str, paths: dict[str, str]) -> None:
+    """Call after `persistent.begin`: goes where a button has asked to; `paths` are the pages' files by their titles."""
+    goes = st.session_state.pop(_GOES, None)
+    if goes is None:
+        return
+    page, query = goes
+    if page == title:
+        persistent.follow(query)
+    else:
+        persistent.expect(query)
+        st.switch_page(paths.get(page, paths[HOME]), query_params=query)

@@ -1,0 +1,60 @@
+"""The cells that a visitor marks as an answer: on Heads' covered map, or in the panel's lists. Both are one choice."""
+
+from typing import Any
+
+import streamlit as st
+
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CELL, Question, positions
+from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
+from attnviz.ui.lessons.run import picture
+
+Cells = list[list[int]]
+
+
+def key(now: OpenedLesson, name: str) -> str:
+    """The session's key of a field of a step."""
+    return f"lesson-{now.lesson.name}-{now.at}-{name}"
+
+
+def marked(now: OpenedLesson, question: Question) -> Cells:
+    """The cells that are marked by now."""
+    found = st.session_state.get(key(now, "cells"), [])
+    return found if positions(found, question.most) else []
+
+
+def adopt(cells: Any) -> None:
+    """Take over what was marked on the map."""
+    now = opened()
+    if now is None or now.question is None or now.question.kind != CELL or progress(now).is_over:
+        return
+    if isinstance(cells, list) and positions(cells, now.question.most):
+        st.session_state[key(now, "cells")] = [list(map(int, cell)) for cell in cells]
+        st.session_state[key(now, "moved")] = True  # the lists follow
+
+
+def on_map(view: Any) -> dict[str, Any] | None:
+    """What the Heads widget is told of the open step: how many cells it asks for, of which site; after the answer, what
+    was right. None where the step is about something else than a map's cells, or rows.
+    """
+    now = opened()
+    question = now.question if now else None
+    if now is None or question is None or question.kind != CELL:
+        return None
+    try:
+        shown = picture(now.link)
+    except ValueError:
+        return None
+    if shown is None or (shown.kind, shown.layer, shown.head) != (view.kind, view.layer, view.head):
+        return None
+    did = progress(now)
+    told: dict[str, Any] = {"most": question.most, "row": shown.row(question.row) if question.row else None}
+    if did.is_over and did.truth is not None:
+        return {"right": did.truth.answer, "guess": did.guess or []}
+    return told | ({"spot": question.show} if did.rungs > len(question.hints) else {})
+
+
+def lists_of(shown: Picture, question: Question) -> tuple[list[int], list[str], list[str]]:
+    """The rows that may be chosen, and the names of all rows and keys."""
+    rows = [shown.row(question.row)] if question.row else list(range(len(shown.maps.rows)))
+    return rows, [row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols]

@@ -1,0 +1,84 @@
+"""Which lesson is open at which step, as the address says, and how far the visitor is with it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.library import lesson_named
+from attnviz.lessons.question import Question
+from attnviz.lessons.scoring import Marked, Truth
+from attnviz.ui.address import persistent
+
+LESSON, STEP = "lesson", "lesson_step"
+_PROGRESS = "_attnviz_lessons"
+
+
+@dataclass(frozen=True)
+class OpenedLesson:
+    """A lesson and the step that is shown, counted from 0."""
+
+    lesson: Lesson
+    at: int
+
+    @property
+    def step(self) -> LessonStep:
+        """The step."""
+        return self.lesson.steps[self.at]
+
+    @property
+    def question(self) -> Question | None:
+        """What it asks, if it does."""
+        return self.step.question
+
+    @property
+    def link(self) -> Link | None:
+        """The picture that the step is about."""
+        return self.lesson.picture(self.at)
+
+
+@dataclass
+class Progress:
+    """What a visitor did with a question. `guess` is the answer that was given, `rungs` how many hints were asked for,
+    `said` why an answer was not taken.
+    """
+
+    guess: Any = None
+    truth: Truth | None = None
+    marked: Marked | None = None
+    is_skipped: bool = False
+    rungs: int = 0
+    said: str = ""
+    draft: Any = field(default=None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the answer may be seen."""
+        return self.is_skipped or self.marked is not None
+
+
+def opened() -> OpenedLesson | None:
+    """The lesson that the address names; None for none, and for one that cannot be opened, which a note says."""
+    name = persistent.text(LESSON)
+    if not name:
+        return None
+    try:
+        lesson = lesson_named(name)
+    except ValueError as error:
+        st.session_state.setdefault("notes", []).append(str(error))
+        persistent.write({LESSON: None, STEP: None})
+        return None
+    said = persistent.text(STEP, "1")
+    number = int(said) if said.isdecimal() and len(said) < 4 else 1
+    return OpenedLesson(lesson, min(max(number, 1), len(lesson.steps)) - 1)
+
+
+def progress(now: OpenedLesson) -> Progress:
+    """How far this visitor is with a step."""
+    return of_lesson(now.lesson).setdefault(now.at, Progress())
+
+
+def of_lesson(lesson: Lesson) -> dict[int, Progress]:
+    """All that this visitor did in a lesson, by step."""
+    return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})

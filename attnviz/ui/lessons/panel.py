@@ -1,0 +1,160 @@
+"""The lesson's panel: the step's text and question, hints, the answer, what was right, and the way on."""
+
+import streamlit as st
+
+from attnviz.lessons.answers import truth_of
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
+from attnviz.lessons.scoring import scored
+from attnviz.ui.lessons import answering, going
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
+from attnviz.ui.lessons.run import picture
+from attnviz.ui.markdown import literal
+
+_SPOT = {
+    "row": "Look at the row that the question names: it is marked on the map.",
+    "map": "Look at the large map.",
+    "grid": "Look at the grid of all heads, on the left.",
+    "strip": "Look at the sentences above the maps.",
+}
+
+
+def draw() -> None:
+    """The open lesson's step, where there is one."""
+    now = opened()
+    if now is None:
+        return
+    _head(now)
+    st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
+    if now.question is not None:
+        _question(now, now.question)
+    _way(now)
+
+
+def _head(now: OpenedLesson) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        st.button("Close", key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
+
+
+def _question(now: OpenedLesson, question: Question) -> None:
+    did = progress(now)
+    st.markdown(f"**{literal(question.ask)}**")
+    try:
+        shown = picture(now.link)
+    except ValueError as error:
+        st.error(literal(str(error)))
+        did.is_skipped = True  # nobody can answer, and nothing is to be covered
+        return
+    if did.is_over:
+        _told(now, question, shown)
+        return
+    did.draft = answering.draft(now, question, shown)
+    _hints(question, did)
+    if did.said:
+        st.error(literal(did.said))
+    with st.container(horizontal=True, key="lesson-answer"):
+        st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
+        st.button("Skip and show", key="lesson-skip", on_click=_skip, args=(now, question, shown))
+        if did.rungs < len(question.hints) + bool(question.show):
+            st.button("Hint", key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
+
+
+def _hints(question: Question, did: Progress) -> None:
+    for hint in question.hints[: did.rungs]:
+        st.info(literal(hint), icon=":material/lightbulb:")
+    if did.rungs > len(question.hints):
+        st.info(_SPOT[question.show], icon=":material/my_location:")
+
+
+def _hint(did: Progress) -> None:
+    did.rungs += 1
+
+
+def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+    did = progress(now)
+    try:
+        truth = truth_of(question, shown)
+        did.marked, did.guess, did.truth, did.said = scored(question, did.draft, truth), did.draft, truth, ""
+    except ValueError as error:
+        did.said = str(error)
+
+
+def _skip(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+    did = progress(now)
+    did.is_skipped, did.said = True, ""
+    try:
+        did.truth = truth_of(question, shown)
+    except ValueError as error:
+        did.said = str(error)
+
+
+def _told(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+    did = progress(now)
+    if did.truth is None:
+        st.error(literal(did.said))
+        return
+    if question.kind == ROW and shown is not None:
+        answering.drawn_row(now, shown, did.guess, did.truth)
+    if did.marked is None:
+        st.warning(literal(f"Skipped. {_right(question, did)}"), icon=":material/skip_next:")
+    elif did.marked.share is None:
+        st.info("Thank you. This answer is not scored.", icon=":material/edit_note:")
+    else:
+        _verdict(question, did, answering.shown_answer(question, did.guess, shown))
+    if question.why:
+        st.markdown(question.why)
+
+
+def _verdict(question: Question, did: Progress, answer: str) -> None:
+    assert did.marked is not None
+    assert did.marked.share is not None
+    said = f"You said {answer}. " if answer else ""
+    if did.marked.is_right:
+        sentence = f"Right. {said}{did.marked.said} {_right(question, did)}"
+        st.success(literal(" ".join(sentence.split())), icon=":material/check:")
+        return
+    sentence = f"{said}{did.marked.said} {_right(question, did)} Score {did.marked.share:.0%}."
+    st.warning(literal(" ".join(sentence.split())), icon=":material/close:")
+
+
+def _right(question: Question, did: Progress) -> str:
+    assert did.truth is not None
+    if question.kind == TEXT or not did.truth.said:
+        return ""
+    whose = "Right" if question.kind == CHOICE and not question.measure else "The model"
+    return f"{whose}: {did.truth.said.rstrip('.')}."
+
+
+def _way(now: OpenedLesson) -> None:
+    last = len(now.lesson.steps) - 1
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
+        st.button(
+            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=now.at == 0,
+            on_click=going.go, args=(now.lesson, now.at - 1),
+        )  # fmt: skip
+        if now.at < last:
+            st.button(
+                "Next", key="lesson-next", icon=":material/arrow_forward:", type=_pull(now),
+                on_click=going.go, args=(now.lesson, now.at + 1),
+            )  # fmt: skip
+    if now.at == last:
+        st.caption(summary(now))
+
+
+def _pull(now: OpenedLesson):
+    """The way on draws the eye once the question is over."""
+    return "primary" if now.question is None or progress(now).is_over else "secondary"
+
+
+def summary(now: OpenedLesson) -> str:
+    """What the visitor did in the whole lesson, in one sentence."""
+    did = of_lesson(now.lesson)
+    found = [did[at] for at in now.lesson.questions if at in did]
+    right = sum(one.marked is not None and one.marked.is_right for one in found)
+    answered = sum(one.marked is not None for one in found)
+    skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
+    return (
+        f"The end. Of {len(now.lesson.questions)} questions you answered {answered}, {right} of them right; "
+        f"{skipped} skipped, {hints} hints."
+    )

@@ -1,0 +1,29 @@
+"""A step's link, run with the models and traces that all visitors share."""
+
+from attnviz.lessons.lesson import Link
+from attnviz.lessons.picture import Picture
+from attnviz.models.catalogue import DEFAULT, entries, other
+from attnviz.ui.cache import traces
+from attnviz.ui.request import Request
+
+
+def request(link: Link) -> Request:
+    """What the top bar asks for when the link is opened."""
+    said, name = link.texts, link.texts.get("model") or DEFAULT
+    entry = next((one for one in entries() if one.name == name), None) or other(name)
+    to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
+    new = said.get("new", "")
+    return Request(
+        entry, said.get("src", ""), to, said.get("tgt", ""), int(new[:4]) if new.isdecimal() else 0, said.get("do", "")
+    )
+
+
+def picture(link: Link | None) -> Picture | None:
+    """The link's picture; None for none, and for a page that runs nothing of the bar.
+
+    Raises ValueError with one sentence.
+    """
+    if link is None or link.page == "Learning":
+        return None
+    asked = request(link)
+    return Picture(link, traces.model(asked.entry.name), traces.trace(asked))

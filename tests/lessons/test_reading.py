@@ -1,0 +1,153 @@
+"""A lesson's file is read line by line, and a mistake in it is said with its line and with what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from attnviz.lessons.lesson import Link
+from attnviz.lessons.question import Range
+from attnviz.lessons.reading import LessonError, read, read_file
+
+LESSON = """---
+title: Two words
+minutes: 10
+for: anybody
+language: en
+---
+About this lesson.
+
+## First
+
+Some **text** with [a link](https://example.org).
+
+[Picture](http://localhost:8501/heads?v=1&src=I+love+you.&to=fr&kind=cross&layer=1&lesson=x&lesson_step=3)
+
+```python
+print("not a question")
+```
+
+```question
+kind: cell
+ask: Which?
+row: aime
+most: 2
+hints: [a nudge, a suggestion]
+show: row
+why: Because.
+```
+
+## Second
+
+/masks?src=I+love+you.&to=zh&step=2
+
+```question
+kind: choice
+ask: "Yes: or no?"
+measure: row_sum
+row: "0"
+options:
+  - say: No
+    when: -1 to 0.5
+  - say: Yes
+    when: 1
+```
+
+## Third
+
+Only text.
+"""
+
+
+def test_a_lesson_has_its_front_matter_and_its_steps() -> None:
+    lesson = read(LESSON, name="two-words")
+    assert (lesson.name, lesson.title, lesson.minutes, lesson.audience) == ("two-words", "Two words", 10, "anybody")
+    assert lesson.about == "About this lesson."
+    assert [step.title for step in lesson.steps] == ["First", "Second", "Third"]
+    assert list(lesson.questions) == [0, 1]
+
+
+def test_a_step_keeps_its_text_without_picture_and_question() -> None:
+    text = read(LESSON).steps[0].text
+    assert "**text** with [a link](https://example.org)" in text
+    assert 'print("not a question")' in text
+    assert "localhost" not in text
+    assert "kind: cell" not in text
+
+
+def test_a_link_counts_whatever_host_it_was_copied_from_and_without_the_place_in_a_lesson() -> None:
+    first, second, _ = read(LESSON).steps
+    texts = {"v": "1", "src": "I love you.", "to": "fr", "kind": "cross", "layer": "1"}
+    assert first.link == Link("Heads", texts, 13)
+    assert second.link == Link("Masks", {"src": "I love you.", "to": "zh", "step": "2"}, 31)
+
+
+def test_a_step_without_a_link_keeps_the_picture_before() -> None:
+    lesson = read(LESSON)
+    assert lesson.picture(2) == lesson.steps[1].link
+
+
+def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
+    cell, choice = read(LESSON).questions.values()
+    assert (cell.kind, cell.row, cell.most, cell.hints, cell.cover) == (
+        "cell",
+        "aime",
+        2,
+        ("a nudge", "a suggestion"),
+        "map",
+    )
+    assert [option.text for option in choice.options] == ["No", "Yes"]
+    assert choice.options[0].when == Range(-1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "words"),
+    [
+        ("---\ntitle: Two words", "title: Two words", 1, "begins with"),
+        ("minutes: 10", "minutes: ten", 3, "whole number from 1 to 240"),
+        ("for: anybody\n", "", 1, "needs “for: …”"),
+        ("language: en", "langage: en", 5, "nothing that a lesson has"),
+        ("language: en\n---", "language: en", 1, "has no end"),
+        ("## First", "##", 9, "heading has a text"),
+        ("## First", "### First", 19, "put a heading"),
+        ("kind: cell", "kind: sell", 20, "cell, row, head"),
+        ("row: aime", "rwo: aime", 22, "no field “rwo”"),
+        ("most: 2", "most: 20", 23, "from 1 to 5"),
+        ("most: 2", "most: 2\nmost: 3", 24, "twice"),
+        ("ask: Which?", "ask: Which: one?", 21, "quotes"),
+        ("ask: Which?\n", "", 20, "needs “ask: …”"),
+        ("show: row", "show: rows", 25, "row, map, grid, strip"),
+        ("    when: 1\n", "", 38, "when: 0 to 0.5"),
+        ("when: -1 to 0.5", "when: 2 to 1", 38, "range such as"),
+        ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "one picture"),
+        ("Only text.", "/heads", 47, "says nothing of a picture"),
+        ("Only text.", "/hads?src=a", 47, "none of the app's pages"),
+        ("Only text.", "- a\n\n  ```question\n  kind: text\n  ```", 49, "left margin"),
+        ("Only text.", "```question\nkind: text\nask: What?", 47, "no end"),
+        ("Only text.", "```question\n- a\n```", 48, "a name, a colon and a text"),
+    ],
+)
+def test_a_mistake_is_said_with_its_line(wrong: str, right: str, line: int, words: str) -> None:
+    with pytest.raises(LessonError, match=r"^Line \d+: .*\.$") as error:
+        read(LESSON.replace(wrong, right, 1))
+    assert words in str(error.value)
+    assert error.value.line == line
+
+
+def test_a_file_that_is_no_text_says_where(tmp_path: Path) -> None:
+    path = tmp_path / "broken.md"
+    path.write_bytes(b"---\ntitle: \xff\n---\n")
+    with pytest.raises(LessonError, match="Line 2: this is no text in UTF-8"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_other_line_endings_count_the_same(ending: str) -> None:
+    assert read(LESSON.replace("\n", ending)) == read(LESSON)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "---", "---\n---\n", "[" * 5000, "---\n" + "[" * 5000 + "\n---\n", "---\n? a\n---\n"]
+)
+def test_whatever_a_file_holds_it_is_one_sentence(text: str) -> None:
+    with pytest.raises(LessonError):
+        read(text)

@@ -1,0 +1,89 @@
+"""The shipped lessons are true on the shipped model: every answer is computed, and every link opens what it names."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from attnviz.lessons.check import LEAST_MARGIN, checked_lesson
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.library import SHIPPED
+from attnviz.lessons.picture import Pictures, pictures
+from attnviz.lessons.reading import read_file
+from attnviz.ui.address import fields, persistent
+from attnviz.ui.address.fields import SiteBounds
+from attnviz.ui.anatomy.state import AnatomyState
+from attnviz.ui.decoding.state import DecodingState
+from attnviz.ui.heads.state import HeadsState, view_of
+from attnviz.ui.implementations.state import ImplementationsState
+from attnviz.ui.learning.state import LearningState
+from attnviz.ui.masks.state import MasksState
+
+FILES = sorted(SHIPPED.glob("*.md"))
+STATES = {
+    "Masks": MasksState,
+    "Decoding": DecodingState,
+    "Anatomy": AnatomyState,
+    "Implementations": ImplementationsState,
+    "Learning": LearningState,
+}
+
+
+@pytest.fixture(scope="module")
+def run() -> Pictures:
+    return pictures()
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    return read_file(request.param)
+
+
+def test_there_are_eight() -> None:
+    assert len(FILES) == 8
+
+
+def test_every_answer_is_computed_stands_apart_and_is_as_signed(lesson: Lesson, run: Pictures) -> None:
+    """`checked_lesson` finds a problem where the next answer is nearer than `LEAST_MARGIN`."""
+    assert LEAST_MARGIN == 0.02
+    found = list(checked_lesson(lesson, run))
+    assert [one.said for one in found if one.is_problem] == []
+    assert len(found) == len(lesson.questions)
+    assert lesson.signed.keys() == {str(at + 1) for at in lesson.questions}
+
+
+def test_it_takes_ten_to_fifteen_minutes_and_begins_and_ends_with_a_question(lesson: Lesson) -> None:
+    assert 10 <= lesson.minutes <= 15
+    assert lesson.steps[0].question is not None
+    assert lesson.steps[-1].question is not None
+    assert lesson.steps[-1].title == "A sentence that you have not seen"
+    assert all(question.why and question.hints for question in lesson.questions.values())
+
+
+def test_its_last_sentence_is_new(lesson: Lesson) -> None:
+    *others, last = [lesson.picture(at) for at in range(len(lesson.steps))]
+    assert last is not None
+    assert last.texts["src"] not in {link.texts.get("src") for link in others if link}
+
+
+def test_its_links_say_nothing_that_a_page_does_not_know(lesson: Lesson, run: Pictures) -> None:
+    for step in lesson.steps:
+        if step.link is not None:
+            assert list(problems(step.link, run)) == []
+
+
+def problems(link: Link, run: Pictures) -> Iterator[str]:
+    """What the page says of a link, and names that it does not read."""
+    state = STATES.get(link.page)
+    shared = {*persistent.BAR, *persistent.FOCUS.get(link.page, ()), "tab"}
+    known = set(fields.write(state()) if state else HeadsState().to_params())
+    yield from link.texts.keys() - shared - known
+    bounds = {} if link.page == "Learning" else SiteBounds.of(run(link).trace).by_field()
+    if link.page == "Decoding":  # which shows one kind
+        bounds = dict(zip(("layer", "head"), run(link).trace.shape("decoder_self"), strict=True))
+    if state is None:
+        _, said = view_of(link.texts, SiteBounds.of(run(link).trace), (), HeadsState())
+        yield from (one for one in said if one.name not in ("sort", "tint"))
+    else:
+        yield from fields.read(state, link.texts, bounds)[1]
+    if link.page != "Learning":  # a toy that never ends is what one of the lessons is about
+        yield from (note for note in run(link).trace.info.notes if "was cut" not in note or "toy" not in link.query)
