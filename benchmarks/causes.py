@@ -16,6 +16,7 @@ from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
 from attnviz.analysis.site.peak_memory import peak_memory
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
+from benchmarks import causes_page, causes_peers
 from benchmarks.model import sentences_of, translator
 from benchmarks.report import Row
 
@@ -52,6 +53,8 @@ def rows() -> Iterator[Row]:
         yield Row(f"{name}, {LENGTH} tokens, by the clock", clock, "ms")
     used = peak_memory(lambda: patched_heads(model, clean, changed, metric)).peak
     yield Row("memory of a patching matrix of every head", used / 1e6, "MB", 30)
+    yield from causes_page.rows()
+    yield from causes_peers.rows()
 
 
 def _pair(model: Translator) -> tuple[Trace, Trace, LogitDifference]:

@@ -138,3 +138,15 @@ def test_a_theme_draws_text_that_can_be_read_on_its_panel() -> None:
         panel, text, muted = linear @ [0.2126, 0.7152, 0.0722] + 0.05
         assert max(panel / text, text / panel) > 7
         assert max(panel / muted, muted / panel) > 4.5
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert colour.contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert colour.contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.005)  # #777, the known miss
+
+
+@pytest.mark.parametrize("scale", [colour.SEQUENTIAL_LIGHT, colour.SEQUENTIAL_DARK], ids=["light", "dark"])
+def test_numbers_are_read_on_every_shade(scale: colour.Scale) -> None:
+    for shade in scale:
+        ink = (0, 0, 0) if colour.ink_on(shade) == "#000000" else (255, 255, 255)
+        assert colour.contrast(shade, ink) >= 4.5

@@ -12,6 +12,12 @@ FRAME: dict[str, str] = {
     "To": "The language that the model translates into.",
     "Target": "What the decoder reads behind its start token. Left empty, it is what the model writes itself; a text "
     "that you type is read as if the model had written it.",
+    "About this model": "What is known of this model: layers, heads, positions, vocabulary, size, licence.",
+    "Run": "Runs the model. Enter in a sentence does the same.",
+    "Embed": "Copies the code that shows this picture in a page of your own. Another site's page shows it only where "
+    "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
+    "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
+    "and a link that is copied meanwhile opens so.",
     # The status bar, and the welcome
     "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",
     "parameters": "How many learned numbers the model has, in millions.",

@@ -1,12 +1,16 @@
 """The terms of the Heads page."""
 
+from attnviz.text.terms.alignment import ALIGNMENT
 from attnviz.text.terms.shared import SHARED
 
 HEADS = SHARED | {
+    **ALIGNMENT,
     # Tabs
     "Heads": "Every head's map as a thumbnail, and one of them large, down to single weights.",
     "Links": "The weights as lines between two columns of tokens: who looks at whom.",
     "Whole model": "Every head of every layer in one picture.",
+    "One row": "The pinned row in every head of every layer, a strip a head: who of them looks where.",
+    "Row": "The row of the maps that is shown: a token that looks, or a step of the decoder.",
     "Neuron": "One weight, down to the numbers of query and key that made it.",
     # How the heads are measured (attnviz/analysis/heads/metrics.py computes them)
     "Entropy": "How evenly a row's weight is spread, in bits: 0 when all of it lies on one key, log2 of the number "
@@ -40,6 +44,13 @@ HEADS = SHARED | {
     "the number.",
     # How it is drawn
     "Weight": "What the softmax gives a key: a share of the row's attention, 0 to 1.",
+    "Cells": "What a cell of the map holds: the weight, or how much the head writes from that key. Thumbnails and "
+    "measures are always of weights.",
+    "‖α f(x)‖": "How large a vector the head adds to the row from that key: the weight times the length of the key’s "
+    "value through W_o (Kobayashi et al. 2020). A key may have much weight and a value near 0.",
+    "Share": "How much of what the sublayer puts out that vector is: by how far it lies from the whole "
+    "(ALTI, Ferrando et al. 2022), with a part for every head and key and one for what was there before. All heads’ "
+    "cells of a row and that part sum to 1.",
     "Mask": "Hatches the cells that may not be seen: future tokens under a causal mask, padding. Their weight is 0.",
     "Words": "Merges the pieces of a word. Attention to a word is the sum over its pieces, attention from a word the "
     "mean over its pieces.",
@@ -62,6 +73,8 @@ HEADS = SHARED | {
     "By position": "In the order of the sentence, or of the elements of a vector.",
     # Several at once
     "Pin": "Keeps a head to compare it with others, up to four.",
+    "Off": "Switches the head in focus off, or on again: what it gathers becomes zero before W_o, while the model "
+    "writes and in every pass. All pages then run without it; a chip above says so and takes it back.",
     "In focus": "One head: the one that is ringed among the thumbnails.",
     "Side by side": "The pinned heads beside each other, on one colour scale.",
     "Difference": "The first pinned head's weights less the second's; with one pin, the head in focus less the "
@@ -83,6 +96,7 @@ HEADS = SHARED | {
     "Plotly": "The same map as a Plotly figure below the picture: to zoom, to save, to look up each weight.",
     "Table": "The same numbers as a table below the picture: to sort and to take along.",
     "Your own tensors": "Attention weights of any model, from a file: npz or safetensors.",
-    "Views": "Heads: one map, large. Links: the weights as lines between two columns of tokens. Whole model: every "
-    "map in one picture. Neuron: one weight, down to the numbers that made it.",
+    "Views": "Heads: one map, large. Links: the weights as lines between tokens. Whole model: every map at once. "
+    "Neuron: one weight, down to its numbers. Alignment: words and the source words they come from. Flow: a row, "
+    "followed back through the layers.",
 }

@@ -13,9 +13,10 @@ from attnviz.ui import captions, charts
 from attnviz.ui.address import persistent
 from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.mount import brought_up
-from attnviz.views.labels import map_title
+from attnviz.views.labels import MEASURES, map_title
 
 if TYPE_CHECKING:
+    from attnviz.maps.maps import Maps
     from attnviz.tracing.external.weights import BareWeights
     from attnviz.tracing.trace import Trace
 
@@ -24,10 +25,10 @@ Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does withou
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
 
-def below(whole: "Whole", maps, view: HeadsState) -> None:
+def below(whole: "Whole", drawn: "tuple[Maps, str]", view: HeadsState) -> None:
     """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for."""
-    _part("plotly", view, lambda: _figure(maps, view))
-    _part("table", view, lambda: _table(maps, view))
+    _part("plotly", view, lambda: _figure(drawn, view))
+    _part("table", view, lambda: _table(drawn, view))
     st.download_button(
         "Whole trace (npz)", lambda: npz(whole()), file_name="trace.npz", key="npz", on_click="ignore", width="content"
     )
@@ -54,19 +55,23 @@ def _close(name: str) -> None:
     persistent.write({name: "0"})
 
 
-def _figure(maps, view: HeadsState) -> None:
+def _figure(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
     from attnviz.views.heads.heatmap import heatmap_of  # Plotly takes a while to import
 
-    made = heatmap_of(maps, view.layer, view.head, theme=charts.theme(), mask=view.mask)
-    charts.show(made, key="map-figure", table=lambda: _numbers(maps, view), caption=captions.lines(_site(view)))
+    (maps, measure), how = drawn, {"theme": charts.theme(), "mask": view.mask}
+    if measure != "weight":
+        how |= {"zmax": float(maps.weights(view.layer, view.head).max()) or 1.0, "measure": MEASURES[measure]}
+    made = heatmap_of(maps, view.layer, view.head, **how)
+    charts.show(made, key="map-figure", table=lambda: _numbers(drawn, view), caption=captions.lines(_site(view)))
 
 
-def _table(maps, view: HeadsState) -> None:
-    st.dataframe(_numbers(maps, view), key="weights", height=320, hide_index=True)
+def _table(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
+    st.dataframe(_numbers(drawn, view), key="weights", height=320, hide_index=True)
 
 
-def _numbers(maps, view: HeadsState):
-    return weights_table(maps, view.layer, view.head)
+def _numbers(drawn: "tuple[Maps, str]", view: HeadsState):
+    maps, measure = drawn
+    return weights_table(maps, view.layer, view.head).rename(columns={"weight": measure})
 
 
 def npz(trace: "Trace | BareWeights") -> bytes:

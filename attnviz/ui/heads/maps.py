@@ -1,6 +1,6 @@
 """The maps of every kind as the Heads page wants them, and their metrics: of a long text, computed once and cached."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
@@ -9,7 +9,8 @@ from attnviz.maps.lazy import MapsOverview, maps_overview
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
-from attnviz.ui.cache import payloads, threads
+from attnviz.ui.cache import budget, payloads, threads
+from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.widgets.heads.payload import THUMBNAIL_SIDE
 
@@ -30,8 +31,7 @@ def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Ma
             overview, table = _overview(trace, kind, options)
             maps[kind] = overview.maps(trace, options)
         else:
-            maps[kind] = made = select(trace, kind, options)
-            table = head_metrics(made, trace)
+            maps[kind], table = _kept(trace, kind, options)
         tables.append(table)
     return maps, joined(tables)
 
@@ -40,6 +40,26 @@ def is_long(trace: "TraceLike", kind: "Kind") -> bool:
     """Whether all maps of a kind together are too many to be computed again for each choice."""
     layers, heads = trace.shape(kind)
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
+
+
+def _kept(trace: "TraceLike", kind: "Kind", options: MapOptions) -> "_Measured":
+    """A kind's maps and metrics, kept for the choices that follow; of a visitor's own tensors made each time."""
+
+    def measured(*_: object) -> "_Entry":
+        made = select(trace, kind, options)
+        return trace, (made, head_metrics(made, trace))
+
+    if trace.is_brought:
+        return measured()[1]
+    return _measured.get((id(trace), kind, options), read=measured)[1]
+
+
+_Measured: TypeAlias = tuple[EagerMaps, pd.DataFrame]
+# An entry holds its trace: no other one can then have that trace's id.
+_Entry: TypeAlias = "tuple[TraceLike, _Measured]"
+_measured: "BoundedCache[tuple[int, Kind, MapOptions], _Entry]" = BoundedCache(
+    most=budget.bytes_for("maps"), size=lambda entry: entry[0].nbytes() + payloads.size(entry[1])
+)
 
 
 def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:

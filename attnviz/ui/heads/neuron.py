@@ -6,10 +6,11 @@ import streamlit as st
 
 from attnviz.maps.grouping import Groups
 from attnviz.maps.selection import query_groups
-from attnviz.ui import captions
+from attnviz.ui import captions, layout
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.reported import NUMBER, OPTIONAL_NUMBER, TEXT, reported
+from attnviz.views.interventions import touched
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
@@ -37,6 +38,8 @@ def draw(trace: "TraceLike", tabs: TabsState) -> None:
     # A mean has no queries of its own, and another kind may have fewer layers or heads: the first stands for these.
     chosen = zip((tabs.view.layer, tabs.view.head), trace.shape(kind), strict=True)
     layer, head = (at if isinstance(at, int) and at < count else 0 for at, count in chosen)
+    if said := touched(trace.interventions, (kind, layer, head)):
+        layout.note(said)
     rows = st.session_state[_ROWS] = _rows(trace, tabs)
     query = query_of(rows, row=tabs.view.row, query=tabs.query)
     view = {"kind": kind, "layer": layer, "head": head, "row": query, "key": tabs.key, "order": tabs.order}

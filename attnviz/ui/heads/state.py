@@ -37,6 +37,7 @@ class HeadsState(PageState):
     `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
     `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
     `bars` is the order of a row's bars ("weight", "position");
+    `cells` is what a cell of a map holds ("weight", "norm", "share");
     `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that.
     """
 
@@ -57,6 +58,7 @@ class HeadsState(PageState):
     compare: str = fields.choice("none", ("none", "side", "difference"))
     zoom: tuple[int, int, int, int] | None = fields.window()
     bars: str = fields.choice("weight", ("weight", "position"))
+    cells: str = fields.choice("weight", ("weight", "norm", "share"))
     plotly: bool = fields.flag()
     table: bool = fields.flag()
 

@@ -11,15 +11,21 @@ from attnviz.maps.options import MapOptions
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import MEAN, Say, choice, declared, is_index, read, whole, write
+from attnviz.ui.address.fields import MEAN, Say, choice, declared, flag, is_index, number, read, text, whole, write
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.heads.state import HeadsState
+from attnviz.views.terms import term
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
-TABS = {"heads": "Heads", "links": "Links", "model": "Whole model", "neuron": "Neuron"}
-WIDGETS = {"heads": "heads", "links": "links", "model": "whole_model", "neuron": "neuron"}
+TABS = {
+    "heads": "Heads", "links": "Links", "model": "Whole model", "row": "One row", "neuron": "Neuron",
+    "alignment": "Alignment", "flow": "Flow",
+}  # fmt: skip
+WIDGETS = {name: name for name in TABS} | {"model": "whole_model", "row": "one_row"}
+WHOLE_TRACE = ("alignment", "flow")  # which need logits and hidden states
+_ALIGNER = re.compile(r"[a-z-]+\.(\d{1,3}|all)\.(\d{1,3}|all)\.(out|in)")
 WHOLE = "whole"
 _SHOWN = "tabs-shown"
 _TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")
@@ -51,6 +57,14 @@ def _lines(text: str, sizes: tuple[int, int], default: object, say: Say) -> tupl
     return tuple(dict.fromkeys(heads))
 
 
+def _aligner(text: str, bound: object, default: str, say: Say) -> str:
+    """A way of aligning, as it is written; whether the model has it, the tab knows."""
+    if _ALIGNER.fullmatch(text):
+        return text
+    say("it is a method, a layer, a head and what a row is read as, such as attribution.1.all.out", "the best one")
+    return default
+
+
 @dataclass(frozen=True)
 class TabsState:
     """The view of the Heads tab, and what the other tabs add to it.
@@ -59,6 +73,10 @@ class TabsState:
     `opacity` ("fixed" or "max") and `fit` ("read" or "fit"). Whole model: `mini` ("map" or "lines"). Neuron: `query`
     and `key`, positions of tokens (None: that of the view's row; the one of most weight), and `order` ("position" or
     "contribution").
+    Alignment: `aligner`, the way in the notation of `ui/heads/alignment.py` ("": the best one that is known), `drawn`
+    ("lines" or "matrix"), `null`, whether a word may have no source, `gold`, whether links by hand are drawn, and
+    `against`, a language that these are in. Flow: `followed`, the row (None: the middle one), `by` ("rollout" or
+    "alti"), `residual`, its share in hundredths, and `flow`, whether maximum flow is computed.
     `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second.
     """
 
@@ -72,6 +90,15 @@ class TabsState:
     query: int | None = whole()
     key: int | None = whole()
     order: str = choice("position", ("position", "contribution"))
+    aligner: str = declared("", _aligner)
+    drawn: str = choice("lines", ("lines", "matrix"))
+    null: bool = flag()
+    gold: bool = flag(default=True)
+    against: str = text(limit=20)
+    followed: int | None = whole(used="the middle row")
+    by: str = choice("rollout", ("rollout", "alti"))
+    residual: int = number(50, 0, 100)
+    flow: bool = flag()
     quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
 
     def options(self, kind: str) -> MapOptions:
@@ -92,7 +119,7 @@ def bar() -> Mapping[str, str]:
     """
     texts = persistent.texts()
     segments("tab", "View", TABS, texts["tab"] if texts["tab"] in TABS else "heads", hide_label=True)
-    st.caption("Views", help=definition("Views"), width="content")
+    st.html(f"<div class='views'>{term('Views')}</div>", width="content")
     st.session_state["parts-slot"] = st.container(key="parts", width="content")
     return texts
 
@@ -105,7 +132,7 @@ def current(texts: Mapping[str, str], trace: "TraceLike", view: HeadsState) -> T
         TabsState, texts, {"lines": trace.shape(view.kind), "quadrant": quadrants}, start, view=view
     )
     layout.note(*persistent.of_link(problems))
-    if quadrants and tabbed.tab != "neuron":  # which shows every token
+    if quadrants and tabbed.tab in ("heads", "links", "model"):  # others show every token
         _choose_quadrant(quadrants, tabbed.quadrant, is_pair=view.kind == "encoder_self")
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed

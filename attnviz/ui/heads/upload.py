@@ -41,6 +41,8 @@ In .npz, tokens are an array of strings; in .safetensors they and the kind stand
 Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, as `trace.save` writes them.
 """
 
+_NOT_RUN = "What is done to the run above has no part in these weights: your file says what they are."
+
 
 def picker() -> "BareWeights | None":
     """Draw the place where a file is uploaded; its weights, or None where there is no file that can be read."""
@@ -114,7 +116,7 @@ def finish(trace: "BareWeights", tabs: TabsState) -> None:
     kind = tabs.view.kind
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     persistent.publish()
-    layout.note(*trace.info.notes)
+    layout.note(*trace.info.notes, *((_NOT_RUN,) if persistent.text("do") else ()))
     parts = (
         "<b>your own tensors</b>, bare weights",
         f"<b>{trace.n_layers}</b> layers × <b>{trace.n_heads}</b> heads",

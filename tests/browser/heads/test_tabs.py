@@ -63,7 +63,7 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled,
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
 
 
-@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
+@pytest.mark.parametrize("tab", ["links", "model", "neuron", "alignment", "flow"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_nothing_overlaps(visitor, settled, tab: str, width: int, height: int) -> None:
     page = visitor(viewport={"width": width, "height": height}, color_scheme="dark").new_page()

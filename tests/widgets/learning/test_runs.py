@@ -105,8 +105,10 @@ def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(modul
           const [run] = (await script.decodePayload(new Uint8Array(live))).runs;
           const told = pieces.map((bytes) => {
             const { header, array } = unpack(new Uint8Array(bytes));
-            return [feed(header.runs[0].key, header.runs[0], array), run.moments.length];
+            const isWhole = feed(header.runs[0].key, header.runs[0], array);
+            return [isWhole, feedOf(header.runs[0].key).count];
           });
+          await new Promise((shown) => setTimeout(shown, 1200));
           return [told, run.moments.map((m) => [m.step, m.teacher, m.said, [...m.losses], [...m.maps]])];
         }""",
         [[piece(0, 1), piece(1, 9), piece(20, 30), piece(9, 30), piece(30, 60)], sent(live)],
@@ -114,6 +116,36 @@ def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(modul
     assert told == [[True, 1], [True, 9], [False, 9], [True, 30], [True, 60]]
     whole = decoded(blind, "(run) => run.moments.map((m) => [m.step, m.teacher, m.said, [...m.losses], [...m.maps]])")
     assert moments == whole
+
+
+def test_what_a_second_brought_is_shown_in_five_beats_and_all_of_it_once_the_run_is_over(module, blind) -> None:
+    found = tuple(_moment(blind, at) for at in range(20))
+
+    def piece(since: int, end: int, state: str) -> list[int]:
+        view = LiveView(state, 0, found[since:end])  # type: ignore[arg-type]
+        return sent(feed_payload([Piece(blind.experiment, view, since)]))
+
+    module("shared/js/unpack.js")
+    shown = module("learning/js/feeds.js")(
+        """async ({ feed, feedOf }, pieces) => {
+          const { unpack } = globalThis.modules["shared/js/unpack.js"];
+          const [key] = feedKeys(pieces[0]).map((name) => `${name}, in beats`);
+          const run = feedOf(key);
+          const seen = [];
+          run.hear.add(() => seen.push(Math.floor(run.shown + 1e-6)));
+          const take = (bytes) => {
+            const { header, array } = unpack(new Uint8Array(bytes));
+            feed(key, header.runs[0], array);
+          };
+          take(pieces[0]);
+          await new Promise((over) => setTimeout(over, 1300));
+          take(pieces[1]);
+          return seen;
+          function feedKeys(bytes) { return unpack(new Uint8Array(bytes)).header.runs.map((one) => one.key); }
+        }""",
+        [piece(0, 10, "training"), piece(10, 20, "done")],
+    )
+    assert shown == [2, 4, 6, 8, 10, 20]
 
 
 def _moment(recording: Recording, at: int) -> Moment:

@@ -1,0 +1,169 @@
+"""Every head of a study: a table that can be sorted, and a scatter; a click in either chooses the head."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.causes.runs import HeadPlace
+from attnviz.analysis.corpus.study import CorpusStudy
+from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.text.glossary import definition
+from attnviz.ui import charts, layout
+from attnviz.ui.address import persistent
+from attnviz.ui.address.widgets import select
+from attnviz.ui.causes.corpus.measures import AXES, SPREAD, WRITTEN, offered
+from attnviz.ui.causes.corpus.state import SentencesState
+from attnviz.views.causes.corpus import distributions
+from attnviz.views.causes.corpus.scatter import head_scatter
+from attnviz.views.labels import KINDS, head_name
+
+_TABLE, _SCATTER = "corpus-heads", "corpus-scatter"
+_MOST_CELLS = 300_000  # sentences times heads, of the long file
+
+
+def values_of(study: CorpusStudy, measure: str) -> np.ndarray:
+    """A measure of every head in every sentence that was reached `(sentences, heads)`."""
+    profiles = study.profiles
+    found = profiles.written if measure == WRITTEN else profiles.measures[:, :, list(METRICS).index(measure)]
+    return found[profiles.measured].numpy()
+
+
+def draw(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:
+    """The table on the left, the scatter on the right, and below them what can be taken along."""
+    left, right = st.columns([5, 4])
+    with left:
+        select("spread", "Spread of", list(SPREAD), view.spread, SPREAD.__getitem__, means=definition("Spread of"))
+        _table(study, view)
+        _files(study)
+    with right:
+        _scatter(study, view, caption)
+
+
+def _table(study: CorpusStudy, view: SentencesState) -> None:
+    shown = shown_table(study, view.spread)
+    importance = {
+        "by gradient": st.column_config.NumberColumn(help=definition("by gradient"), format="%.4f"),
+        "lost without": st.column_config.NumberColumn(help=definition("lost without"), format="%.4f"),
+        "± error": st.column_config.NumberColumn(help=definition("± error"), format="%.4f"),
+        "helps": st.column_config.NumberColumn(help=definition("helps"), format="percent"),
+    }
+    st.dataframe(
+        shown,
+        key=_TABLE,
+        hide_index=True,
+        height=360,
+        on_select=lambda: _take_row(study),
+        selection_mode="single-row",
+        column_config={
+            "spread": st.column_config.BarChartColumn(help=definition("Spread of"), y_min=0),
+            SPREAD[view.spread]: st.column_config.NumberColumn(help=definition("Spread of"), format="%.3f"),
+            "writes": st.column_config.NumberColumn(help=definition("writes"), format="%.2f"),
+            "strongest key, most often": st.column_config.TextColumn(help=definition("strongest key, most often")),
+            **{name: config for name, config in importance.items() if name in shown},
+        },
+    )
+
+
+def shown_table(study: CorpusStudy, measure: str) -> pd.DataFrame:
+    """A line a head, the columns that a reader compares."""
+    table, values = study.heads, values_of(study, measure)
+    along = distributions.edges(values)
+    found = pd.DataFrame(
+        {
+            "head": [f"{KINDS[kind].tab} {head_name(layer, head)}" for kind, layer, head in study.places],
+            "spread": [distributions.counts(values[:, nth], along).tolist() for nth in range(values.shape[1])],
+            SPREAD[measure]: table[f"{measure} mean"],
+            "writes": table[f"{WRITTEN} mean"],
+        }
+    )
+    for name, column in _IMPORTANCE.items():
+        if column in table:
+            found[name] = table[column]
+    return found.assign(**{"strongest key, most often": _most_often(study)})
+
+
+_IMPORTANCE = {
+    "by gradient": "gradient importance",
+    "lost without": "ablation signed",
+    "± error": "ablation error",
+    "helps": "ablation helped",
+}
+
+
+def _most_often(study: CorpusStudy) -> list[str]:
+    """The commonest role of each head's strongest key, as a share beside what lot gives: no label."""
+    shares = study.profiles.role_shares()
+    ordered = shares.loc[shares["group"] == "where"].sort_values(by="share")
+    best = ordered.groupby(["kind", "layer", "head"]).last()
+    said = {place: f"{one['role']} {one['share']:.0%} (lot {one['by lot']:.0%})" for place, one in best.iterrows()}
+    return [said.get(place, "") for place in study.places]
+
+
+def _scatter(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:
+    there = offered(study)
+    names = {name: there[_or_first(there, getattr(view, name))] for name in ("along", "up", "shade")}
+    with st.container(horizontal=True, key="corpus-axes"):
+        for name, label in (("along", "Along"), ("up", "Up"), ("shade", "Colour")):
+            chosen = _or_first(there, getattr(view, name))
+            select(
+                name, label, list(there), chosen, lambda one: AXES[one].title, means=definition(f"{label} the heads")
+            )
+    chosen = (view.kind, view.layer, view.head)
+    made = head_scatter(study.heads, tuple(names.values()), chosen=chosen, theme=charts.theme())  # type: ignore[arg-type]
+    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
+    st.plotly_chart(made, key=_SCATTER, theme=None, config=config, on_select=_take_mark, selection_mode="points")
+    charts.take_along(_SCATTER, lambda: study.heads, caption)
+
+
+def _or_first(there: Mapping[str, Any], name: str) -> str:
+    """A measure that this study has: a model without targets has no importance."""
+    return name if name in there else next(iter(there))
+
+
+def _files(study: CorpusStudy) -> None:
+    """All numbers as CSV: a line a head, and a line a sentence and head."""
+    with st.container(horizontal=True, gap="xsmall", key="corpus-files"):
+        _csv("CSV, every head", "heads", lambda: study.heads)
+        if study.profiles.measured.sum() * len(study.places) <= _MOST_CELLS:
+            _csv("CSV, every sentence", "sentences", study.sentence_table)
+        else:
+            layout.note(f"The table of every sentence and head has more than {_MOST_CELLS:,} lines: it is left out.")
+
+
+def _csv(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
+    st.download_button(
+        label,
+        lambda: table().to_csv(index=False).encode("utf-8-sig"),
+        file_name=f"attnviz-{name}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key=f"corpus-{name}-csv",
+    )
+
+
+def _take_row(study: CorpusStudy) -> None:
+    rows = _selection(_TABLE).get("rows", ())
+    if rows and isinstance(rows[0], int) and 0 <= rows[0] < len(study.places):
+        choose(study.places[rows[0]])
+
+
+def _take_mark() -> None:
+    points = _selection(_SCATTER).get("points", ())
+    data = points[0].get("customdata") if points else None
+    if isinstance(data, list) and len(data) >= 3:
+        persistent.write(dict(zip(("kind", "layer", "head"), (str(part)[:20] for part in data), strict=False)))
+
+
+def _selection(key: str) -> Mapping[str, Any]:
+    said = st.session_state.get(key)
+    found = said.get("selection") if isinstance(said, Mapping) else getattr(said, "selection", None)
+    return found if isinstance(found, Mapping) else {}
+
+
+def choose(place: HeadPlace) -> None:
+    """Put a head in focus, here and on the other pages."""
+    kind, layer, head = place
+    persistent.write({"kind": kind, "layer": str(layer), "head": str(head)})

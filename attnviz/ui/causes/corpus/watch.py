@@ -1,0 +1,112 @@
+"""The study that a visitor waits for: asked for once, looked at until it is over, stopped by a button."""
+
+from functools import cache
+from uuid import uuid4
+
+import streamlit as st
+
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.corpus.studies import OVER, Studies, StudyRun, StudyView
+from attnviz.analysis.corpus.study import STAGES, CorpusStudy
+from attnviz.models.protocol import Model
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent
+from attnviz.ui.markdown import literal
+
+EVERY = 0.7  # seconds
+_WATCHER, _AGAIN = "corpus-watcher", "corpus-again"
+_DOING = {
+    "reading": "Reading: {} of {} sentences",
+    "measuring": "Measuring every head: {} of {} batches",
+    "gradient": "Importance by gradient: {} of {} batches",
+    "ablation": "Taking out each head by itself: {} of {} sentences",
+}
+OTHERS = "It goes on: {} more {} for it."
+
+
+@cache
+def queue() -> Studies:
+    """The studies that people wait for: one at a time for all visitors of this server."""
+    return Studies()
+
+
+def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bool) -> CorpusStudy | None:
+    """What is known of a list so far, and above it how far that is; None before there is anything to show."""
+    if not is_asked:
+        _button(f"Go over {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
+        st.caption(literal(definition("Go over the list")))
+        return None
+    try:
+        run = queue().ask(loaded, lines, to=to, again=st.session_state.pop(_AGAIN, False))
+    except ValueError as refusal:
+        layout.warn(str(refusal))
+        _button("Ask again")
+        return None
+    view = run.look(_watcher())
+    if view.state in OVER:
+        _say_how_it_ended(view, len(lines))
+    else:
+        _progress(run, view)
+    return view.study
+
+
+def _button(label: str) -> None:
+    st.button(label, key="corpus-read", type="primary", on_click=_ask, help=definition("Go over the list"))
+
+
+def _ask() -> None:
+    st.session_state[_AGAIN] = True
+    persistent.write({"read": "1"})
+
+
+def _say_how_it_ended(view: StudyView, count: int) -> None:
+    if view.state == "failed":
+        layout.warn(view.error)
+    if view.state == "stopped":
+        layout.note(_stopped(view, count))
+    if view.state != "done":
+        _button("Go over it again")
+
+
+def _stopped(view: StudyView, count: int) -> str:
+    """How far it came, in words."""
+    if view.study is None:
+        return "It was stopped before anything was measured."
+    measured = int(view.study.profiles.measured.sum())
+    taken_out = view.study.ablation.sentences if view.study.ablation is not None else 0
+    return f"It was stopped: heads were measured on {measured} of {count} sentences, and taken out on {taken_out}."
+
+
+def _progress(run: StudyRun, drawn: StudyView) -> None:
+    """How far it is, twice in a while, until there is more to show."""
+
+    def tick() -> None:
+        view = run.look(_watcher())
+        if view.state in OVER or view.study is not drawn.study:
+            st.rerun()
+        bar, button = st.columns([6, 1], vertical_alignment="center")
+        bar.progress(_share(view), text=_text(view))
+        button.button("Stop", key="corpus-stop", on_click=_stop, args=(run,), help=definition("Stop the list"))
+
+    st.fragment(tick, run_every=EVERY)()
+
+
+def _stop(run: StudyRun) -> None:
+    if not run.stop(_watcher()):
+        others = run.look().others
+        st.session_state["notes"] = [OTHERS.format(others, "waits" if others == 1 else "wait")]
+
+
+def _share(view: StudyView) -> float:
+    return 0.0 if view.state == "waiting" else min(1.0, view.done / max(1, view.total))
+
+
+def _text(view: StudyView) -> str:
+    if view.state == "waiting":
+        return f"Waiting: {view.ahead} {'list goes' if view.ahead == 1 else 'lists go'} before this one"
+    return f"{STAGES.index(view.stage) + 1} of {len(STAGES)}. {_DOING[view.stage].format(view.done, view.total)}"
+
+
+def _watcher() -> str:
+    return st.session_state.setdefault(_WATCHER, uuid4().hex)

@@ -1,0 +1,93 @@
+"""Experiments to begin with: a menu that sets one up, and a panel that says what it shows and what not.
+
+The numbers are those of the translator that comes along; they can be counted again from here.
+"""
+
+import streamlit as st
+
+from attnviz.analysis.causes.ready.experiments import Numbers, ReadyExperiment, experiment, ready_experiments
+from attnviz.models.catalogue import DEFAULT
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent
+from attnviz.ui.cache import traces
+from attnviz.ui.markdown import literal
+from attnviz.ui.request import Request
+
+_KEY = "ready-experiment"
+# What another experiment, or a patch, has left in the address.
+_FRESH = dict.fromkeys(("tgt", "do", "changed", "put", "step", "a", "b", "c", "d", "way"))
+OTHER_WEIGHTS = "What is told here was counted with other weights ({}): count it again."
+
+
+def menu() -> None:
+    """The list of experiments, in the row of the tabs."""
+    st.menu_button(
+        "Ready experiments",
+        [one.title for one in ready_experiments()],
+        key=_KEY,
+        on_click=_use,
+        help=definition("Ready experiments"),
+    )
+    persistent.catch_up(_KEY, _use)
+
+
+def panel(request: Request) -> None:
+    """What is told of the experiment that the address names; nothing where it names none."""
+    name = persistent.text("experiment")
+    if name not in {one.name for one in ready_experiments()}:  # the tab says so
+        return
+    one = experiment(name)
+    with st.container(border=True, key="ready-experiment-panel"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            asked = f"“{literal(one.typed)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
+            st.markdown(f"**{literal(one.title)}.** {asked}")
+            st.button("Set it up again", key="ready-again", on_click=_set_up, args=(name,))
+            st.button("Close", key="ready-close", on_click=_close)
+        left, right = st.columns(2)
+        with left:
+            st.markdown(literal(one.happens))
+            _counted(request, one)
+        right.markdown(f"**What it teaches.** {literal(one.teaches)}\n\n**What it does not.** {literal(one.does_not)}")
+
+
+def _counted(request: Request, one: ReadyExperiment) -> None:
+    """The count over many sentences, as it comes along, or as it is made here."""
+    if request.entry.name != DEFAULT:
+        st.caption("It is told of the translator that comes along: set it up again to choose that.")
+        return
+    loaded = traces.model(DEFAULT)
+    key = f"counted-{one.name}-{loaded.model_id}"
+    place = st.empty()
+    if st.button("Count it again", key="ready-count", help=definition("Count it again")):
+        with place, st.spinner("Counting"):
+            st.session_state[key] = _count(loaded.model_id, one.name, loaded)
+    now = st.session_state.get(key)
+    said = literal(one.counting(now or one.numbers))
+    place.markdown(f"**Over many sentences.** {said}{' *(counted just now)*' if now else ''}")
+    if one.weights != loaded.model_id and not now:
+        layout.note(OTHER_WEIGHTS.format(one.weights))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _count(weights: str, name: str, _model) -> Numbers:
+    from attnviz.analysis.causes.ready.counts import count  # has torch
+
+    return count(name, _model)
+
+
+def _use() -> None:
+    titles = {one.title: one.name for one in ready_experiments()}
+    if name := titles.get(st.session_state[_KEY]):
+        _set_up(name)
+
+
+def _set_up(name: str) -> None:
+    """Everything that the experiment needs, as one step of Back."""
+    if persistent.text("model") not in ("", DEFAULT):
+        persistent.write_model(DEFAULT)
+    persistent.write({**_FRESH, **experiment(name).address, "experiment": name})
+
+
+def _close() -> None:
+    persistent.write({"experiment": None})

@@ -1,0 +1,161 @@
+"""Heads switched off, one or many: what the model then writes, how probable its words are, where other heads look."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, get_args
+
+from attnviz.analysis.causes.comparing import findings
+from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
+from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_effects
+from attnviz.analysis.causes.usual.spreads import usual_effects
+from attnviz.tracing.causes.making import Put
+from attnviz.tracing.causes.replacing import every_head, others, replaced, with_replaced
+from attnviz.tracing.causes.switches import Head
+from attnviz.ui import captions, interventions, mount
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import choice, flag
+from attnviz.ui.cache import payloads, traces
+from attnviz.ui.causes.state import CausesState, current
+from attnviz.ui.reported import SWITCH, TEXT, reported
+from attnviz.ui.request import Request
+from attnviz.views.interventions import in_words
+from attnviz.widgets.switches.payload import ShownSwitches, switches_payload
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import Trace
+
+COMPONENT = "switches"
+PUTS: tuple[Put, ...] = get_args(Put)
+# Heads times tokens times parameters: some three seconds of one core. More is measured when somebody asks for it.
+AT_ONCE = 3e11
+A_SECOND = 8e10  # of these, roughly, on one core
+FIXED = (
+    "Above the line the model writes anew, token by token, with the heads off at every step: after the first word that "
+    "differs it reads another text, so that later words differ for that reason too.",
+    "The probabilities are of one target, the one that the model writes as it is (or yours): both runs read the same "
+    "tokens, so that each step compares.",
+    "Weights, tokens, positions and masks are as they were; later layers read what comes of the change, and may make "
+    "up for it.",
+    "Only the heads are out, before W_o joins them; the bias of W_o, residuals and feed-forward layers stay.",
+    "Necessary is not sufficient, and one sentence is one sentence: that a word falls without a head does not say that "
+    "the head makes it. The tab Sentences asks many.",
+)
+ASKS = {
+    "target": "of the target",
+    "text": "of the text, each given those before it",
+    "masked": "of the best answer at each masked place",
+    "own": "of each token at its own place, which the encoder sees: put [MASK] into the sentence for a guess",
+}
+
+
+@dataclass(frozen=True)
+class SwitchOffState(CausesState):
+    """What takes the place of heads (`put`), in which unit worth is shaded, and whether it was asked to be measured."""
+
+    put: str = choice("zero", PUTS)
+    shade: str = choice("usual", ("usual", "nats"))
+    measure: bool = flag()
+
+
+def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
+    """Draw the tab; what a link to it carries."""
+    view = current(SwitchOffState, {})
+    plain = traces.computed(replace(request, do=""))
+    off = replaced(trace.interventions, loaded.shapes)
+    # Where all are replaced alike, by that; cross-attention, which has no diagonal, leaves the choice open.
+    puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
+    view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
+    runs = switched_off(loaded, plain, trace.interventions, written=trace)
+    worth, waits = _worth(loaded, plain, view)
+    usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
+    shown = ShownSwitches(
+        worth=worth,
+        usual=usual,
+        texts=_texts(request, loaded, plain, trace),
+        asks=_asks(runs),
+        said=(*_said(runs, worth, usual), *_parting(request, runs, trace)),
+        fixed=FIXED,
+        more=tuple(map(in_words, others(trace.interventions, loaded.shapes))),
+        put=view.put,
+        waits=waits,
+        numbers=plain.numbers,
+    )
+    done = [_name(head) for head in off]
+    in_view = {"off": done, "put": view.put, "shade": view.shade, "measure": view.measure}
+    payload = switches_payload(loaded, runs, shown, done=done, view=in_view)
+    mount.switches(captions.on(payload), key=COMPONENT, on_change=lambda: _take(request, loaded))
+    return view
+
+
+def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
+    """What every head is worth to the sentence as it is, or why nobody knows yet."""
+    if plain.logits is None:
+        return None, ""
+    heads = sum(layers * count for layers, count in loaded.shapes.values())
+    work = heads * (len(plain.tokens("src")) + len(plain.tokens("tgt"))) * loaded.n_parameters
+    if work > AT_ONCE and not view.measure:
+        return None, f"What each of the {heads} heads is worth takes some {work / A_SECOND:.0f} s to measure."
+    made = payloads.cached(plain, ("worth", plain.kinds[0], view.put), make=lambda: _measured(loaded, plain, view.put))
+    return made if isinstance(made, HeadEffects) else None, made if isinstance(made, str) else ""
+
+
+def _measured(loaded: "Model", plain: "Trace", put: str) -> "HeadEffects | str":
+    try:
+        return head_effects(loaded, plain, to=put)
+    except ValueError as why:  # nothing to ask about
+        return str(why)
+
+
+def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") -> tuple[str, str] | None:
+    """What the model writes by itself as it is, and now, whatever target is given."""
+    if not loaded.writes:
+        return None
+    if not (loaded.inputs.takes_target and request.tgt.strip()):
+        return plain.tgt_text, trace.tgt_text
+    free = replace(request, tgt="")
+    return traces.computed(replace(free, do="")).tgt_text, traces.computed(free).tgt_text
+
+
+def _asks(runs: SwitchedOff) -> str:
+    if runs.chances is None:
+        return "This model has no head over the vocabulary: there are no probabilities. What changes is in its maps."
+    return ASKS[runs.chances[0].asked.what]
+
+
+def _said(runs: SwitchedOff, worth: HeadEffects | None, usual: ReferenceEffects | None) -> tuple[str, ...]:
+    if runs.after is not runs.before and runs.chances is not None:
+        return findings.of_run(*runs.chances)
+    return findings.of_effects(worth, usual) if worth is not None else ()
+
+
+def _parting(request: Request, runs: SwitchedOff, trace: "Trace") -> tuple[str, ...]:
+    """Where two texts part that both began alike."""
+    if runs.chances is None or runs.after is runs.before or request.tgt.strip():
+        return ()
+    return findings.of_texts(*runs.chances, (runs.before.sentences[0].tgt, trace.sentences[0].tgt))
+
+
+def _put(text: str) -> Put | None:
+    for put in PUTS:
+        if put == text:
+            return put
+    return None
+
+
+def _name(head: Head) -> str:
+    return ".".join(map(str, head))
+
+
+def _take(request: Request, loaded: "Model") -> None:
+    """Take over what was chosen: the heads go into what is done to the run, the rest into this page's own texts."""
+    said = reported(COMPONENT, "view", {"off": list, "put": TEXT, "shade": TEXT, "measure": SWITCH})
+    put = _put("" if said is None else said["put"])
+    if said is None or put is None:
+        return
+    wanted: dict[Head, Put] = {head: put for head in every_head(loaded.shapes) if _name(head) in said["off"]}
+    now = request.interventions
+    if replaced(now, loaded.shapes) != replaced(made := with_replaced(now, loaded.shapes, wanted), loaded.shapes):
+        interventions.change(made)
+    usual = {"put": "zero", "shade": "usual", "measure": "0"}
+    texts = {"put": said["put"], "shade": said["shade"], "measure": "1" if said["measure"] else "0"}
+    persistent.write({name: None if text == usual[name] else text for name, text in texts.items()})

@@ -1,0 +1,135 @@
+"""The Flow tab: a row of the last layer, followed back through the layers to the text."""
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.ui import captions
+from attnviz.ui.cache import payloads
+from attnviz.ui.cache.known_maps import known_maps
+from attnviz.ui.heads import errors
+from attnviz.ui.heads import tabs as heads_tabs
+from attnviz.ui.heads.tabs import TabsState
+from attnviz.ui.markdown import literal
+from attnviz.ui.reported import NUMBER, SWITCH, TEXT, reported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from attnviz.analysis.causes.flow.mixing import Mix
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace import TraceLike
+    from attnviz.widgets.flow.payload import FlowFacts
+    from attnviz.widgets.wire import Payload
+
+MOST = 4_000_000  # numbers that the browser multiplies: twelve layers of 512 tokens and more
+BARE = "ALTI asks what tokens' parts add to the sum, and here are weights alone"
+TOLD = {"row": NUMBER, "by": TEXT, "residual": NUMBER, "flow": SWITCH}
+_TO_COMPARE = (
+    ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
+    ("rollout, measured residual", "rollout, measured share"), ("rollout", "rollout, share 0.50"),
+    ("max flow", "maximum flow, share 0.50"), ("diagonal", "the diagonal"),
+)  # fmt: skip
+
+
+def draw(trace: "TraceLike", tabs: TabsState, model: "Model | None") -> None:
+    """The flow of the row that the address asks for; where there is no way through the layers, why not."""
+    from attnviz.analysis.causes.flow.mixing import attention_mixes, sublayers
+
+    try:
+        size = sum(len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) for kind, _ in sublayers(trace))
+        if size > MOST:
+            raise ValueError(
+                f"Flow multiplies all layers' maps: it is shown up to {MOST:,} numbers, and here are {size:,}. "
+                "Type a shorter text."
+            )
+        rollout = payloads.cached(trace, _key(trace, "mixes"), make=lambda: attention_mixes(trace))
+    except ValueError as why:
+        st.info(literal(str(why)), icon=":material/info:")
+        return
+    _draw(trace, tabs, model, rollout)
+
+
+def _draw(trace: "TraceLike", tabs: TabsState, model: "Model | None", rollout: "tuple[Mix, ...]") -> None:
+    from attnviz.ui.mount import flow
+    from attnviz.widgets.flow.payload import flow_payload
+
+    rows = len(rollout[-1].read)
+    followed = rows // 2 if tabs.followed is None or tabs.followed >= rows else tabs.followed
+    facts = _facts(trace, model, rollout)
+    by = tabs.by if tabs.by == "rollout" or not facts.why_no_alti else "rollout"
+
+    def make() -> "Payload":
+        mixes: Mapping[str, Sequence[Mix]] = {"rollout": rollout}
+        return flow_payload(trace, {**mixes, "alti": _alti(trace, model)} if by == "alti" else mixes, facts)
+
+    view = {"row": followed, "by": by, "residual": tabs.residual, "flow": tabs.flow}
+    made = payloads.cached_payload(trace, _key(trace, f"flow {by} {facts}"), view, make=make)
+    if tabs.flow and not facts.why_no_flow:
+        made = _with_flow(made, trace, rollout, followed, tabs.residual)
+    flow(captions.on(made), on_change=_take)
+
+
+def _facts(trace: "TraceLike", model: "Model | None", rollout: "tuple[Mix, ...]") -> "FlowFacts":
+    from attnviz.analysis.causes.flow.max_flow import MOST as MOST_OF_FLOW
+    from attnviz.widgets.flow.payload import FlowFacts
+
+    longest = max(max(mix.read.shape) for mix in rollout)
+    too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; here are {longest}."
+    why_no_flow = too_long if longest > MOST_OF_FLOW else ""
+    if model is None or trace.is_bare:
+        return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow)
+    known = known_maps(model)
+    why = known.lacks("ALTI")
+    if why:
+        return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow)
+    measured = payloads.cached(trace, _key(trace, "residual"), make=lambda: _measured(known.stream, trace))
+    return FlowFacts(measured, "", why_no_flow, *_errors(trace))
+
+
+def _measured(maps: Any, trace: Any) -> float:
+    """The share of the residual, mean over all sublayers."""
+    from attnviz.analysis.causes.flow.mixing import mean_residual
+
+    return round(mean_residual(maps, trace), 4)
+
+
+def _errors(trace: "TraceLike") -> "tuple[tuple[tuple[str, float], ...], str]":
+    """The best rate of each method in this language, and what they are of."""
+    from attnviz.analysis.causes.gold import gold_pairs
+    from attnviz.text.languages import language_name
+
+    rates = errors.known(trace.model_id, trace.to)
+    found = []
+    for method, name in _TO_COMPARE if rates else ():
+        ways = [way for way in rates if way.method == method and way.reading == "out"]
+        if ways:
+            best = min(ways, key=rates.__getitem__)
+            found.append((name if best.layer is None else f"{name}, L{best.layer}", rates[best]))
+    of = f"{len(gold_pairs(trace.to))} sentences in {language_name(trace.to)}, best layer of each" if found else ""
+    return tuple(found), of
+
+
+def _alti(trace: Any, model: Any) -> "tuple[Mix, ...]":
+    from attnviz.analysis.causes.flow.mixing import alti_mixes
+
+    return alti_mixes(known_maps(model).stream, trace)  # type: ignore[arg-type]  # it lacks nothing, or nobody asks
+
+
+def _with_flow(made: "Payload", trace: "TraceLike", rollout: "tuple[Mix, ...]", row: int, residual: int) -> "Payload":
+    from attnviz.analysis.causes.flow.max_flow import max_flow
+    from attnviz.widgets.flow.payload import with_flow
+
+    mixes = [mix.with_residual(residual / 100) for mix in rollout]
+    key = _key(trace, f"max flow {row} {residual}")
+    return with_flow(made, row, residual, payloads.cached(trace, key, make=lambda: max_flow(mixes, row)))
+
+
+def _key(trace: "TraceLike", what: str) -> payloads.Key:
+    return "flow", trace.kinds[-1], what
+
+
+def _take() -> None:
+    if view := reported("flow", "view", TOLD):
+        texts = {"followed": view["row"], "by": view["by"], "residual": view["residual"]}
+        heads_tabs.take(texts | {"flow": int(bool(view["flow"]))})

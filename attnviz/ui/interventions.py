@@ -1,0 +1,100 @@
+"""What is done to the run, in the frame of every page: chips below the bar, each with a way back.
+
+The text `do` of the address holds it (`tracing.causes.notation`); every page runs with it, or says that it does not.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.ui import top_bar
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import Problem
+from attnviz.ui.cache import traces
+from attnviz.ui.markdown import literal
+from attnviz.ui.request import Request
+
+if TYPE_CHECKING:
+    from attnviz.tracing.causes.intervention import Intervention
+    from attnviz.tracing.causes.switches import Head, Shapes
+
+NAME = "do"
+_ABSENT = "not in this model"
+
+
+def change(interventions: "Sequence[Intervention]") -> None:
+    """Have this done to the run from now on, and nothing else; what the model wrote before is written again.
+
+    More than an address can carry is not done, and a note says so.
+    """
+    from attnviz.tracing.causes import notation
+
+    text = notation.write(interventions)
+    if problem := notation.too_much(text):
+        st.session_state.setdefault("notes", []).append(problem)
+        return
+    persistent.write({NAME: text or None})
+    top_bar.drop_written_target()
+
+
+def switch_off(heads: "Iterable[Head]", shapes: "Shapes") -> None:
+    """Have these heads off from now on and no others; whatever else is done to the run stays."""
+    from attnviz.tracing.causes import notation, switches
+
+    asked = notation.parse(persistent.text(NAME)).interventions
+    change(switches.with_heads_off(asked, shapes, heads))
+
+
+def in_force(request: Request) -> Request:
+    """The request with what the address asks to be done to its run, as far as its model can; draws the chips."""
+    if not (text := persistent.text(NAME)):
+        return request
+    from attnviz.tracing.causes import fitting, notation
+
+    asked, problems = notation.parse(text)
+    try:
+        loaded = traces.model(request.entry.name)
+    except ValueError:  # said by who runs it
+        return request
+    found = fitting.fitting(asked, loaded.shapes, loaded.model_id)
+    said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes)]
+    st.session_state.setdefault("notes", []).extend(persistent.of_link(said))
+    _chips(asked, absent=found.dropped)
+    return replace(request, do=notation.write(found.kept))
+
+
+def left_out(why: str) -> None:
+    """Draw the chips on a page, or of a part of one, that leaves out what is done to the run; `why` says so."""
+    if text := persistent.text(NAME):
+        from attnviz.tracing.causes import notation
+
+        _chips(notation.parse(text).interventions, why=why)
+
+
+def _chips(asked: "Sequence[Intervention]", *, absent: "Sequence[Intervention]" = (), why: str = "") -> None:
+    from attnviz.views.interventions import in_words
+
+    if not asked:
+        return
+    with st.container(key="interventions", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<span class='interventions-lead'>{why or 'Done to the run'}</span>", width="content")
+        for number, each in enumerate(asked):
+            is_absent = any(each is other for other in absent)
+            words = f"{in_words(each)} ({_ABSENT})" if is_absent else in_words(each)
+            rest = [other for other in asked if other is not each]
+            _button(f"undo-{number}", f"{words} ✕", f"Take back: {in_words(each)}", lambda rest=rest: change(rest))
+        if len(asked) > 1:
+            _button("undo-all", "All back ✕", "Run the model as it is", lambda: change(()))
+
+
+def _button(key: str, label: str, means: str, take: Callable[[], None]) -> None:
+    st.button(literal(label), key=key, help=literal(means), on_click=take, type="secondary")
+    persistent.catch_up(key, take)
+
+
+def _problem(sentence: str, *, is_part: bool) -> Problem:
+    problem = Problem(sentence)
+    problem.name, problem.is_part = NAME, is_part
+    return problem

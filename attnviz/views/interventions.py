@@ -1,0 +1,63 @@
+"""What is done to a run, in the words of the pages: on chips, in captions, in a verdict."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attnviz.text.display import display
+from attnviz.views.labels import KINDS
+
+if TYPE_CHECKING:
+    from attnviz.tracing.causes.intervention import Intervention, Place
+
+_DONE = {
+    ("context", "zero"): "off", ("context", "mean"): "at its mean", ("attn", "uniform"): "even",
+    ("attn", "diagonal"): "on the diagonal",
+}  # fmt: skip
+
+_TOUCHED = (
+    "In the run, this is done to the head: {done}. Shown here is what it computes by itself from the queries and keys "
+    "that it has in that run; what comes after it is as the run has it."
+)
+
+
+def in_words(each: "Intervention") -> str:
+    """One intervention, safe to show: “cross L1 H2 H5 off”."""
+    if each.where not in KINDS:
+        return display(str(each))
+    at = "" if each.positions is None else f" at {_listed(each.positions)}"
+    place = _place(each)
+    if each.columns:
+        return f"{place}: {_listed(each.columns)} exchanged{at}"
+    if each.how == "values" and not each.source:
+        return f"{place}: weights by hand{at}"
+    done = _DONE.get((each.what, each.how))
+    return f"{place} {done}{at}" if done else display(str(each))
+
+
+def touched(interventions: "Sequence[Intervention]", site: tuple[str, int, int]) -> str:
+    """What to say of a head whose scores and weights are shown as it makes them, and that is changed itself: its kind,
+    layer and head. "" for one that is only given other numbers.
+    """
+    done = all_in_words([each for each in interventions if _acts_on(each, *site)])
+    return _TOUCHED.format(done=done) if done else ""
+
+
+def all_in_words(interventions: "Sequence[Intervention]") -> str:
+    """Several, one after another; "" for none."""
+    return "; ".join(map(in_words, interventions))
+
+
+def _acts_on(each: "Intervention", kind: str, layer: int, head: int) -> bool:
+    return each.where == kind and each.layer in (None, layer) and (each.heads is None or head in each.heads)
+
+
+def _place(each: "Intervention") -> str:
+    kind = KINDS[each.where].tab.lower()
+    layer = "" if each.layer is None else f" L{each.layer}"
+    if each.heads is None:
+        return f"{kind}{layer}, every head" if layer else f"every {kind} head"
+    return kind + layer + "".join(f" H{head}" for head in each.heads)
+
+
+def _listed(places: "Sequence[Place]") -> str:
+    return " and ".join(str(place) if isinstance(place, int) else f"“{display(place)}”" for place in places)

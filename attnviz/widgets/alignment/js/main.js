@@ -1,0 +1,20 @@
+// Words of the target and the source words that they come from: who does what (shared/js/store.js, base/js/mount.js).
+
+import { tab } from "../../base/js/mount.js";
+import { AT_ONCE, START, settle } from "./choice.js";
+import { csvRows, figure, figureName, figureSize, savePharaoh, siteOf } from "./figure.js";
+import { buildShell, paint } from "./shell.js";
+
+export default tab({
+  start: START,
+  atOnce: AT_ONCE,
+  settle,
+  buildShell,
+  paint,
+  siteOf,
+  figure,
+  figureSize,
+  figureName,
+  csvRows,
+  moreFiles: [["Pharaoh links", savePharaoh]],
+});

@@ -1,0 +1,103 @@
+// Every way of aligning with its error, in the order of a column; a click on one draws it.
+
+import { explained, termNode } from "../../shared/js/definitions.js";
+import { button, element, put } from "../../shared/js/elements.js";
+import { change } from "../../shared/js/store.js";
+import { ordered, wayText } from "./choice.js";
+
+const COLUMNS = [
+  ["way", "Way"],
+  ["rate", "AER"],
+  ["own", "Here"],
+];
+
+export function waysPane(app) {
+  const { parts } = app;
+  app.order = { column: "rate", isUp: true };
+  parts.waysNote = element("p", { class: "quiet" });
+  parts.heads = COLUMNS.map(([column, title]) =>
+    explained(
+      button(title, { class: "link", onclick: () => sortBy(app, column) }),
+      title === "Way" ? "Ways to align" : title,
+    ),
+  );
+  const head = element("tr", {}, ...parts.heads.map((node) => element("th", { scope: "col" }, node)));
+  parts.ways = element("tbody");
+  parts.waysBox = element(
+    "div",
+    { class: "ways-box" },
+    element("table", { class: "ways" }, element("thead", {}, head), parts.ways),
+  );
+  parts.waysBox.onkeydown = (event) => walk(app, event);
+  return element(
+    "aside",
+    { class: "pane", "aria-label": "Ways to align" },
+    element("h2", {}, termNode("Every way", "Ways to align")),
+    parts.waysNote,
+    parts.waysBox,
+  );
+}
+
+function sortBy(app, column) {
+  app.order = { column, isUp: app.order.column === column ? !app.order.isUp : true };
+  app.waysKey = null;
+  paintWays(app);
+}
+
+export function paintWays(app) {
+  const { header } = app.payload;
+  const key = JSON.stringify([header.base, app.order]);
+  if (app.waysKey !== key) {
+    app.waysKey = key;
+    app.wayNodes = new Map();
+    const ways = ordered(header.ways, app.order);
+    app.parts.ways.replaceChildren(...ways.map((way) => wayRow(app, way)));
+    put(app.parts.waysNote, noteOf(header));
+    app.parts.heads.forEach((node, i) => {
+      const isIt = COLUMNS[i][0] === app.order.column;
+      node.parentElement.setAttribute("aria-sort", isIt ? (app.order.isUp ? "ascending" : "descending") : "none");
+    });
+  }
+  for (const [name, node] of app.wayNodes) {
+    node.setAttribute("aria-selected", String(name === app.view.way));
+    node.tabIndex = name === app.view.way ? 0 : -1;
+  }
+}
+
+function noteOf({ ways, language, lacking }) {
+  const isScored = ways.some(({ rate }) => rate !== null);
+  const said = isScored
+    ? `AER: errors over all links by hand${language && `, ${language}`}. Here: of this sentence. 0 is perfect.`
+    : "No errors are known of this model in this language.";
+  return [said, ...Object.entries(lacking).map(([method, why]) => `No ${method}: ${why}.`)].join(" ");
+}
+
+function wayRow(app, way) {
+  const offered = app.payload.header.ways.indexOf(way) < app.payload.header.offered;
+  const rate = (value) => element("td", { class: "list-weight", text: value === null ? "–" : value.toFixed(3) });
+  const row = element(
+    "tr",
+    { role: "row", "data-way": way.name },
+    element("td", { text: wayText(way) }),
+    rate(way.rate),
+    rate(way.own),
+  );
+  if (!offered) {
+    row.classList.add("quiet");
+    return row;
+  }
+  row.onclick = () => change(app, { way: way.name });
+  app.wayNodes.set(way.name, row);
+  return row;
+}
+
+function walk(app, event) {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const names = [...app.wayNodes.keys()];
+  const at = names.indexOf(event.target.closest?.("[data-way]")?.dataset.way);
+  if (at < 0) return;
+  if (event.key === "Enter" || event.key === " ") change(app, { way: names[at] });
+  else if (step) app.wayNodes.get(names[Math.max(0, Math.min(names.length - 1, at + step))]).focus();
+  else return;
+  event.preventDefault();
+}

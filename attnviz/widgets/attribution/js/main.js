@@ -1,0 +1,19 @@
+// A logit as bars of what adds to it, one of them opened, and what each layer would say (shared/js/store.js, base/js/mount.js).
+
+import { tab } from "../../base/js/mount.js";
+import { AT_ONCE, START, settle } from "./choice.js";
+import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
+import { buildShell, paint } from "./shell.js";
+
+export default tab({
+  start: START,
+  atOnce: AT_ONCE,
+  settle,
+  buildShell,
+  paint,
+  siteOf,
+  figure,
+  figureSize,
+  figureName,
+  csvRows,
+});

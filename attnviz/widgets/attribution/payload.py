@@ -1,0 +1,142 @@
+"""The data of the Attribute tab: a logit's bars, every head's bar opened into tokens, and what a lens reads."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.causes.attribution import LogitPart
+from attnviz.analysis.causes.lens import LogitLens
+from attnviz.analysis.causes.parts.explained import Explained
+from attnviz.analysis.causes.runs import HeadPlace
+from attnviz.models.protocol import Model
+from attnviz.text.display import display_token
+from attnviz.text.entries import entries
+from attnviz.text.tokens import Token
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
+from attnviz.views.labels import KINDS
+from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.wire import Blobs, Payload
+
+_SHORT: dict[Kind, str] = {"encoder_self": "self", "decoder_self": "self", "cross": "cross"}
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """What one stack's states say after each layer, with its tokens; `comes_out` is what the columns are named by."""
+
+    title: str
+    found: LogitLens
+    tokens: Sequence[Token]
+    column: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShownLogit:
+    """What the tab draws of a run: the bars, why they are the last layer's only, what falls without each head (None:
+    nobody asked), the lenses, and the range of the row's logits. `names` tells a token's name from its id.
+    """
+
+    trace: Trace
+    explained: Explained
+    names: Callable[[int], str]
+    steps: Sequence[tuple[int, Token, Token | None]]
+    spread: float
+    why_last: str = ""
+    drops: Mapping[HeadPlace, float] | None = None
+    lenses: Sequence[Lens] = ()
+
+
+def attribution_payload(model: Model, shown: ShownLogit, *, view: dict[str, Any]) -> Payload:
+    """What the widget draws from."""
+    blobs, bars = Blobs(), shown.explained.bars
+    asked = bars.asked
+    header = common_header(model.kinds[0], model.kinds, blobs) | {
+        "step": asked.row,
+        "steps": [_step(*step) for step in shown.steps],
+        "token": shown.names(asked.id),
+        "against": None if asked.against is None else shown.names(asked.against),
+        "logit": bars.logit,
+        "total": bars.total,
+        "spread": shown.spread,
+        "why_last": shown.why_last,
+        "bars": [_bar(part, shown.drops) for part in bars.parts],
+        "has_drops": shown.drops is not None,
+        "opened": _opened(shown, blobs),
+        "lenses": [_lens(lens, shown.names) for lens in shown.lenses],
+    }
+    return payload_of(header, view, blobs)
+
+
+def _step(row: int, goes_in: Token, comes_out: Token | None) -> dict[str, Any]:
+    named = display_token(comes_out) if comes_out is not None and comes_out.id >= 0 else ""
+    return {"step": row, "input": display_token(goes_in), "output": named,
+            "entries": entries([goes_in if comes_out is None else comes_out])}  # fmt: skip
+
+
+def _bar(part: LogitPart, drops: Mapping[HeadPlace, float] | None) -> dict[str, Any]:
+    """One bar: its name, which head it is of, what it adds, and what falls without it."""
+    head = (part.kind, part.layer, part.head)
+    is_head = part.part == "head"
+    return {
+        "name": _name(part),
+        "part": part.part,
+        "head": f"{part.kind}.{part.layer}.{part.head}" if is_head else "",
+        "kind": part.kind or "",
+        "layer": part.layer,
+        "value": part.value,
+        "drop": drops.get(head) if drops is not None and is_head else None,  # type: ignore[arg-type]
+    }
+
+
+def _name(part: LogitPart) -> str:
+    """Such as `L2 cross H4`, `L1 feed-forward`, `embedding`."""
+    where = "" if part.layer is None else f"L{part.layer} "
+    site = "" if part.kind is None else _SHORT[part.kind]
+    if part.part == "head":
+        return f"{where}{site} H{part.head}"
+    what = {"head bias": "bias of W_o", "norm bias": "norm’s bias" if part.layer is not None else "last norm’s bias",
+            "vocabulary bias": "vocabulary’s bias"}.get(part.part, part.part)  # fmt: skip
+    return " ".join(filter(None, (where.strip(), site, what)))
+
+
+def _opened(shown: ShownLogit, blobs: Blobs) -> dict[str, Any]:
+    """Each site's heads by the tokens that they look at, float32."""
+    found = {}
+    for site, numbers in shown.explained.opened.items():
+        keys = shown.trace.key_tokens(site.kind)
+        found[f"{site.kind}.{site.layer}"] = {
+            "title": KINDS[site.kind].name,
+            "size": list(numbers.shape),
+            "cols": [display_token(token) for token in keys],
+            "col_entries": [entries([token]) for token in keys],
+            "values": blobs.add(np.ascontiguousarray(numbers.float().numpy(), dtype="<f4")),
+        }
+    return found
+
+
+def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
+    """The likeliest tokens after each layer, with their probabilities, and where the row's own token stands."""
+    found = lens.found
+    layers, rows, count = found.ids.shape
+    cells = [
+        [[[names(int(found.ids[layer, row, nth])), round(float(found.probabilities[layer, row, nth]), 5)]
+          for nth in range(count)] for row in range(rows)]
+        for layer in range(layers)
+    ]  # fmt: skip
+    own = [[_own(found, layer, row) for row in range(rows)] for layer in range(layers)]
+    return {
+        "title": lens.title,
+        "cols": [display_token(token) if token.id >= 0 else "" for token in lens.tokens],
+        "column": lens.column,
+        "cells": cells,
+        "own": own,
+    }
+
+
+def _own(found: LogitLens, layer: int, row: int) -> list[float] | None:
+    """Probability and rank of the token that is asked about; None where a row puts out nothing."""
+    rank = int(found.rank[layer, row])
+    return None if rank < 0 else [round(float(found.probability[layer, row]), 6), rank]

@@ -1,0 +1,36 @@
+// What can be chosen: the step that is asked about, and the cells in force, in the order in which they were put there.
+
+import { change } from "../../shared/js/store.js";
+
+export const START = { step: null, put: "" };
+export const AT_ONCE = ["step", "put"]; // only Python runs the model
+export const MOST = 200; // cells in force (attnviz/ui/causes/patching/state.py)
+
+export function settle() {}
+
+export const cellsIn = ({ put }) => (put ? put.split("~") : []);
+
+// A cell's name in links, such as cross.1.3 or encoder.e.4.
+export const nameOf = ({ where, first_layer: first }, row, col) =>
+  `${where}.${row + first < 0 ? "e" : row + first}.${col}`;
+
+const put = (app, cells) => change(app, { put: cells.slice(0, MOST).join("~") });
+
+export function toggle(app, name) {
+  const cells = cellsIn(app.view);
+  put(app, cells.includes(name) ? cells.filter((cell) => cell !== name) : [...cells, name]);
+}
+
+export const add = (app, names) => put(app, [...new Set([...cellsIn(app.view), ...names])]);
+
+export const undo = (app) => put(app, cellsIn(app.view).slice(0, -1));
+
+export const undoAll = (app) => put(app, []);
+
+// The step whose answers differ next most, and after the last the first again.
+export function nextStep(app) {
+  const { steps, step } = app.payload.header;
+  const order = [...steps].sort((one, other) => other.difference - one.difference).map((each) => each.step);
+  const now = app.view.step ?? step;
+  change(app, { step: order[(order.indexOf(now) + 1) % order.length] });
+}

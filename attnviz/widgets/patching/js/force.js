@@ -1,0 +1,81 @@
+// The pane on the right: what is measured, which cells are in force, and what the model writes under them.
+
+import { explained } from "../../shared/js/definitions.js";
+import { button, element } from "../../shared/js/elements.js";
+import { isolated, shortText } from "../../shared/js/text.js";
+import { cellsIn, toggle, undo, undoAll } from "./choice.js";
+
+const HONEST =
+  "Held fixed: the target, word for word, and everything that is not patched before the patched place; all behind it is " +
+  "computed again. Enough is not the same as necessary, and one pair of sentences is one pair.";
+
+export function forcePane(app) {
+  const { parts } = app;
+  parts.ends = element("p", { class: "ends" });
+  parts.list = element("ul", { class: "in-force", "aria-label": "In force" });
+  parts.undo = explained(button("Undo last", { onclick: () => undo(app) }), "Undo last", "U");
+  parts.undoAll = explained(button("Undo all", { onclick: () => undoAll(app) }), "Undo all");
+  parts.came = element("dl");
+  return element(
+    "section",
+    { class: "pane side", "aria-label": "In force" },
+    parts.ends,
+    element(
+      "header",
+      { class: "spread" },
+      explained(element("h2", { text: "In force", class: "term", tabindex: "0" }), "In force"),
+      element("div", { class: "tools" }, parts.undo, parts.undoAll),
+    ),
+    parts.list,
+    parts.came,
+    element("p", { class: "quiet honest", text: HONEST }),
+  );
+}
+
+const measureText = ({ a, b, clean, changed }) =>
+  `logit(${isolated(a)}) − logit(${isolated(b)}): ${shortText(clean)} where numbers come from, ${shortText(changed)} where they go`;
+
+export function paintForce(app) {
+  const { parts, payload } = app;
+  const { header } = payload;
+  parts.ends.replaceChildren(
+    "From ",
+    element("b", { text: `“${isolated(header.from)}”` }),
+    " into ",
+    element("b", { text: `“${isolated(header.into)}”` }),
+    `. ${measureText(header.metric)}. Control, which should stay: ${measureText(header.control)}.`,
+  );
+  const cells = cellsIn(app.view);
+  const named = new Map(header.done);
+  const isCurrent = header.done.map(([cell]) => cell).join("~") === app.view.put;
+  parts.undo.disabled = parts.undoAll.disabled = !cells.length;
+  parts.list.replaceChildren(...cells.map((cell) => line(app, cell, named.get(cell) ?? cell)));
+  if (!cells.length)
+    parts.list.append(element("li", { class: "quiet", text: "Nothing yet: click a cell, or drag over several." }));
+  parts.came.replaceChildren(
+    ...(cells.length ? (isCurrent ? came(header) : [pair("", "The model runs …")].flat()) : []),
+  );
+}
+
+const line = (app, cell, text) =>
+  element(
+    "li",
+    {},
+    element("span", { text }),
+    button("×", { "aria-label": `Undo ${text}`, onclick: () => toggle(app, cell) }),
+  );
+
+const pair = (name, ...content) => [element("dt", { text: name }), element("dd", {}, ...content)];
+
+function came({ result }) {
+  if (!result) return [];
+  const lines = [
+    ...pair("Restored", element("b", { text: shortText(result.share) }), ` (metric ${shortText(result.patched)})`),
+    ...pair("Control", shortText(result.moved)),
+  ];
+  if (!result.texts) return lines;
+  const [before, after] = result.texts.map((runs) =>
+    runs.map(([text, differs]) => (differs ? element("mark", { text }) : text)),
+  );
+  return [...lines, ...pair("Wrote", ...before), ...pair("Writes now", ...(after.length ? after : ["nothing"]))];
+}

@@ -1,0 +1,98 @@
+// The component's fixed parts, and how all of it is painted.
+
+import { helpButton, helpPane } from "../../base/js/help.js";
+import { watchKeys } from "../../base/js/keys.js";
+import { exportTools } from "../../base/js/parts.js";
+import { paintWords, wordsPane } from "../../base/js/words.js";
+import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
+import { explained } from "../../shared/js/definitions.js";
+import { button, element, put } from "../../shared/js/elements.js";
+import { tellPainted } from "../../shared/js/resize.js";
+import { isolated, shortText } from "../../shared/js/text.js";
+import { windowTip } from "../../shared/js/tip.js";
+import { cellsIn, nextStep } from "./choice.js";
+import { paintLegend, paintMatrices } from "./draw.js";
+import { forcePane, paintForce } from "./force.js";
+import { LEGEND, layoutOf } from "./layout.js";
+import { actionOf, watchMatrices } from "./pointer.js";
+
+const KEYS = [
+  ["← ↑ ↓ →", "walk the cells"],
+  ["Enter", "put the cell in force, or take it back"],
+  ["U", "undo the last"],
+  ["N", "ask about the word where the runs differ next most"],
+  ["?", "these keys and words"],
+];
+const WORDS = ["Restored", "Control", "In force", "Direction"];
+const HINT = "Click a cell to put it in force, drag over several; arrow keys and Enter do the same.";
+
+export function buildShell(app) {
+  const { parts } = app;
+  const next = explained(button("Next step", { onclick: () => nextStep(app) }), "Next step", "N");
+  const steps = wordsPane(app, next);
+  parts.title = element("h2");
+  parts.why = element("p", { role: "status" });
+  parts.canvas = element("canvas", { role: "img" });
+  const label = "Matrices of patches";
+  parts.box = element("div", { class: "matrices", tabindex: "0", role: "group", "aria-label": label }, parts.canvas);
+  const said = element("div", { class: "said" }, parts.title);
+  const tools = element("div", { class: "tools" }, exportTools(app), helpButton(app));
+  const hint = element("footer", { class: "quiet", text: HINT });
+  app.root.replaceChildren(
+    steps,
+    element(
+      "section",
+      { class: "pane", "aria-label": "What each patch restores" },
+      element("header", {}, said, tools),
+      parts.why,
+      parts.box,
+      hint,
+    ),
+    forcePane(app),
+    helpPane(app, KEYS, WORDS),
+  );
+  parts.tip = windowTip(app.root);
+  const repaint = () => paintPicture(app);
+  watchMatrices(app, repaint);
+  watchKeys(app, (_, event) => actionOf(app, event, repaint));
+}
+
+export function titleOf({ metric, step }) {
+  const names = [metric.a, metric.b].map(isolated);
+  return `What each patch restores of ${names[0]} − ${names[1]}, step ${step}`;
+}
+
+export function paint(app, began) {
+  const { parts, payload } = app;
+  const { header } = payload;
+  if (app.drawn !== header.id) {
+    app.drawn = header.id;
+    app.cursor = app.dragged = null;
+  }
+  put(parts.title, titleOf(header));
+  put(parts.why, header.why_not);
+  parts.why.hidden = !header.why_not;
+  parts.box.hidden = !header.matrices.length;
+  paintWords(app, apartText);
+  paintForce(app);
+  paintPicture(app);
+  tellPainted(app, began);
+}
+
+function paintPicture(app) {
+  const { parts, payload } = app;
+  if (!payload?.header.matrices.length) return;
+  app.layout = layoutOf(payload.header, parts.box.clientWidth);
+  if (app.cursor)
+    app.cursor[0] = app.layout.blocks.find((each) => each.at === app.cursor[0].at && each.name === app.cursor[0].name);
+  const { width, height } = app.layout;
+  const context = sharpContext(parts.canvas, [Math.max(width, 280), height]);
+  const pen = canvasPen(context, app.theme);
+  const marked = new Set([...cellsIn(app.view), ...(app.dragged ?? [])]);
+  paintMatrices(app, pen, app.layout, { marked, cursor: app.cursor });
+  paintLegend(app, pen, height - LEGEND, width);
+  parts.canvas.setAttribute("aria-label", titleOf(payload.header));
+}
+
+const apartText = ({ difference }) =>
+  `: the two answers are ${shortText(difference)} apart (0 the same, 1 nothing shared)`;

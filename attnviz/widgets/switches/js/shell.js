@@ -1,0 +1,199 @@
+// The component's fixed parts, and how all of it is painted.
+
+import { helpButton, helpPane, toggleHelp } from "../../base/js/help.js";
+import { watchKeys } from "../../base/js/keys.js";
+import { choices, exportTools, paintChoices } from "../../base/js/parts.js";
+import { ARROWS } from "../../shared/js/cells.js";
+import { explained, termNode } from "../../shared/js/definitions.js";
+import { button, element, group } from "../../shared/js/elements.js";
+import { announce } from "../../shared/js/live_region.js";
+import { fillSelect, select } from "../../shared/js/lists.js";
+import { tellPainted } from "../../shared/js/resize.js";
+import { change } from "../../shared/js/store.js";
+import { paintAnswer } from "./answer.js";
+import { boardLegend, paintBoard, watchDrags } from "./board.js";
+import { allButThese, allOn, byWorth, isAnswered } from "./choice.js";
+import { paintMoved } from "./moved.js";
+
+const KEYS = [
+  ["← ↑ ↓ →", "walk the switches"],
+  ["Enter, Space", "off, or on again"],
+  ["i", "all but these"],
+  ["Esc, 0", "all on"],
+  ["m, l", "off: those that matter most, least"],
+  ["?", "these keys and words"],
+];
+const WORDS = [
+  "worth",
+  "Zero",
+  "Even",
+  "Diagonal",
+  "spreads",
+  "nats",
+  "probability of each token",
+  "Where heads look now",
+];
+const PUTS = [
+  ["zero", "Zero"],
+  ["uniform", "Even"],
+  ["diagonal", "Diagonal"],
+];
+
+export function buildShell(app) {
+  app.root.replaceChildren(boardPane(app), answerPane(app), movedPane(app), helpPane(app, KEYS, WORDS));
+  watchDrags(app);
+  watchKeys(app, actionOf);
+}
+
+function boardPane(app) {
+  const { parts } = app;
+  parts.board = element("div", { class: "board", role: "group", "aria-label": "Heads as switches" });
+  parts.legend = element("footer", { class: "quiet" });
+  parts.put = select("Replaced by", { onchoose: (chosen) => change(app, { put: chosen }) });
+  parts.measure = button("Measure", { class: "strong", onclick: () => change(app, { measure: true }) });
+  return element(
+    "section",
+    { class: "pane board-pane", "aria-label": "Switches" },
+    element(
+      "header",
+      {},
+      (parts.title = element("h2")),
+      element("div", { class: "tools" }, parts.put.node, shades(app)),
+    ),
+    element("div", { class: "tools" }, ...turns(app)),
+    element("div", { class: "board-box" }, parts.board),
+    parts.measure,
+    parts.legend,
+  );
+}
+
+const shades = (app) => {
+  app.parts.shades = choices(app, "shade", [
+    ["usual", "spreads"],
+    ["nats", "nats"],
+  ]);
+  return app.parts.shades;
+};
+
+function turns(app) {
+  const { parts } = app;
+  parts.count = element("input", { type: "number", min: "1", value: "3", "aria-label": "How many heads" });
+  const search = (text, isMost) => explained(button(text, { onclick: () => turnByWorth(app, isMost) }), text);
+  parts.search = element(
+    "span",
+    { class: "search tools" },
+    element("span", { class: "quiet", text: "Off: the" }),
+    parts.count,
+    group(search("Most", true), search("Least", false)),
+  );
+  return [
+    parts.search,
+    explained(button("All but these", { onclick: () => allButThese(app) }), "All but these", "i"),
+    explained(button("All on", { onclick: () => allOn(app) }), "All on", "Esc"),
+  ];
+}
+
+function turnByWorth(app, isMost) {
+  const off = byWorth(app, Math.max(1, Math.round(Number(app.parts.count.value)) || 1), isMost);
+  if (off) change(app, { off });
+}
+
+function answerPane(app) {
+  const { parts } = app;
+  parts.words = element("div", { class: "words", "aria-live": "polite" });
+  parts.said = element("ul", { class: "said-list" });
+  parts.stripTitle = element("h3");
+  parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probability of each token" });
+  parts.fixed = element("ul", { class: "said-list" });
+  return element(
+    "section",
+    { class: "pane answer-pane", "aria-label": "What the model does now" },
+    element(
+      "header",
+      {},
+      element("h2", {}, termNode("What it writes now")),
+      element("div", { class: "tools" }, exportTools(app), helpButton(app)),
+    ),
+    parts.words,
+    parts.said,
+    parts.stripTitle,
+    parts.strip,
+    element(
+      "details",
+      { class: "fixed" },
+      element("summary", { text: "What is held fixed, and what not" }),
+      parts.fixed,
+    ),
+  );
+}
+
+function movedPane(app) {
+  const { parts } = app;
+  parts.movedTitle = element("h3");
+  parts.maps = element("div", { class: "moved-maps" });
+  return (parts.moved = element(
+    "section",
+    { class: "pane moved-pane", "aria-label": "Maps of the run as it is now" },
+    parts.movedTitle,
+    parts.maps,
+  ));
+}
+
+function actionOf(app, { key }) {
+  const { groups } = app.payload.header;
+  if (key in ARROWS) return () => walk(app, ARROWS[key]);
+  const isMeasured = Boolean(groups[0].nats);
+  const actions = {
+    i: () => allButThese(app),
+    0: () => allOn(app),
+    Escape: () => (app.parts.help.hidden ? allOn(app) : toggleHelp(app)),
+    m: isMeasured ? () => turnByWorth(app, true) : null,
+    l: isMeasured ? () => turnByWorth(app, false) : null,
+    "?": () => toggleHelp(app),
+  };
+  return Object.hasOwn(actions, key) ? actions[key] : null;
+}
+
+// Down and up go on into the next kind's rows.
+function walk(app, [down, right]) {
+  const rows = rowsOf(app);
+  const { activeElement } = app.root.getRootNode();
+  const now =
+    rows.flat().find(({ node }) => node === activeElement) ?? rows.flat().find(({ node }) => node.tabIndex === 0);
+  const y = rows.findIndex((row) => row.includes(now));
+  const row = rows[Math.max(0, Math.min(rows.length - 1, y + down))];
+  row[Math.max(0, Math.min(row.length - 1, rows[y].indexOf(now) + right))].node.focus();
+}
+
+function rowsOf(app) {
+  const rows = new Map();
+  for (const one of app.switches.values()) {
+    const key = `${one.group.kind}.${one.layer}`;
+    rows.set(key, [...(rows.get(key) ?? []), one]);
+  }
+  return [...rows.values()];
+}
+
+export function paint(app, began) {
+  const { parts, payload, view } = app;
+  const { header } = payload;
+  app.isPhone = app.root.dataset.size === "phone";
+  const isMeasured = Boolean(header.groups[0].nats);
+  parts.title.textContent = view.off.length
+    ? `${view.off.length} of ${app.switches?.size ?? "…"} heads off`
+    : "Switch heads off";
+  fillSelect(parts.put, PUTS, view.put);
+  parts.shades.hidden = !header.usual;
+  parts.search.hidden = !isMeasured;
+  parts.measure.hidden = isMeasured || !header.measurable;
+  paintChoices(app);
+  paintBoard(app);
+  parts.title.textContent = view.off.length
+    ? `${view.off.length} of ${app.switches.size} heads off`
+    : "Switch heads off";
+  parts.legend.replaceChildren(...boardLegend(app));
+  paintAnswer(app);
+  paintMoved(app);
+  if (isAnswered(app)) announce(app, header.said.join(" "));
+  tellPainted(app, began);
+}

@@ -1,0 +1,142 @@
+"""The data of the Switch off tab: every head as a switch with what it is worth, and what came of those that are off.
+
+`view.off` are the heads that are off, each as `kind.layer.head`; `header.done` those that the numbers are of.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.analysis.causes.comparing.chances import Chances
+from attnviz.analysis.causes.comparing.switched_off import SwitchedOff
+from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects
+from attnviz.models.protocol import Model
+from attnviz.text.difference import Run, differing
+from attnviz.text.difference import shown as shown_runs
+from attnviz.text.display import display_token
+from attnviz.text.entries import entry
+from attnviz.transformer.probe import Kind
+from attnviz.views.labels import KINDS
+from attnviz.widgets.base.payload import common_header, payload_of
+from attnviz.widgets.wire import Blobs, Payload
+
+SIDE, SMALL_SIDE, MANY = 32, 16, 300  # cells of a map's side; of many heads they are smaller
+MOST_TEXT = 4_000  # characters of a text that are sent
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSwitches:
+    """What the tab draws besides the two runs.
+
+    `worth` is what each single head is worth, `usual` what it usually is; `texts` are what the model writes without
+    interventions and with them; `asks` names what its probabilities are of, `said` and `fixed` are sentences, `more` is
+    whatever else is done to the run, in words. `put` stands in the place of the heads that are off; `waits` says why
+    nobody measured yet what heads are worth, where that is to be asked for.
+    """
+
+    worth: HeadEffects | None = None
+    usual: ReferenceEffects | None = None
+    texts: tuple[str, str] | None = None
+    asks: str = ""
+    said: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    put: str = "zero"
+    waits: str = ""
+    numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
+
+
+def switches_payload(
+    model: Model, runs: SwitchedOff, shown: ShownSwitches, *, done: Sequence[str], view: dict[str, Any]
+) -> Payload:
+    """What the widget draws from; `done` are the heads that are off in `runs.after`."""
+    blobs = Blobs()
+    kinds = runs.before.kinds
+    header = common_header(kinds[0], kinds, blobs) | {
+        "groups": [_group(model, runs, shown, kind, blobs) for kind in kinds],
+        "done": list(done),
+        "texts": _texts(shown.texts),
+        "asks": shown.asks,
+        "strip": _strip(model, runs.chances),
+        "said": list(shown.said),
+        "fixed": list(shown.fixed),
+        "more": list(shown.more),
+        "put": shown.put,
+        "waits": shown.waits,
+        "measurable": bool(shown.waits) and runs.chances is not None,
+        "usual": shown.usual.sentences if shown.usual else 0,
+    }
+    return payload_of(header, view, blobs)
+
+
+def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, blobs: Blobs) -> dict[str, Any]:
+    """One kind of attention: its heads, what each is worth, how far its map moved, and the map."""
+    layers, heads = model.shapes[kind]
+    many = sum(each * count for each, count in model.shapes.values()) > MANY
+    maps = runs.after.thumbnails(kind, side=SMALL_SIDE if many else SIDE).numpy()
+    nats, spreads = _worth(shown, kind)
+    return {
+        "kind": kind,
+        "title": KINDS[kind].name.removesuffix("-attention"),
+        "tab": KINDS[kind].tab,
+        "layers": layers,
+        "heads": heads,
+        "numbers": list(shown.numbers.get(kind, ())),
+        "nats": nats,
+        "spreads": spreads,
+        "moved": _numbers(runs.moved[kind]),
+        "maps": {"offset": blobs.add(np.ascontiguousarray(maps)), "height": maps.shape[2], "width": maps.shape[3]},
+    }
+
+
+def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None, list[float | None] | None]:
+    """Nats a token, and units of the usual spread, head by head; None for what was not measured."""
+    if shown.worth is None:
+        return None, None
+    mine = torch.tensor([place[0] == kind for place in shown.worth.places])
+    spreads = None if shown.usual is None else _numbers(shown.usual.in_spreads(shown.worth)[mine])
+    return _numbers(shown.worth.mean[mine]), spreads
+
+
+def _numbers(values: Tensor) -> list[float | None]:
+    """Numbers that JSON can hold: what is none is null."""
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.flatten().tolist()]
+
+
+def _texts(texts: tuple[str, str] | None) -> list[list[Run]] | None:
+    """Both texts as runs, each with whether the other differs there."""
+    if texts is None:
+        return None
+    return list(map(shown_runs, differing(*map(_cut, texts))))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT].rstrip()} …"
+
+
+def _strip(model: Model, both: tuple[Chances, Chances] | None) -> list[dict[str, Any]]:
+    """A token each, with its probability, and with its runner-up and how far ahead of that it is: before, and after."""
+    if both is None:
+        return []
+    tokens = both[0].asked.tokens
+    return [
+        {
+            "text": display_token(token),
+            "entry": entry(token),
+            "special": token.is_special,
+            "chance": [_number(math.exp(float(one.log_probabilities[at]))) for one in both],
+            "log": [_number(float(one.log_probabilities[at])) for one in both],
+            "margin": [_number(float(one.margins[at])) for one in both],
+            "rival": [display_token(model.spelled([int(one.rivals[at])])[1][0]) for one in both],
+        }
+        for at, token in enumerate(tokens)
+    ]
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.6g}") if math.isfinite(value) else None

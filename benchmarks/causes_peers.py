@@ -1,0 +1,106 @@
+"""What asking for causes costs beside TransformerLens, where it can do the same and is installed
+(requirements-bench.txt):
+GPT-2-small's shape with random weights, 13 tokens, one thread.
+"""
+
+import importlib
+import importlib.util
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attnviz.analysis.causes.attribution import LogitOf, attribution
+from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.patching import LogitDifference, patched_heads, patched_stream
+from attnviz.analysis.causes.residual import ResidualMaps, residual_maps
+from attnviz.models import huggingface
+from attnviz.tracing.trace import Trace
+from benchmarks.peers import save_gpt2_small
+from benchmarks.report import Row
+from benchmarks.timing import interleaved, median, ratio
+
+CLEAN, CHANGED = "A cat sat on.", "A dog sat on."
+A, B = 101, 211  # two ids
+RUNS, AIM = 3, 0.7
+Tasks = Mapping[str, tuple[Callable[[], Any], Callable[[], Any]]]
+
+
+def rows() -> Iterator[Row]:
+    """Medians of ratios within a round; nothing where TransformerLens is not there."""
+    if importlib.util.find_spec("transformer_lens") is None:
+        return
+    torch.set_num_threads(1)
+    for name, (ours, theirs) in _tasks().items():
+        seconds = interleaved({"ours": ours, "theirs": theirs}, runs=RUNS, warm_up=1)
+        yield Row(f"GPT-2-small shape, {name}", 1e3 * median(seconds["ours"]), "ms")
+        yield Row(f"GPT-2-small shape, {name}", ratio(seconds["ours"], seconds["theirs"]), "x TransformerLens", AIM)
+
+
+def _tasks() -> Tasks:
+    """What both can do, by name."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as folder:
+        save_gpt2_small(Path(folder))
+        model = huggingface.load(Path(folder), device=torch.device("cpu"), dtype=torch.float32)
+        whole = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+    lens = importlib.import_module("transformer_lens.model_bridge").TransformerBridge.boot_transformers(
+        "gpt2", hf_model=whole.requires_grad_(False), tokenizer=tokenizer
+    )
+    lens.enable_compatibility_mode(
+        disable_warnings=True, fold_ln=True, center_writing_weights=False, center_unembed=False, fold_value_biases=False
+    )
+    patching = importlib.import_module("transformer_lens.patching")
+    clean, changed = (model.trace(text, new_tokens=0) for text in (CLEAN, CHANGED))
+    ids, other = (torch.tensor([[token.id for token in trace.tokens("tgt")]]) for trace in (clean, changed))
+    metric = LogitDifference(ids.shape[1] - 1, A, B)
+    maps = residual_maps(model, clean)
+    assert isinstance(maps, ResidualMaps)
+    cache = lens.run_with_cache(ids)[1]
+
+    def lead(logits: torch.Tensor) -> torch.Tensor:
+        return logits[0, metric.step, A] - logits[0, metric.step, B]
+
+    return {
+        "every single head ablated": (lambda: head_effects(model, clean), lambda: _ablated(lens, ids, clean)),
+        "a patching matrix of every head": (
+            lambda: patched_heads(model, clean, changed, metric),
+            lambda: patching.get_act_patch_attn_head_out_all_pos(lens, other, cache, lead),
+        ),
+        "a patching matrix of layers x tokens": (
+            lambda: patched_stream(model, clean, changed, metric, stack="decoder"),
+            lambda: patching.get_act_patch_resid_pre(lens, other, cache, lead),
+        ),
+        "a trace and the parts of one logit": (
+            lambda: attribution(maps, model.trace(CLEAN, new_tokens=0), LogitOf(metric.step, A, B)),
+            lambda: _attributed(lens, ids),
+        ),
+    }
+
+
+@torch.inference_mode()
+def _ablated(lens: Any, ids: torch.Tensor, clean: Trace) -> list[torch.Tensor]:
+    """Logits without each head, a run each, as its tutorials have it."""
+    layers, heads = clean.shape("decoder_self")
+    found = []
+    for layer in range(layers):
+        for head in range(heads):
+
+            def off(z: torch.Tensor, hook: Any, head: int = head) -> torch.Tensor:
+                z = z.clone()
+                z[:, :, head] = 0
+                return z
+
+            found.append(lens.run_with_hooks(ids, fwd_hooks=[(f"blocks.{layer}.attn.hook_z", off)]))
+    return found
+
+
+@torch.inference_mode()
+def _attributed(lens: Any, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    cache = lens.run_with_cache(ids)[1]
+    layers = cache.logit_attrs(cache.decompose_resid(), A, incorrect_tokens=B)
+    return layers, cache.logit_attrs(cache.stack_head_results(), A, incorrect_tokens=B)

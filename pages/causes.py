@@ -1,0 +1,29 @@
+"""Causes: what a head does, seen by what happens without it, with another run's numbers, or on another sentence."""
+
+import streamlit as st
+
+from attnviz.ui import layout
+from attnviz.ui.cache import traces
+from attnviz.ui.causes import state
+
+request = layout.begin_page("Causes", state.WIDGETS)
+st.html(layout.style("causes.css"))
+open_tab = state.bar()
+
+# Below here torch is imported: by then the input can be used.
+from attnviz.ui import captions
+from attnviz.ui.causes import attribute, compare, experiments, patch, sentences, switch_off
+
+TABS = {
+    "switch-off": switch_off.draw,
+    "patch": patch.draw,
+    "attribute": attribute.draw,
+    "compare": compare.draw,
+    "sentences": sentences.draw,
+}
+
+trace = layout.run_or_refuse(lambda: traces.computed(request))
+captions.about(trace, request.entry)
+experiments.panel(request)
+view = TABS[open_tab](request, traces.model(request.entry.name), trace)
+layout.end_page(request, trace, view)

@@ -1,0 +1,64 @@
+"""Patch and Attribute in a browser: a cell is put in force, read, taken back, and Back brings it back."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_opened_recording import saved
+
+PAIR = {
+    "src": "The cat left the street because it was too hungry.",
+    "changed": "The cat left the street because it was too dirty.",
+    "to": "fr",
+}
+
+
+def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, settled: Callable) -> None:
+    page.goto("/causes?" + urlencode({"tab": "patch", "step": "10", **PAIR}))
+    settled(page)
+    cells = page.locator(".in-force li")
+    expect(cells).to_have_text(re.compile("Nothing yet"))
+    page.get_by_role("group", name="Matrices of patches").focus()
+    for key in ("ArrowDown", *["ArrowDown"] * 3, *["ArrowRight"] * 6, "Enter"):
+        page.keyboard.press(key)
+    expect(cells).to_have_text(re.compile("encoder after L2 at it #6"))
+    expect(page.locator(".side dt")).to_have_text(["Restored", "Control", "Wrote", "Writes now"])
+    expect(page.locator(".side dd mark").first).to_be_visible()
+    page.wait_for_url(re.compile(r"put=encoder\.2\.6"))
+    settled(page)
+    csv, svg = saved(page, "CSV of the numbers"), saved(page, "SVG picture")
+    assert csv.splitlines()[0].endswith('"restored","control","metric","note"')
+    assert sum('"encoder"' in line for line in csv.splitlines()) == 4 * 12
+    assert "too dirty" in svg
+    page.locator(".matrices canvas").click(position={"x": 40, "y": 30})
+    expect(cells).to_have_count(2)
+    page.wait_for_url(re.compile(r"put=encoder\.2\.6%7Eencoder\.e\.0|put=encoder\.2\.6~encoder\.e\.0"))
+    settled(page)
+    page.get_by_role("button", name="Undo last").click()
+    page.get_by_role("button", name="Undo encoder after L2 at it #6").click()
+    expect(cells).to_have_text(re.compile("Nothing yet"))
+    settled(page)
+    page.go_back()
+    expect(cells.first).to_have_text(re.compile("encoder after L2 at it #6"))
+    page.get_by_role("button", name="faim").click()
+    page.wait_for_url(re.compile(r"step=13"))
+    expect(page.locator(".patching h2").first).to_have_text(re.compile("faim.* − .*sale.*step 13"))
+
+
+def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
+    page.goto("/causes?" + urlencode({"tab": "attribute", "src": "A big red dog jumped over the fence.", "to": "fr"}))
+    settled(page)
+    page.get_by_role("button", name="rouge").click()
+    page.wait_for_url(re.compile(r"step=3"))
+    settled(page)
+    page.get_by_role("group", name="What adds to the logit").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".side h2").first).to_have_text(re.compile(r"L\d (self|cross) H\d, through each token"))
+    page.wait_for_url(re.compile(r"opened=\w+\.\d\.\d"))
+    page.keyboard.press("d")
+    expect(page.locator(".legend")).to_be_visible()
+    page.wait_for_url(re.compile(r"drops=1"))
+    expect(page.locator(".lens .asked").first).to_have_text("rouge")

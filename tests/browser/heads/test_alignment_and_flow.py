@@ -1,0 +1,80 @@
+"""Alignment and Flow as a visitor has them: ways that are chosen, files to take along, a row followed back."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import attnviz
+from attnviz.analysis.causes.contributions import alti, rollout
+from attnviz.analysis.causes.gold import gold_pairs
+from attnviz.analysis.causes.residual import residual_maps
+from attnviz.analysis.causes.word_alignment import alignment_error, attribution_scores, word_links
+from tests.browser.heads.tabs import LINK, in_view, opened
+
+SHARES = "(nodes) => nodes.map(({ dataset }) => [dataset.text, Number(dataset.at), Number(dataset.share)])"
+GOLD = gold_pairs("fr")[3]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return attnviz.load()
+
+
+def test_a_sentence_with_links_by_hand_is_aligned_as_python_aligns_it(
+    page: Page, settled, model, tmp_path: Path
+) -> None:
+    trace = model.trace(GOLD.src_text, to="fr", tgt_text=GOLD.tgt_text)
+    links = word_links(attribution_scores(residual_maps(model, trace), trace, layer=1), trace)
+    gold = GOLD.links(trace)
+    picture = opened(page, settled, f"/heads?src={GOLD.src_text}&to=fr&tgt={GOLD.tgt_text}&tab=alignment")
+    assert in_view(picture)["way"] == "attribution.1.all.out", "the best that is known"
+    error = alignment_error(links, gold.sure, gold.possible)
+    expect(picture).to_contain_text(f"alignment error of this sentence {error:.3f}")
+    picture.locator("summary", has_text="Export").click()
+    with page.expect_download() as download:
+        picture.get_by_role("menuitem", name="Pharaoh links").click()
+    download.value.save_as(tmp_path / "links.pharaoh")
+    pairs = (tmp_path / "links.pharaoh").read_text().split()
+    assert {tuple(map(int, pair.split("-"))) for pair in pairs} == links
+    picture.get_by_role("button", name="Here").click()
+    expect(picture.get_by_role("columnheader", name="Here")).to_have_attribute("aria-sort", "ascending")
+    picture.locator("[data-way='head.0.0.in']").click()
+    expect(picture.locator("h2").first).to_have_text("Words by one head L0 H0, word in")
+    expect(page).to_have_url(re.compile("aligner=head.0.0.in"))
+    settled(page)
+    picture.locator(".align-body").focus()
+    page.keyboard.press("ArrowRight")
+    assert picture.evaluate("(root) => root.attnviz.active") == ["tgt", 0]
+    picture.get_by_role("button", name="Matrix").click()
+    expect(page).to_have_url(re.compile("drawn=matrix"))
+
+
+def test_a_row_that_is_clicked_is_followed_back_to_rollouts_shares(page: Page, settled, model) -> None:
+    trace = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    picture = opened(page, settled, f"{LINK}&tab=flow")
+
+    def shown() -> dict[tuple[str, int], float]:
+        return {(text, at): share for text, at, share in picture.locator(".share-list li").evaluate_all(SHARES)}
+
+    picture.locator("[data-row='1']").click()
+    expected = rollout(trace)
+    for (text, at), share in shown().items():
+        assert share == pytest.approx(float(getattr(expected, text)[1, at]), abs=1e-6)
+    page.keyboard.press("ArrowDown")
+    assert in_view(picture)["row"] == 2
+    picture.locator(".residual .link").click()
+    measured = in_view(picture)["residual"]
+    assert measured > 60, "rollout's half is not what is measured"
+    expected = rollout(trace, residual=measured / 100)
+    for (text, at), share in shown().items():
+        assert share == pytest.approx(float(getattr(expected, text)[2, at]), abs=1e-6)
+    expect(page).to_have_url(re.compile(f"residual={measured}"))
+    picture.get_by_role("button", name="ALTI").click()
+    expect(picture.locator("h2").nth(1)).to_contain_text("ALTI")
+    expected = alti(residual_maps(model, trace), trace)
+    for (text, at), share in shown().items():
+        assert share == pytest.approx(float(getattr(expected, text)[2, at]), abs=1e-5)
+    picture.get_by_role("button", name="Max flow").click()
+    expect(picture).to_contain_text("It is no share: these sum to")
