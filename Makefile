@@ -11,17 +11,21 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Stamps: newer than what they were made from, so that nothing is resolved again until a pin changes.
 RUN_READY := $(VENV)/.ready-to-run
 TRAIN_READY := $(VENV)/.ready-to-train
+SERVE_READY := $(VENV)/.ready-to-serve
 TEST_READY := $(VENV)/.ready-to-test
 BROWSER_READY := $(VENV)/.ready-to-browse
 
 .DEFAULT_GOAL := help
-.PHONY: help run test walk check format bench train recordings clean
+.PHONY: help run serve test walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 18
 
 run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
+
+serve: $(SERVE_READY) ## the dashboard for many, as docs/hosting.md tells it (CONFIG=deploy/attnviz.toml, ARGS="--port 8601")
+	@exec $(BIN)/python -m attnviz serve $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
 
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
@@ -78,7 +82,12 @@ $(TRAIN_READY): requirements-train.txt $(RUN_READY)
 	@$(PIP) -r requirements-train.txt
 	@touch $@
 
-$(TEST_READY): requirements-dev.txt $(TRAIN_READY)
+$(SERVE_READY): requirements-serve.txt $(RUN_READY)
+	@echo 'Installing what a shared instance needs'
+	@$(PIP) -r requirements-serve.txt
+	@touch $@
+
+$(TEST_READY): requirements-dev.txt $(TRAIN_READY) $(SERVE_READY)
 	@echo 'Installing what the tests need'
 	@$(PIP) -r requirements-dev.txt
 	@touch $@

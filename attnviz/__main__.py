@@ -1,6 +1,7 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
 `… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`,
-`… learn reverse --without causal-mask --out run.npz`. With --model any checkpoint takes the translator's place.
+`… learn reverse --without causal-mask --out run.npz`, `… lessons check lesson.md`, `… serve --config attnviz.toml`.
+With --model any checkpoint takes the translator's place.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import learn_command, steps_command
+from attnviz import learn_command, lessons_command, serve_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -106,6 +107,14 @@ def _learn(options: argparse.Namespace) -> int:
     return 0
 
 
+def _lessons(options: argparse.Namespace) -> int:
+    problems = 0
+    for line, is_problem in lessons_command.lines(options):
+        print(line, file=sys.stderr if is_problem else sys.stdout)
+        problems += is_problem
+    return 2 if problems else 0
+
+
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """What was asked for as arguments of `model.trace`. Raises ValueError for what the model does not take."""
     more = {"new": model.inputs.is_prompt, "to": bool(model.languages)}
@@ -141,10 +150,14 @@ def _parser() -> argparse.ArgumentParser:
     learn = commands.add_parser("learn", help="train a tiny Transformer on a task, and record how its heads form")
     learn_command.add(learn)
     learn.set_defaults(run=_learn)
+    lessons = commands.add_parser("lessons", help="check a lesson's file: its lines, its links, its answers")
+    lessons_command.add(lessons)
+    lessons.set_defaults(run=_lessons)
     translate.set_defaults(run=_translate)
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
+    serve_command.add(commands.add_parser("serve", help="serve the dashboard to many, with what that needs"))
     for command in (translate, trace, steps):
         command.add_argument("--to", help="the language that a translator writes, such as fr or zh")
         command.add_argument(

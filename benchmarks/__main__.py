@@ -22,6 +22,8 @@ NAMES = (
     "whole_model",
     "long_text",
     "checkpoint",
+    "answers",
+    "flood",
 )
 OUT = Path("out") / "bench.json"
 

@@ -1,10 +1,13 @@
-"""What the Learning page costs: a recording until it is drawn, and an update of a live run on both sides."""
+"""What the Learning page costs: a recording until it is drawn, an update of a live run on both sides, and what others
+feel of it.
+"""
 
 import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -17,13 +20,16 @@ from attnviz.learning.run import TrainingRun
 from attnviz.learning.storage import toy_recording
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import ShownRun, learning_payload
-from benchmarks.browser import chromium_here, new_page
+from benchmarks.browser import answers, chromium_here, new_page, open_page
+from benchmarks.model import sentences_of
 from benchmarks.report import Row
 from benchmarks.timing import interleaved
 from tests.browser import server
 
 OPENED, RUNS = 9, 9
 MOST_OPENING, MOST_UPDATE = 300, 2  # milliseconds
+A_SECOND = 5  # updates that a browser shows of a live run
+ANSWERS, MOST_BESIDE = 15, 1.3
 LIVE = "/learning?task=twice&second=none&train=1&guess=open&seed="
 # Notes how long each drawing of a live run took, as the component itself says.
 NOTE = """() => { const root = attnvizWatch.root();
@@ -45,7 +51,8 @@ def rows() -> Iterator[Row]:
         page.evaluate("attnvizWatch.firstPicture()")
         times = [_chosen(page, at) for at in range(2, OPENED + 2)]
         yield Row("a recording, from its choice to the picture, p50", median(times), "ms", MOST_OPENING)
-        yield from _live(page, address, pid)
+        other = open_page(browser, f"{address}/heads?src=I+love+you.&to=fr")
+        yield from _live(page, other, address, pid)
         page.context.close()
 
 
@@ -76,17 +83,39 @@ def _chosen(page: Page, at: int) -> float:
     return page.evaluate("attnvizWatch.result")["picture"]
 
 
-def _live(page: Page, address: str, pid: int) -> Iterator[Row]:
-    page.goto(f"{address}{LIVE}{int(time.time()) % 90_000}")
-    page.get_by_text("is being trained").wait_for()
+def _live(page: Page, other: Page, address: str, pid: int) -> Iterator[Row]:
+    """While one run is trained and watched, four seconds of it, another visitor types sentences."""
+    sentences = list(islice(sentences_of(16, to="fr"), 3 * ANSWERS))
+    for sentence in sentences[:ANSWERS]:  # warms up
+        answers(other, sentence)
+    alone = median(answers(other, sentence)["everything"] for sentence in sentences[ANSWERS : 2 * ANSWERS])
+    idle = _used(page, pid)
+    _train(page, address)
     page.evaluate(NOTE)
+    used = _used(page, pid)
+    drawn = page.evaluate("attnvizDrawn")
+    _train(page, address)
+    beside = median(answers(other, sentence)["everything"] for sentence in sentences[2 * ANSWERS :])
+    is_beside = page.get_by_text("is being trained").is_visible()
+    yield Row("a live update in the browser, p50", median(drawn), "ms", MOST_UPDATE)
+    yield Row(
+        "a live update's CPU of the server beyond an idle one's", 1e3 * (used - idle) / A_SECOND, "ms", MOST_UPDATE
+    )
+    if is_beside:
+        yield Row("another visitor's answer beside a live run, of one alone", beside / alone, "x", MOST_BESIDE)
+
+
+def _train(page: Page, address: str) -> None:
+    """Begin a run that nobody has trained yet."""
+    page.goto(f"{address}{LIVE}{time.monotonic_ns() // 1_000_000 % 90_000}")
+    page.get_by_text("is being trained").wait_for()
+
+
+def _used(page: Page, pid: int) -> float:
+    """Seconds of CPU that the server uses in a second."""
     before, began = _cpu(pid), time.monotonic()
     page.wait_for_timeout(4_000)
-    used, seconds = _cpu(pid) - before, time.monotonic() - began
-    drawn = page.evaluate("attnvizDrawn")
-    updates = seconds / 0.2
-    yield Row("a live update in the browser, p50", median(drawn), "ms", MOST_UPDATE)
-    yield Row("a live update's CPU of the server, Streamlit's included", 1e3 * used / updates, "ms")
+    return (_cpu(pid) - before) / (time.monotonic() - began)
 
 
 def _cpu(pid: int) -> float:

@@ -1,7 +1,7 @@
 """Time things side by side, so that whatever else the machine does falls on all of them alike."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
 
 
@@ -24,6 +24,6 @@ def ratio(slower: list[float], base: list[float]) -> float:
     return median(one / other for one, other in zip(slower, base, strict=True))
 
 
-def percentile(values: list[float], percent: int) -> float:
+def percentile(values: Sequence[float], percent: int) -> float:
     """The value that `percent` of them do not exceed."""
     return quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -16,9 +16,9 @@ TABS = {
     "modulation": claims.modulation,
 }
 
-request = layout.begin_page("Anatomy")
-st.html(layout.STYLES / "workshop.css")
-st.html(layout.STYLES / "anatomy.css")
+request = layout.begin_page("Anatomy", as_it_is=experiment.AS_IT_IS)
+st.html(layout.style("workshop.css"))
+st.html(layout.style("anatomy.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)

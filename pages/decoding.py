@@ -9,13 +9,13 @@ from attnviz.ui.decoding import controls, extras, stepper, verdict
 from attnviz.ui.decoding import run as decoding_run
 
 request = layout.begin_page("Decoding", "stepper")
-st.html(layout.STYLES / "decoding.css")
+st.html(layout.style("decoding.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)
 chosen = controls.stepping(asked, is_own=is_own)
-upper, lower, below = st.container(), st.container(key="decoding-lower"), st.container()
+upper, lower, below = st.container(key="decoding-stage"), st.container(key="decoding-lower"), st.container()
 with lower:
     chosen |= controls.breaking(asked, is_own=is_own)
 numbers, right = lower.columns([34, 66], gap="medium")
@@ -31,7 +31,7 @@ with upper:
 with way_to_heads:
     stepper.link_to_heads(model, trace, view, run)
 with numbers:
-    verdict.number(run, view)
+    verdict.number(run, view, trace.interventions)
 with right:
     verdict.picture(run)
 with below:

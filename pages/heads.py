@@ -8,7 +8,7 @@ from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads import upload
 
 request = layout.begin_page("Heads", heads_tabs.WIDGETS)
-st.html(layout.STYLES / "heads.css")
+st.html(layout.style("heads.css"))
 with st.container(key="heads-bar", horizontal=True):
     texts = heads_tabs.bar()
     own = upload.picker()
@@ -17,13 +17,14 @@ with st.container(key="heads-bar", horizontal=True):
 from attnviz.ui import captions
 from attnviz.ui.heads import downloads, page, sync
 
-trace = own or layout.run_or_refuse(lambda: traces.attention(request))
+make = traces.trace if texts["tab"] in heads_tabs.WHOLE_TRACE else traces.attention
+trace = own or layout.run_or_refuse(lambda: make(request))
 captions.about(trace, upload.said() if own else request.entry)
 view = sync.current(texts, trace, upload.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
-maps = page.draw(trace, tabs)
-if maps is not None:
-    downloads.below(lambda: own or traces.trace(request), maps, view)
+drawn = page.draw(trace, tabs, None if own else request)
+if drawn is not None:
+    downloads.below(lambda: own or traces.trace(request), drawn, view)
 if own:
     upload.finish(own, tabs)
 else:

@@ -17,8 +17,8 @@ TABS = {
     "bugs": bugs.bugs,
 }
 
-request = layout.begin_page("Implementations")
-st.html(layout.STYLES / "workshop.css")
+request = layout.begin_page("Implementations", as_it_is=experiment.AS_IT_IS)
+st.html(layout.style("workshop.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.ImplementationsState, trace)
 experiment.site(trace, view)

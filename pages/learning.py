@@ -8,7 +8,7 @@ from attnviz.ui.learning import controls, upload
 from attnviz.ui.learning.state import TRANSLATOR
 
 layout.begin_page_of_its_own("Learning", "learning", controls.bar)
-st.html(layout.STYLES / "learning.css")
+st.html(layout.style("learning.css"))
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.opened()
 if shown is None and persistent.text("recording") == TRANSLATOR:
@@ -38,4 +38,4 @@ with left:
     opening.numbers(stage)
 with right:
     page.draw(view, stage)
-layout.end_page_of_its_own(view, page.status(stage))
+layout.end_page_of_its_own(view.for_others, page.status(stage))

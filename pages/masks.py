@@ -7,7 +7,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.masks import controls, page
 
 request = layout.begin_page("Masks", {"pipeline": "mask_lab"})
-st.html(layout.STYLES / "masks.css")
+st.html(layout.style("masks.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = controls.current(trace)
 page.laboratory(request, trace, view)

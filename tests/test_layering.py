@@ -24,6 +24,7 @@ BELOW = {
     "analysis": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
     "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
+BELOW["lessons"] = {"analysis", *BELOW["analysis"]}  # what is right is computed
 BELOW["widgets"] = {
     "views",
     "analysis",
@@ -35,12 +36,16 @@ BELOW["widgets"] = {
     "text",
 }  # drawn in the browser; no Streamlit
 BELOW["ui"] = set(BELOW) - {"training"}
-BELOW[""] = BELOW["ui"]  # attnviz/__init__.py and __main__.py: the API and the command line, which know no page
+BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many
+# attnviz/__init__.py and __main__.py: the API and the command line, which know no page, but what serves them.
+BELOW[""] = BELOW["ui"] | {"server"}
 BELOW["pages"] = BELOW["ui"] | {"ui", ""}
 
 # Where a library may be imported: prefixes of paths from the root.
 ONLY_IN = {
-    "streamlit": ("pages/", "dashboard.py", "attnviz/ui/"),
+    "streamlit": ("pages/", "dashboard.py", "attnviz/ui/", "attnviz/server/"),
+    "starlette": ("attnviz/server/",),
+    "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
 }

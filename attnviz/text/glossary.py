@@ -5,18 +5,21 @@ A page asks by the term as it is written on screen; a term that is missing is an
 
 from collections.abc import Mapping
 
+from attnviz.text.terms.causes import CAUSES
 from attnviz.text.terms.decoding import DECODING
 from attnviz.text.terms.frame import FRAME
 from attnviz.text.terms.heads import HEADS
 from attnviz.text.terms.learning import LEARNING
+from attnviz.text.terms.many_sentences import MANY_SENTENCES
 from attnviz.text.terms.masks import MASKS
 from attnviz.text.terms.site import SITE
 
-TERMS = HEADS | MASKS | DECODING | LEARNING | SITE | FRAME
+TERMS = HEADS | MASKS | DECODING | CAUSES | MANY_SENTENCES | LEARNING | SITE | FRAME
 _SECTIONS = {
     "Heads": HEADS,
     "Masks": MASKS,
     "Decoding": DECODING,
+    "Causes": CAUSES | MANY_SENTENCES,
     "Learning": LEARNING,
     "Anatomy": SITE,
     "Implementations": SITE,

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.views import captions
 from attnviz.views.captions import Caption
+from attnviz.views.interventions import all_in_words
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def about(trace: "TraceLike", model: "str | Entry", *, site: str = "", **which) 
     """Say what this run's pictures are of: a model by its entry, or in words; `which` as for `captions.sentence`."""
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
     name = "; ".join((name, *dict.fromkeys(filter(None, map(trace.attending, trace.kinds)))))
+    if trace.interventions:
+        name = f"{name}; done to the run: {all_in_words(trace.interventions)}"
     st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)
 
 

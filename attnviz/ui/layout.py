@@ -2,15 +2,18 @@
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.text.glossary import words_of
-from attnviz.ui import streamlit_internals, top_bar
+from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
 from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
+from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
 from attnviz.ui.request import Request
@@ -20,26 +23,51 @@ T = TypeVar("T")
 streamlit_internals.install()
 ROOT = Path(__file__).parents[2]
 STYLES = ROOT / "assets" / "styles"
+FRAME_STYLES = ("frame.css", "screen.css", "present.css")
 MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
     ("pages/masks.py", "Masks", ":material/gradient:"),
     ("pages/decoding.py", "Decoding", ":material/stairs:"),
+    ("pages/causes.py", "Causes", ":material/help_center:"),
     ("pages/learning.py", "Learning", ":material/trending_down:"),
     ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
     ("pages/implementations.py", "Implementations", ":material/notes:"),
+    ("pages/lessons.py", "Lessons", ":material/school:"),
 )
 
 
-def begin_page(title: str, widget: str | Mapping[str, str] = "") -> Request:
+class _Style:
+    """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
+
+    def __init__(self, *names: str) -> None:
+        self._text = "<style>" + "".join((STYLES / name).read_text(encoding="utf-8") for name in names) + "</style>"
+
+    def _repr_html_(self) -> str:
+        return self._text
+
+
+@cache
+def style(*names: str) -> _Style:
+    """Style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
+    return _Style(*names)
+
+
+def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
     """Draw the frame of a page and return what the top bar asks for.
 
+    A page that leaves out what is done to the run says why, in `as_it_is`.
     `widget` is the large widget that the page is going to draw, or that of each tab, the tab that opens first first:
     its script is then in the browser before the model has run.
     """
-    _begin(title, widget)
+    line = _begin(title, widget)
     request = top_bar.top_bar()
+    _draw_line(line, title, request)
     persistent.said().setdefault("model", request.entry.name)
-    _ready()
+    if as_it_is:
+        interventions.left_out(as_it_is)
+    else:
+        request = interventions.in_force(request)
+    _ready(title)
     return request
 
 
@@ -47,16 +75,20 @@ def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> N
     """As `begin_page`, for a page that runs nothing of the top bar: `bar` draws what stands in its place, on the left
     of the link to copy. Model and sentence wait for the other pages.
     """
-    _begin(title, widget)
+    line = _begin(title, widget)
     top_bar.bar_of(bar)
-    _ready()
+    _draw_line(line, title)
+    interventions.left_out("This page runs models of its own, and leaves out what is done to the run elsewhere")
+    _ready(title)
 
 
-def _begin(title: str, widget: str | Mapping[str, str]) -> None:
+def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
+    """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
-    st.html(STYLES / "frame.css")
+    st.html(style(*FRAME_STYLES))
     streamlit_internals.hold_page()
     persistent.begin(title)
+    going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
     definitions(words_of(title), carries=widget)
@@ -65,13 +97,40 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> None:
             page_link("dashboard.py", "attn:primary[**viz**]")
         for path, label, icon in MENU:
             page_link(path, label, icon=icon)
+    return st.container(key="screen-line")
 
 
-def _ready() -> None:
+def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
+    with place:
+        problems = screen.draw(title, request)
+    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
+
+
+def _ready(title: str) -> None:
     persistent.publish(early=True)
     st.session_state["notes-slot"] = st.container(key="notes")
     if refusal := st.session_state.pop("refusal", None):
         refuse(refusal)
+    try:
+        hosted.wait(st.session_state["notes-slot"])
+    except ValueError as full:
+        refuse(str(full))
+    if title != "Lessons" and persistent.text("lesson"):
+        _lesson(title)
+
+
+def _lesson(title: str) -> None:
+    """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
+    from attnviz.ui.lessons import cover, panel
+
+    st.html(style("lessons.css"))
+    with st.container(key="lesson-panel"):
+        panel.draw()
+    if cover.hides(title):
+        st.info(cover.SAID, icon=":material/visibility_off:")
+        persistent.publish()
+        note(*st.session_state.pop("notes", ()))
+        st.stop()
 
 
 def page_link(path: str, label: str, *, icon: str | None = None) -> None:
@@ -139,6 +198,8 @@ def warn(*sentences: str) -> None:
 
 def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
     """What the run itself says against reading its source, of a shipped model that was measured."""
+    if trace.interventions:  # it is not the source that it is lost in
+        return ()
     from attnviz.models.translator.reads import Reads, lost
 
     reads = Reads.of(request.entry.reads)

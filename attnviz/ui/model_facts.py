@@ -11,8 +11,7 @@ _WORDS = "Hello."  # any text would do: sizes and scales are the same for all
 
 def button() -> bool:
     """Draw the button; whether it was pressed."""
-    said = "What is known of this model: layers, heads, positions, vocabulary, size, licence"
-    return st.button("About this model", key="model-facts", icon=":material/info:", help=said)
+    return st.button("About this model", key="model-facts")
 
 
 def show(entry: Entry) -> None:

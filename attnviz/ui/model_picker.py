@@ -24,7 +24,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models; the one that is chosen."""
-    known = {entry.name: entry for entry in (*entries(), *map(other, _offered()))}
+    known = {entry.name: entry for entry in (*entries(), *map(other, opened()))}
     if not known:
         st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
         st.stop()
@@ -66,7 +66,7 @@ def told_apart(titles: Mapping[str, str]) -> dict[str, str]:
     return {name: name for name in titles}
 
 
-def _offered() -> list[str]:
+def opened() -> list[str]:
     """Models besides the shipped ones: pinned by the instance, or opened by this visitor."""
     return st.session_state.get(_OPENED, []) if is_free() else offered.listed()
 

@@ -91,9 +91,24 @@ def whole_model(payload: Payload, *, key: str = "whole_model", on_change: OnChan
     _view("whole_model", payload, key, on_change)
 
 
+def one_row(payload: Payload, *, key: str = "one_row", on_change: OnChange) -> None:
+    """One row of every head's map, a strip a head; a click opens the head."""
+    _view("one_row", payload, key, on_change)
+
+
 def neuron(payload: Payload, *, key: str = "neuron", on_change: OnChange) -> None:
     """One query and one key of a head, number by number, down to their weight."""
     _view("neuron", payload, key, on_change)
+
+
+def alignment(payload: Payload, *, key: str = "alignment", on_change: OnChange) -> None:
+    """Two lines of words and the links between them, or their matrix, and how well each way of aligning does."""
+    _view("alignment", payload, key, on_change)
+
+
+def flow(payload: Payload, *, key: str = "flow", on_change: OnChange) -> None:
+    """A row of the last layer, followed back through the layers as ribbons; the browser follows any other."""
+    _view("flow", payload, key, on_change)
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange) -> None:
@@ -113,6 +128,26 @@ def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) ->
 def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: OnChange) -> None:
     """Brings the moments of live runs to the `learning` widget of the page; draws nothing."""
     _mounted("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
+
+
+def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) -> None:
+    """Every head as a switch, and what the model does without those that are off."""
+    _view("switches", payload, key, on_change)
+
+
+def compared(payload: Payload, *, key: str = "compared", on_change: OnChange) -> None:
+    """Two runs in step: which heads noticed, and the two maps of one of them with their difference."""
+    _view("compared", payload, key, on_change)
+
+
+def patching(payload: Payload, *, key: str = "patching", on_change: OnChange) -> None:
+    """What patches between two runs bring back, as matrices whose cells can be put in force."""
+    _view("patching", payload, key, on_change)
+
+
+def attribution(payload: Payload, *, key: str = "attribution", on_change: OnChange) -> None:
+    """A logit as bars of what adds to it, a head's bar opened, and the logit lens."""
+    _view("attribution", payload, key, on_change)
 
 
 def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) -> None:
@@ -162,9 +197,30 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
     persistent.catch_up(key, take)
 
 
+def row_guess(
+    keys: Sequence[str], *, key: str, guess: Sequence[float] | None = None, truth: Sequence[float] | None = None
+) -> None:
+    """A row of weights to be drawn, a bar a key; with a `truth` the row that was drawn moves there.
+
+    ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
+    """
+    data = {"keys": list(keys), "guess": None if guess is None else list(guess), "truth": truth and list(truth)}
+    _mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
+
+
 def copy_link(query: str) -> None:
     """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
     _mounted("copy_link")(key="copy-link", data={"query": query})
+
+
+def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange) -> None:
+    """The line that stands for menu and bar on a narrow screen, and the switch that presents the picture alone.
+
+    `data` has `summary`, what the line reads, `runs`, whether there is a sentence to run, `present`, and `seq`, the
+    number of the newest choice that this run has heard of.
+    """
+    _mounted("screen")(key=key, data=dict(data), on_present_change=on_change)
+    persistent.catch_up(key, on_change)
 
 
 def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:

@@ -8,6 +8,8 @@ Where it is unset, any folder and any hub id may be opened, by whoever reaches t
 what is wrong with a folder (it is not there, it may not be read, it has no config.json), because who opens a folder of
 their own needs to know. An instance that others reach should therefore set it.
 
+A server with a login may let its teachers open any (`attnviz.ui.hosted`).
+
 Toys (`toy:…`) are always offered: they come with the package or were trained on this server's own Learning page, and
 no name of one stands for a place on the disk.
 """
@@ -15,13 +17,14 @@ no name of one stands for a place on the disk.
 import os
 
 from attnviz.models.catalogue import TOY, entries
+from attnviz.ui import hosted
 
 VARIABLE = "ATTNVIZ_MODELS"
 
 
 def is_free() -> bool:
     """Whether a visitor may open any model, or only those that the instance offers."""
-    return VARIABLE not in os.environ
+    return VARIABLE not in os.environ or hosted.may_open_any()
 
 
 def listed() -> list[str]:

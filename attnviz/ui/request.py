@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from attnviz.models.catalogue import Entry
 
 if TYPE_CHECKING:
-    pass
+    from attnviz.tracing.causes.intervention import Intervention
 
 
 @dataclass(frozen=True)
 class Request:
     """What the top bar asks for. An empty `tgt` means that the model writes the target; for an encoder `tgt` is the
-    second sentence of a pair, if any. `new` is how many tokens are written after a prompt.
+    second sentence of a pair, if any. `new` is how many tokens are written after a prompt. `do` is what is done to the
+    run, as `tracing.causes.notation` writes it.
     """
 
     entry: Entry
@@ -20,8 +21,18 @@ class Request:
     to: str = ""
     tgt: str = ""
     new: int = 0
+    do: str = ""
+
+    @property
+    def interventions(self) -> "tuple[Intervention, ...]":
+        """What is done to the run; none of it needs another run's numbers."""
+        if not self.do:  # which needs no torch
+            return ()
+        from attnviz.tracing.causes import notation
+
+        return notation.parse(self.do).interventions
 
     def to_params(self) -> dict[str, str]:
         """As the texts that stand in a link."""
         texts = {"model": self.entry.name, "src": self.src, "to": self.to, "tgt": self.tgt}
-        return texts | ({"new": str(self.new)} if self.new else {})
+        return texts | ({"new": str(self.new)} if self.new else {}) | ({"do": self.do} if self.do else {})

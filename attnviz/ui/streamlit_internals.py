@@ -13,28 +13,37 @@ Back and Forward it runs the page with the address of that entry, and writes ove
 """
 
 import math
+import threading
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any
 
 import streamlit as st
+from streamlit.elements import spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together
+from attnviz.ui import alarms, batched
+
+MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
 KEPT = 10  # seconds at least that what nobody's page offers any more can still be saved
 _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
 _LOG = get_logger(__name__)
 # What is replaced, and what the replacements read.
-_USED = {
+_USED: dict[Any, tuple[str, ...]] = {
     WStates: ("__getitem__", "states", "widget_metadata"),
     Serialized: ("value",),
     NumberInputSerde: ("deserialize", "value"),
@@ -44,7 +53,11 @@ _USED = {
         *("remove_orphaned_files", "_remove_orphaned_deferred_callables", "_drop_deferred_id"),
         *("_files_by_session_and_coord", "_deferred_callables"),
     ),
-    AppSession: ("_handle_clear_cache_request",),
+    AppSession: (
+        *("_handle_clear_cache_request", "_on_scriptrunner_event"),
+        *("_call_soon_on_event_loop", "_handle_scriptrunner_event_on_event_loop"),
+    ),
+    ScriptRunner: ("_run_script", "_pages_manager"),
     ScriptRunContext: ("is_history_navigation",),
 }
 
@@ -63,11 +76,17 @@ def install() -> None:
         MediaFileManager.remove_orphaned_files = _seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = _remove_what_was_orphaned_before  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
+        AppSession._on_scriptrunner_event = batched.in_batches(  # type: ignore[method-assign]
+            AppSession._on_scriptrunner_event, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
+        )
+        alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
+        spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
 
 
 def missing() -> str:
     """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
+    gone += [] if hasattr(spinner, "threading") else ["threading in streamlit.elements.spinner"]
     if not gone:
         return ""
     said = f"Streamlit {st.__version__} has no {', no '.join(gone)}"
@@ -159,6 +178,24 @@ def _for_nobody(session: AppSession) -> None:
     """One visitor's message would empty the caches of all: no control here sends it."""
 
 
+def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[None]]) -> None:
+    """Have each run of each visitor happen inside `around(page)`; `page()` says at its end which page it was, as in an
+    address, "" for the welcome.
+    """
+    run: Any = ScriptRunner._run_script
+
+    @wraps(run)
+    def guarded(runner: ScriptRunner, asked: Any) -> None:
+        with around(lambda: _page(runner._pages_manager)):
+            run(runner, asked)
+
+    ScriptRunner._run_script = guarded  # type: ignore[method-assign]
+
+
+def _page(pages: Any) -> str:
+    return pages.get_pages().get(pages.current_page_script_hash, {}).get("url_pathname", "")
+
+
 def is_back_or_forward() -> bool:
     """Whether this run was asked for by Back or Forward: then the address holds, whatever was chosen since."""
     context = get_script_run_ctx()
@@ -168,7 +205,7 @@ def is_back_or_forward() -> bool:
 # Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
 # is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
 # next page's choices in its address. Until something is chosen, only Back and Forward change the page.
-_HELD = """<script>
+HELD = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
   let held = null;
@@ -180,9 +217,9 @@ if (!window.attnvizHeld) {
     if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
   };
 }
-</script>"""
+"""
 
 
 def hold_page() -> None:
     """Keep the page that Back or Forward has led to until the visitor chooses something."""
-    st.html(_HELD, unsafe_allow_javascript=True)
+    st.html(f"<script>{HELD}</script>", unsafe_allow_javascript=True)

@@ -63,7 +63,7 @@ def top_bar() -> Request:
         asks_about = model_facts.button()
     with middle:
         request = _inputs(entry)
-    run.button("Run", key="run", help="Run the model: Enter in a sentence does the same", width="stretch")
+    run.button("Run", key="run", width="stretch")
     with menu:
         st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
         persistent.catch_up("example", _use_example)
@@ -101,11 +101,11 @@ def _inputs(entry: Entry) -> Request:
 
 
 def _source_and_target(entry: Entry) -> Request:
-    columns = st.columns([37, 11, 37], vertical_alignment="bottom", gap="small")
+    columns = st.columns([46, 11, 28], vertical_alignment="bottom", gap="small")
     with columns[0]:
         src = _sentence(_TRANSLATED[0])
     with columns[1]:
-        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=_source_changed)
+        to = _choice("to", "To", {code: language_name(code) for code in entry.languages}, on_change=drop_written_target)
     with columns[2]:
         tgt = _sentence(_TRANSLATED[1])
     return Request(entry, src, to, tgt)
@@ -132,7 +132,7 @@ def _written(entry: Entry) -> Request:
     with columns[0]:
         src = _sentence(_WRITTEN[0])
     with columns[1], st.container(key="languages"):
-        to = _choice("to", "To", languages, on_change=_source_changed)
+        to = _choice("to", "To", languages, on_change=drop_written_target)
     with columns[2]:
         return Request(entry, src, to, _sentence(_WRITTEN[1]))
 
@@ -200,7 +200,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 def _sentence(field: _Field) -> str:
     """A sentence to type."""
-    default, changed = {"src": (examples()[2], _source_changed), "tgt": ("", _target_typed)}[field.key]
+    default, changed = {"src": (examples()[2], drop_written_target), "tgt": ("", _target_typed)}[field.key]
     value, shown = persistent.text(field.key, default), f"{field.key}-shown"
 
     def draw(**more) -> str | None:
@@ -219,7 +219,7 @@ def _sentence(field: _Field) -> str:
     return value
 
 
-def _source_changed() -> None:
+def drop_written_target() -> None:
     """A target that the model wrote for another sentence goes; one that a person typed stays."""
     if persistent.text("tgt") != st.session_state.get("tgt-typed"):
         persistent.write({"tgt": None})

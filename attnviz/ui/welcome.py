@@ -35,6 +35,12 @@ _WAYS = (
         "numbers, break that on purpose, and measure what a cache saves.",
     ),
     (
+        "pages/causes.py",
+        "**Causes**: switch a head off, and see what it was for",
+        "Take heads out and read what the model then writes, put one run's numbers into another, open a logit into "
+        "the parts that it is a sum of, and lay two runs side by side.",
+    ),
+    (
         "pages/learning.py",
         "**Learning**: train a small Transformer, with its mask and without",
         "Watch every head form, and guess before the outcome: a model that sees what it is to write learns to a loss "

@@ -28,13 +28,30 @@ _TO_LAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear red, green and blue
 
 
 def oklab(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
     """sRGB, 0 to 255, as OKLab: lightness 0 to 1, and green to red, and blue to yellow, both around 0."""
+    return np.cbrt(_linear(rgb) @ _TO_CONE.T) @ _TO_LAB.T
+
+
+def _linear(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
+    """Light, 0 to 1, of what sRGB says as 0 to 255."""
     rgb = np.asarray(rgb, dtype=float) / 255
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return np.cbrt(linear @ _TO_CONE.T) @ _TO_LAB.T
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: Rgb, other: Rgb) -> float:
+    """How well one colour is read on another, from 1 to 21 (WCAG 2.2, contrast ratio); small letters need 4.5."""
+    low, high = sorted(float(_linear(np.array(rgb)) @ _LUMINANCE) for rgb in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink_on(rgb: Rgb) -> str:
+    """Black or white, whichever is read better on a colour: on any, it is read at 4.5 or more."""
+    is_black = contrast(rgb, (0, 0, 0)) >= contrast(rgb, (255, 255, 255))
+    return "#000000" if is_black else "#ffffff"
 
 
 def srgb(lab: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:

@@ -7,6 +7,7 @@ from attnviz.text.entries import entry_of
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Noto Sans CJK SC', sans-serif"
 MAX_TICKS, MAX_LABEL = 48, 28
+MEASURES = {"weight": "weight", "norm": "‖α f(x)‖", "share": "share of the output"}  # what a map's cell may hold
 
 
 @dataclass(frozen=True)

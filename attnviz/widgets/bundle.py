@@ -15,10 +15,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.text.glossary import DECODING, HEADS, LEARNING, MASKS
+from attnviz.text.glossary import CAUSES, DECODING, HEADS, LEARNING, MASKS
 from attnviz.widgets.heads.constants import CONSTANTS
 
 WIDGETS = Path(__file__).parent
+_TERMS = {
+    "mask_lab": MASKS,
+    "stepper": HEADS | DECODING,
+    "learning": HEADS | LEARNING,
+    "switches": HEADS | CAUSES,
+    "compared": HEADS | CAUSES,
+    "patching": HEADS | CAUSES,
+    "attribution": HEADS | CAUSES,
+}
 Given = Mapping[str, Mapping[str, Any]]  # file from here -> the constants that replace it
 
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)" />\n')
@@ -62,7 +71,7 @@ def source(name: str) -> Source:
 
 def given(name: str) -> Given:
     """Constants that go with a widget's script instead of with each of its payloads."""
-    terms = {"mask_lab": MASKS, "stepper": HEADS | DECODING, "learning": HEADS | LEARNING}.get(name, HEADS)
+    terms = _TERMS.get(name, HEADS)
     return {
         "heads/js/constants.js": {"FIXED": CONSTANTS},
         "shared/js/terms.js": {"DEFINITIONS": {term.lower(): text for term, text in terms.items()}},

@@ -120,7 +120,7 @@ def test_an_experiment_of_the_menu_and_a_switch_change_what_is_compared(page: Pa
     assert asked(page) == {"task": "sort", "second": "without-positions"}
     assert view(page)["moment"] == 0
     page.get_by_text("A second run beside it").click()
-    expect(page.locator(".run")).to_have_count(1)
+    expect(page.locator("section.run")).to_have_count(1)
     page.go_back()
     expect(run(page, "No positions")).to_be_visible()
 

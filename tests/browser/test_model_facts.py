@@ -13,6 +13,7 @@ def test_it_opens_beside_the_models_name_and_escape_closes_it(visitor, settled, 
     settled(page)
     button = page.get_by_role("button", name="About this model")
     if width == 390:
+        page.get_by_role("button", name="Bar: I love you. → French").click()
         button.click()
     else:
         button.focus()

@@ -58,7 +58,13 @@ def test_a_fill_in_the_open_list_says_what_it_means(page: Page, settled) -> None
 
 @pytest.mark.parametrize(
     ("tab", "words"),
-    [("heads", ("Tint", "Specials", "Sort")), ("links", ("Read", "Fit")), ("model", ("Maps", "Lines"))],
+    [
+        ("heads", ("Tint", "Specials", "Sort")),
+        ("links", ("Read", "Fit")),
+        ("model", ("Maps", "Lines")),
+        ("alignment", ("AER", "No source", "By hand")),
+        ("flow", ("ALTI", "Residual share", "Measured share")),
+    ],
 )
 def test_a_control_of_the_heads_page_says_what_it_means(page: Page, settled, tab: str, words: tuple[str, ...]) -> None:
     page.goto(f"/heads?{SRC}&tab={tab}")

@@ -121,7 +121,7 @@ def test_a_quadrant_of_a_pair_can_be_chosen(open_page, folder) -> None:
     assert not app.exception
     choice = next(group for group in app.button_group if group.label == "Quadrant of the maps")
     assert choice.value == "0-1" or choice.value == ["0-1"]
-    assert [caption.value for caption in app.caption] == ["Views", "A, B: the two sentences"]
+    assert [caption.value for caption in app.caption] == ["A, B: the two sentences"]
 
 
 def test_the_neuron_view_shows_every_token_and_offers_no_quadrant(open_page, folder) -> None:

@@ -46,7 +46,7 @@ def explained(app: AppTest) -> str:
     words = told_words(app)
     marked = [words[html.unescape(term)] for body in bodies for term in MARKED.findall(body)]
     marked += [words[term] for drawn in lists(app) for term in drawn["helps"].values()]
-    marked += [words[widget.label] for kind in NAMED for widget in app.get(kind) if widget.label in words]
+    marked += [words[widget.label] for kind in (*NAMED, "button") for widget in app.get(kind) if widget.label in words]
     listed = [text for body in bodies for text in WORDS.findall(body)]
     return plain("\n".join([*helps, *marked, *listed]))
 

@@ -14,13 +14,14 @@ import streamlit as st
 from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
 
-BAR = ("model", "src", "to", "tgt", "new")  # on every page
+BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step")  # on every page
 _SITE = ("kind", "layer", "head")
 # The head in focus goes along to the pages that show one.
 FOCUS: dict[str, tuple[str, ...]] = {
     "Heads": _SITE,
     "Masks": _SITE,
     "Decoding": ("layer", "head"),
+    "Causes": _SITE,
     "Anatomy": _SITE,
     "Implementations": _SITE,
 }
@@ -33,7 +34,7 @@ FORMER = {
 }
 _OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
 _KEY = "address"
-_MOST_WAYS = 16  # links to other pages that one page may offer
+_MOST_WAYS = 24  # links to other pages that one page may offer
 
 
 class Texts(dict[str, str]):
@@ -170,6 +171,17 @@ def way(page: str, more: Mapping[str, str]) -> dict[str, str]:
     if found not in ways:
         ways.append(found)
     return found
+
+
+def expect(query: Mapping[str, str]) -> None:
+    """Follow this address when another page is opened with it."""
+    _memory().ways.append(dict(query))
+
+
+def follow(query: Mapping[str, str]) -> None:
+    """Follow an address of the page that is open, as if it had been opened with it: one step for Back."""
+    memory = _memory()
+    _follow(memory, memory.page, dict(query))
 
 
 def said() -> dict[str, str]:

@@ -6,14 +6,14 @@ from attnviz.analysis.decoding.comparison import Decoded, compare
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
+from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.decoding import run_checkpoint, run_translator
 from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.request import Request
 
 # By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
-_RUNS = 0.5e9  # bytes
-_runs: BoundedCache[str, Decoded] = BoundedCache(most=_RUNS, size=lambda run: run.nbytes())
+_runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decodings"), size=lambda run: run.nbytes())
 
 
 def decoded(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:

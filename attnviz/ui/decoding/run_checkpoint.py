@@ -39,7 +39,7 @@ def decoding(model: Model, request: Request, trace: Trace, view: DecodingState) 
 
 def _steps(model: Model, request: Request, trace: Trace, view: DecodingState, choose: Choose) -> Iterator[Step]:
     """Step by step: a prompt is fed and continued, a target is written; or all that training read is fed."""
-    how = {"cached": view.way != "recomputed", "choose": choose}
+    how = {"cached": view.way != "recomputed", "choose": choose, "interventions": trace.interventions}
     if view.way == "teacher":
         how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)
     elif not model.inputs.takes_target:

@@ -1,6 +1,7 @@
 """The lower half of the Decoding page: one number, the first place that breaks, and the map of all differences."""
 
 import html
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,10 +10,12 @@ from attnviz.analysis.decoding.verdict import Place
 from attnviz.text.display import display_token
 from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
 from attnviz.ui.decoding.reasons import Reason, Seen, reasons
 from attnviz.ui.decoding.state import DecodingState
 from attnviz.views.decoding.verdict_map import verdict_map
+from attnviz.views.interventions import all_in_words
 
 _WHY_NOT_ZERO = (
     "It is never exactly zero: a step multiplies one row, the pass multiplies all rows at once, and sums of "
@@ -29,8 +32,8 @@ _TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding
 _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
 
 
-def number(run: Decoded, view: DecodingState) -> None:
-    """How much of what rounding allows the two part by, where, and why."""
+def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ()) -> None:
+    """How much of what rounding allows the two part by, where, and why; `done` was done to both."""
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
     why = reasons(view, _seen(run)) if view.broken else (Reason(_WHY_NOT_ZERO if _differs(run) else _WHY_ZERO),)
@@ -38,7 +41,7 @@ def number(run: Decoded, view: DecodingState) -> None:
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
-        + "".join(f"<p class='verdict-line'>{line}</p>" for line in _lines(run))
+        + "".join(f"<p class='verdict-line'>{line}</p>" for line in (*_done(done), *_lines(run)))
         + "".join(_said(reason, is_open=len(why) == 1) for reason in why)
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}, and other "
         "words here</summary>"
@@ -50,6 +53,11 @@ def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
         return "times what rounding allows: not the same any more"
     return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
+
+
+def _done(interventions: Sequence[Intervention]) -> list[str]:
+    said = html.escape(all_in_words(interventions))
+    return [f"done to steps and pass alike: <b>{said}</b>"] if said else []
 
 
 def _lines(run: Decoded) -> list[str]:

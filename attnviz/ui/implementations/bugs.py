@@ -1,11 +1,12 @@
 """The cabinet of bugs: what each one is, what it does to a site and the translation, and the line that catches it."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from attnviz.analysis.implementations.bug_in_model import BugEffect, bug_in_model
-from attnviz.analysis.site.outcome import Raised, outcome
+from attnviz.analysis.site.outcome import Outcome, Raised, outcome
 from attnviz.implementations.bugs.bug import Bug, right
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
@@ -17,7 +18,7 @@ from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import SCOPES, ImplementationsState
 from attnviz.ui.mount import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
-from attnviz.ui.site.outcome import wrong_vs_right
+from attnviz.ui.site.outcome import numbers, wrong_vs_right
 from attnviz.views.site.code_tables import code_change
 from attnviz.views.site.panels import Panel, panels_figure, panels_table
 
@@ -53,6 +54,8 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
     lacks = bug.lacks(bench.case.weights)
     make = bug.own or (own_case if lacks else None)
     case = bench.case if make is None else make()
+    head = min(view.head, case.weights.n_heads - 1)
+    case = bug.on(case, head)
     if make is not None:
         why = (
             f"{lacks} The bug is shown on sizes of its own"
@@ -63,10 +66,29 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
             f"{why}: {case.weights.n_heads} heads, d_model {case.weights.d_model}, d_k {case.weights.d_k}, d_v "
             f"{case.weights.d_v}."
         )
-    head = view.head if make is None else min(view.head, case.weights.n_heads - 1)
-    wrong_vs_right(bench, outcome(bug.attention(case), case), head, own_sizes=make is not None)
+    found = outcome(bug.attention(case), case)
+    if bug.ablates and isinstance(found, Outcome):
+        _taken_away(bench, case, found)
+        return
+    wrong_vs_right(bench, found, head, own_sizes=make is not None)
     if case.mask is None and bug.step == "weigh":
         st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
+
+
+def _taken_away(bench: SiteExperiment, case: Case, found: Outcome) -> None:
+    """What switching the head off took from the output, rightly and as written: its map is the same either way."""
+    numbers(found)
+    whole = right(replace(case, off=None))(*case.call)[0][0]
+    panels = [
+        Panel("taken away: right", (whole - found.right_output[0]).numpy(), "signed"),
+        Panel("as written", (whole - found.output[0]).numpy(), "signed"),
+        Panel("difference", (found.right_output[0] - found.output[0]).numpy(), "signed"),
+    ]
+    rows, cols = bench.labels()[0], [str(at) for at in range(whole.shape[-1])]
+    title = f"{bench.name}, H{case.off} off: what each row of the output loses"
+    made = panels_figure(panels, rows, cols, title=title, theme=charts.theme())
+    made.update_xaxes(title={"text": "number of the output →", "standoff": 4})
+    charts.show(made, key="damage", table=partial(panels_table, panels, rows, cols))
 
 
 def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
@@ -74,7 +96,9 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     writes = bench.model.writes
     with st.spinner("Running with the bug …"):
         found = _in_model(
-            (bench.trace.model_id, *bench.request.to_params().values(), view.bug, *_where(view)), bench, view
+            (bench.trace.model_id, *bench.request.to_params().values(), view.bug, str(_off(view)), *_where(view)),
+            bench,
+            view,
         )
     if isinstance(found, Raised):
         st.code(found.error, language=None, wrap_lines=True)
@@ -83,7 +107,8 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
     if not writes:
         st.caption(f"max |Δ| {of} {found.logits_change:.3g}; this model writes no text that could be another one.")
         return
-    st.text(f"without: {display(found.before)}\nwith:    {display(found.after)}")
+    without, with_ = ("without", "with   ") if _off(view) is None else ("rightly off", "as written ")
+    st.text(f"{without}: {display(found.before)}\n{with_}: {display(found.after)}")
     said = "translation" if bench.model.inputs.has_language else "text"
     same = f"the {said} is the same" if found.before == found.after else f"the {said} is another one"
     far = f", as far as the first {found.cut} tokens: a bug's {said} is cut there" if found.cut else ""
@@ -101,7 +126,12 @@ def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: Implementatio
         weights = _bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
         return Raised.by(refusal)
-    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, weights)
+    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, weights, off=_off(_view))
+
+
+def _off(view: ImplementationsState) -> int | None:
+    """The head that is switched off, rightly and by the bug."""
+    return view.head if BUGS[view.bug].ablates else None
 
 
 def _within(site: Site, view: ImplementationsState) -> bool:
@@ -143,7 +173,7 @@ def _words(bench: SiteExperiment, length: int) -> list[str]:
 
 
 def _caught(bug: Bug) -> None:
-    case = (bug.own or own_case)()
+    case = bug.trial
     st.caption("The one-line test that would have caught it, run just now on sizes of its own")
     st.code(bug.test, language="python", wrap_lines=True)
     st.text(f"right attention: {_says(bug, case, fine=True)} · this bug: {_says(bug, case, fine=False)}")

@@ -12,7 +12,7 @@ from attnviz.ui.reported import NUMBER, TEXT, reported
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import run_key
 
-EVERY = 0.2  # seconds
+EVERY = 1.0  # seconds; the browser shows what came in them five times a second (widgets/learning/js/feeds.js)
 _KEPT = 4  # runs that one visitor has watched last
 _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
@@ -30,7 +30,7 @@ def watched(experiment: Experiment) -> LiveRun:
 
 
 def feed(found: Sequence[LiveRun]) -> None:
-    """Bring news five times a second until every run is over; then the page is drawn with what there is."""
+    """Bring a second's news until every run is over; then the page is drawn with what there is."""
 
     def tick() -> None:
         looks = [piece(run) for run in found]

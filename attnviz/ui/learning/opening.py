@@ -10,11 +10,16 @@ from attnviz.ui.learning.page import Staged
 from attnviz.ui.learning.state import LearningState
 from attnviz.views.learning.curve_table import curve_table
 
-_PAGES = (("pages/heads.py", "Heads"), ("pages/masks.py", "Masks"), ("pages/decoding.py", "Decoding"))
+_PAGES = (
+    ("pages/heads.py", "Heads"),
+    ("pages/masks.py", "Masks"),
+    ("pages/decoding.py", "Decoding"),
+    ("pages/causes.py", "Causes"),
+)
 
 
 def links(view: LearningState, stage: Staged) -> None:
-    """For each run with weights, the same line in Heads, Masks and Decoding."""
+    """For each run with weights, the same line on each page for any model."""
     for at, (run, recording) in enumerate(stage.recordings):
         if recording.weights is None:
             continue

@@ -71,6 +71,11 @@ class LearningState(PageState):
         """The switches of each run."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
+    @property
+    def for_others(self) -> "LearningState":
+        """As a copied link carries it: who opens it is asked for a guess of their own."""
+        return self if self.guess == OPEN else replace(self, guess="")
+
     def to_payload(self) -> dict[str, Any]:
         """What the component shows of it."""
         return {"moment": self.moment, "site": self.site, "guess": self.guess}

@@ -19,10 +19,11 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Site
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.masks.state import MasksState
 from attnviz.ui.request import Request
+from attnviz.views.interventions import touched
 from attnviz.widgets.entries import col_entries, row_entries
 
 CROSS_CAUSAL = (
@@ -89,7 +90,13 @@ class MaskExperiment:
     def findings(self) -> tuple[str, ...]:
         """What happened, in sentences."""
         no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
-        return (*((CROSS_CAUSAL,) if no_sense else ()), *findings(self.filled))
+        return (*((CROSS_CAUSAL,) if no_sense else ()), *self._done_here, *findings(self.filled))
+
+    @property
+    def _done_here(self) -> tuple[str, ...]:
+        """What is done to the head that is shown: the pipeline has what it would compute by itself."""
+        said = touched(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
+        return (said,) if said else ()
 
     @property
     def rows(self) -> list[tuple[str, str | None]]:
@@ -185,7 +192,8 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
     if second:
         asked = repr((trace.model_id, request.to_params(), second))
         alone, model = trace, traces.model(request.entry.name)
-        trace = _batches.get(asked, read=lambda *_: batch_of_two(model, alone, traces.run(model, second, to=alone.to)))
+        how = {"to": alone.to, "interventions": alone.interventions}
+        trace = _batches.get(asked, read=lambda *_: batch_of_two(model, alone, traces.run(model, second, **how)))
     return MaskExperiment(request, view, trace)
 
 
@@ -195,10 +203,10 @@ def texts(tokens: tuple[Token, ...]) -> list[str]:
 
 
 # By size, as `session` keeps traces, and beside its room. A run that torch refused is what it said.
-_BATCHES, _AGAIN = 0.25e9, 0.5e9  # bytes
-_batches: BoundedCache[str, Trace] = BoundedCache(most=_BATCHES, size=lambda batch: batch.nbytes())
+_batches: BoundedCache[str, Trace] = BoundedCache(most=budget.bytes_for("batches"), size=lambda batch: batch.nbytes())
 _again: BoundedCache[str, Trace | Refused] = BoundedCache(
-    most=_AGAIN, size=lambda after: len(after.error) if isinstance(after, Refused) else after.nbytes()
+    most=budget.bytes_for("masked runs"),
+    size=lambda after: len(after.error) if isinstance(after, Refused) else after.nbytes(),
 )
 
 

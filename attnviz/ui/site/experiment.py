@@ -21,7 +21,8 @@ from attnviz.transformer.probe import Kind, Site
 from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.address.fields import choice, index, read, text, write
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import budget, traces
+from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.request import Request
 from attnviz.ui.site.terms import explained
 from attnviz.views.labels import KINDS
@@ -35,6 +36,8 @@ ELSEWHERE = (
     "GPT-2, BART, and with their positions Llama, Qwen, Pythia, T5 …) can be taken apart here"
 )
 
+
+AS_IT_IS = "This page takes a site apart as the model computes it, and leaves out what is done to the run elsewhere"
 
 SHARED = (
     "The {heads} heads of this site share keys and values in {groups} groups; here each head has a copy of its group's "
@@ -141,7 +144,8 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
     made of four projections.
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
-    second, batch = _pair(key, traces.model(request.entry.name), view.second, _trace=trace)
+    model = traces.model(request.entry.name)
+    second, batch = _pairs.get(key, read=lambda *_: _pair(model, view.second, trace))
     made = SiteExperiment(request, trace, second, batch, view)
     weights = made.case.weights  # what cannot be taken apart says so before anything is drawn
     if weights.n_groups < weights.n_heads:
@@ -187,10 +191,14 @@ def _shorter(trace: Trace) -> str:
     return SECONDS[0] if len(trace.tokens("src") or trace.tokens("tgt")) > SHORT else SECONDS[1]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _pair(key: tuple[str, ...], _model: Model, second: str, *, _trace: Trace) -> tuple[Trace, Trace]:
-    other = traces.run(_model, second, to=_trace.to)
-    return other, batch_of_two(_model, _trace, other)
+_pairs: BoundedCache[tuple[str, ...], tuple[Trace, Trace]] = BoundedCache(
+    most=budget.bytes_for("pairs"), size=lambda pair: pair[0].nbytes() + pair[1].nbytes()
+)
+
+
+def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
+    other = traces.run(model, second, to=trace.to)
+    return other, batch_of_two(model, trace, other)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -51,17 +51,20 @@ def heatmap(
 
 
 def heatmap_of(
-    shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0
-) -> go.Figure:
+    shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0,
+    measure: str = "weight",
+) -> go.Figure:  # fmt: skip
     """One map as a Plotly figure. Colours run from 0 to `zmax`, and stay so from head to head.
 
-    theme is "light" or "dark"; with `mask`, cells that may not be seen are hatched. Hovering names row, key and
-    weight. Raises ValueError for a layer, head or theme that there is not.
+    theme is "light" or "dark"; with `mask`, cells that may not be seen are hatched. Hovering names row, key and weight,
+    or what else the cells hold, as `measure` says. Raises ValueError for a layer, head or theme that there is not.
     """
     look = colour.theme(theme)
     weights = shown.weights(layer, head).numpy()
     hidden = ~shown.visible(layer, head).numpy()
     figure = go.Figure(_cells(shown, weights, hidden, look, zmax))
+    if measure != "weight":
+        figure.update_traces(colorbar_title_text=measure, hovertemplate=_HOVER.replace("weight", measure))
     hatched = mask and hidden.any()
     if hatched:
         figure.add_trace(_hatching(hidden, look))

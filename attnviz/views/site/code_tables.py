@@ -103,8 +103,7 @@ def _place(number: int, place: int, count: int, look: colour.Theme) -> str:
 
 def _shade(place: int, count: int, look: colour.Theme) -> str:
     shade = look.sequential[round(20 + place / max(1, count - 1) * 130)]
-    ink = "#ffffff" if sum(shade) < 380 else "#1a1c25"
-    return "background:#{:02x}{:02x}{:02x};color:{}".format(*shade, ink)
+    return "background:#{:02x}{:02x}{:02x};color:{}".format(*shade, colour.ink_on(shade))
 
 
 def _line(text: str | None, differs: bool, sign: str) -> str:

@@ -1,37 +1,62 @@
-// Copies this page's address with the query that Python made. Where the browser refuses (no permission, plain http from
-// another machine), the link is shown, selected, to be copied by hand. A link is mostly meant for somebody else: where
-// nobody else can follow it, that is said.
+// Copies this page's address with the query that Python made, or the code that shows it in somebody's own page. Where the
+// browser refuses (no permission, plain http from another machine), it is shown, selected, to be copied by hand. A link is
+// mostly meant for somebody else: where nobody else can follow it, that is said. The button beside presents the picture
+// (attnviz/widgets/screen); a link that is copied meanwhile presents it, too.
 
 const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each computer's own names for itself
 const SEEN = 1500; // milliseconds
 const READ = 6000;
+const FRAMED =
+  "A page on another site shows this only where this instance allows it: by frame-ancestors in its " +
+  "Content-Security-Policy.";
 
 export const reachOf = (name) =>
   OWN_NAMES.test(name) ? `This link opens on this computer only: ${name} is every computer's name for itself.` : "";
 
+const escaped = (text) =>
+  text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+
+export const frameOf = (link, title) =>
+  `<iframe src="${escaped(link)}" title="${escaped(title)}" width="960" height="600" style="border: 0" loading="lazy"></iframe>`;
+
 export default function ({ parentElement, data }) {
-  const button = parentElement.querySelector("button");
-  const field = parentElement.querySelector("input");
-  const note = parentElement.querySelector("p");
-  button.onclick = async () => {
-    const link = `${location.origin}${location.pathname}?${data.query}`;
-    tellReach(note);
-    try {
-      await navigator.clipboard.writeText(link);
-      button.textContent = "Copied";
-      setTimeout(() => (button.textContent = "Copy link"), SEEN);
-    } catch {
-      field.hidden = false;
-      field.value = link;
-      field.select();
-      field.onblur = () => (field.hidden = true);
-    }
-  };
+  const part = (name) => parentElement.querySelector(name);
+  const [link, embed] = [part(".link"), part(".embed")];
+  link.onclick = () => copy(part, link, { text: addressOf(data, isPresented()), name: "Link to this picture" });
+  embed.onclick = () =>
+    copy(part, embed, {
+      text: frameOf(addressOf(data, true), document.title),
+      name: "Code that shows this picture",
+      note: FRAMED,
+    });
+  part(".present").onclick = () => document.dispatchEvent(new Event("attnviz-present"));
 }
 
-function tellReach(note) {
-  note.textContent = reachOf(location.hostname);
-  note.hidden = !note.textContent;
+const isPresented = () => document.documentElement.hasAttribute("data-present");
+
+const addressOf = ({ query }, isAlone) =>
+  `${location.origin}${location.pathname}?${query}${isAlone ? "&present=1" : ""}`;
+
+async function copy(part, button, { text, name, note = "" }) {
+  tell(part("p"), [note, reachOf(location.hostname)].filter(Boolean).join(" "));
+  try {
+    await navigator.clipboard.writeText(text);
+    const title = (button.dataset.title ??= button.textContent);
+    button.textContent = title.length > 3 ? "Copied" : "✓";
+    setTimeout(() => (button.textContent = title), SEEN);
+  } catch {
+    const field = part("input");
+    field.hidden = false;
+    field.setAttribute("aria-label", name);
+    field.value = text;
+    field.select();
+    field.onblur = () => (field.hidden = true);
+  }
+}
+
+function tell(note, text) {
+  note.textContent = text;
+  note.hidden = !text;
   clearTimeout(note.waiting);
   note.waiting = setTimeout(() => (note.hidden = true), READ);
 }

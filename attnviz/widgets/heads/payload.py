@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from attnviz.maps.cover import CoveredMaps
 from attnviz.widgets.heads.metric_columns import metric_columns
 from attnviz.widgets.heads.sentences import labels, packed_strip
 from attnviz.widgets.wire import Blobs, Payload
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
 
     ShownMaps: TypeAlias = Mapping[str, Maps]
+    MeasuredCells: TypeAlias = tuple[str, ShownMaps, str]
 
 THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
 
@@ -67,8 +69,9 @@ def _fits(pin: Any, shown: "ShownMaps") -> bool:
 
 
 def heads_payload(
-    shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000
-) -> Payload:
+    shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000,
+    fixed: str = "", cells: "MeasuredCells | None" = None,
+) -> Payload:  # fmt: skip
     """What the Heads widget draws from.
 
     Args:
@@ -78,6 +81,9 @@ def heads_payload(
         strip: the sentences above the maps, from `attnviz.widgets.heads.sentences.sentence_strip`.
         budget: bytes of float32 maps. All heads of all kinds are sent while they fit in it, else all heads of the kind
             in focus while these fit, else only the head in focus and the pinned ones.
+        cells: what stands in the cells of the maps where it is not the weight, the maps of the kinds that have it, and
+            why it is the weight all the same. Thumbnails and metrics are always of weights.
+        fixed: why no head can be switched off; empty where it can.
 
     Raises:
         ValueError: `shown` holds no kind.
@@ -90,9 +96,12 @@ def heads_payload(
         "kinds": [_kind(kind, maps, blobs) | labels(maps, strip) for kind, maps in shown.items()],
         "metrics": metric_columns(metrics, shown, blobs),
         "strip": strip,
+        **({"fixed": fixed} if fixed else {}),
     }
     header["base"] = blobs.digest(header)
-    header["exact"] = _exact(shown, view, blobs, budget)
+    measure, measured, why = cells or ("weight", {}, "")
+    header["cells"] = {"measure": measure, "why": why}
+    header["exact"] = _exact(measured or shown, view, blobs, budget)
     header["id"] = blobs.digest(header)
     return Payload({**header, "view": view}, blobs.joined())
 
@@ -107,6 +116,7 @@ def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
         "keys_hidden": _keys_hidden(maps),
         "left_out": maps.left_out,
         "to_sink": maps.to_sink,
+        "covered": _covered(maps),
     }
     return {
         "kind": kind,
@@ -114,6 +124,15 @@ def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
         "overview": {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]},
         **{name: value for name, value in told.items() if value},
     }
+
+
+def _covered(maps: "Maps") -> dict[str, Any] | None:
+    """The heads and rows whose numbers are not there; None, as a value, for all of them."""
+    if not isinstance(maps, CoveredMaps):
+        return None
+    cover = maps.cover
+    heads = None if cover.heads is None else [list(head) for head in cover.heads]
+    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps)}
 
 
 def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
@@ -128,7 +147,7 @@ def _exact(shown: "ShownMaps", view: dict[str, Any], blobs: Blobs, budget: int) 
     whole = list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
     entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].all_heads()))} for kind in whole]
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
-    for kind, layer, head in {tuple(site): None for site in wanted if site[0] not in whole}:
+    for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:
         offset = blobs.add(_float32(shown[kind].weights(layer, head)))
         entries.append({"kind": kind, "layer": layer, "head": head, "offset": offset})
     return entries

@@ -1,4 +1,5 @@
 // A table of lines, one of them current. The choice is marked at once; Python hears of it when the keys have come to rest.
+// The table's body is the list; its heads are no part of that, for they can be asked what they mean.
 
 import { showWithin } from "../shared/js/elements.js";
 
@@ -6,7 +7,7 @@ const REST = 120; // milliseconds
 const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
 
 export default function ({ parentElement, data, setStateValue }) {
-  const box = parentElement.querySelector("[role=listbox]");
+  const box = parentElement.querySelector(".lines");
   if (box.drawn !== JSON.stringify([data.heads, data.rows, data.code, data.helps])) draw(box, data);
   clearTimeout(box.waiting);
   mark(box, data.current);
@@ -30,13 +31,18 @@ export default function ({ parentElement, data, setStateValue }) {
 function draw(box, data) {
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
+  for (const part of [table, table.tHead, head]) part.setAttribute("role", "none");
   for (const title of data.code ? ["", ...data.heads] : data.heads) {
     const cell = document.createElement("th");
+    cell.setAttribute("role", "none");
     cell.textContent = title;
     if (data.helps[title]) cell.replaceChildren(asked(title, data.helps[title]));
     head.append(cell);
   }
   const body = table.createTBody();
+  body.setAttribute("role", "listbox");
+  body.setAttribute("aria-label", data.label);
+  body.tabIndex = 0;
   data.rows.forEach((texts, at) => {
     const row = body.insertRow();
     row.id = `line-${at}`;
@@ -45,7 +51,6 @@ function draw(box, data) {
     for (const text of data.code ? [at, ...texts] : texts) row.insertCell().textContent = text;
   });
   box.replaceChildren(table);
-  box.setAttribute("aria-label", data.label);
   box.classList.toggle("code", data.code);
   box.drawn = JSON.stringify([data.heads, data.rows, data.code, data.helps]);
 }
@@ -65,5 +70,5 @@ function mark(box, at) {
     row.setAttribute("aria-selected", current);
     if (current) showWithin(box, row, box.querySelector("thead").offsetHeight);
   }
-  box.setAttribute("aria-activedescendant", `line-${at}`);
+  box.querySelector("[role=listbox]").setAttribute("aria-activedescendant", `line-${at}`);
 }

@@ -114,7 +114,8 @@
     return list;
   }
 
-  const options = (node) => (node.tagName === "SELECT" ? [...node.options].map(({ value }) => value) : []);
+  const options = (node) =>
+    node.tagName === "SELECT" ? [...node.options].filter(({ disabled }) => !disabled).map(({ value }) => value) : [];
   const OVERLAY = "[data-trigger], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
   const overlayOf = (node) => [...ancestors(node)].find((at) => at.matches?.(OVERLAY)) ?? null;
   const parts = (text) => text.split(/\s*,\s*/);

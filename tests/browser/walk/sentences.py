@@ -13,6 +13,7 @@ from attnviz.learning.names import experiment_named
 from attnviz.models.catalogue import TOY, entries
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
+from attnviz.tracing.causes import fitting, notation
 from attnviz.ui.cache import traces
 from attnviz.ui.learning import toys
 
@@ -50,11 +51,14 @@ def _model(name: str):
 
 
 @lru_cache(maxsize=256)
-def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
-    """What the model makes of the sentence; None where it refuses it, which the page then says too."""
+def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told | None:
+    """What the model makes of the sentence, with what is done to the run; None where it refuses it, which the page then
+    says too.
+    """
     model = _model(name)
+    done = fitting.fitting(notation.parse(do).interventions, model.shapes, model.model_id).kept
     try:
-        trace = traces.run(model, src, to=to, tgt=tgt, new=new)
+        trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)
     except ValueError:
         return None
     tokens = {side: trace.tokens(side) for side in ("src", "tgt")}
@@ -67,7 +71,8 @@ def told(name: str, src: str, to: str, tgt: str, new: int) -> Told | None:
 
 def problems(look: Mapping) -> list[str]:
     """Where what is shown, copied and addressed is not of the sentence, language and model in the bar."""
-    if look["refused"] or look["isWithoutLink"] or look["link"] is None:
+    is_presented = "present=1" in urlsplit(look["address"]).query  # the picture alone
+    if look["refused"] or look["isWithoutLink"] or look["link"] is None or is_presented:
         return []
     if not look["link"]:
         return ["there is no link to copy, though nothing is running and nothing was refused"]
@@ -148,7 +153,9 @@ def _view_problems(views: list[Mapping], link: Mapping[str, str]) -> list[str]:
 
 
 def _shown_problems(look: Mapping, bar: Mapping[str, str], link: Mapping[str, str]) -> list[str]:
-    right = told(link["model"], bar["src"], link.get("to", ""), bar["tgt"], int(link.get("new") or 0))
+    right = told(
+        link["model"], bar["src"], link.get("to", ""), bar["tgt"], int(link.get("new") or 0), link.get("do", "")
+    )
     if right is None:
         return ["the model refuses this sentence, but the page shows a picture"]
     found = []

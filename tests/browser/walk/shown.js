@@ -12,7 +12,8 @@
       .replace(MEASURED, "…")
       .replace(/\s+/g, " ")
       .trim()
-      .replace(/^Copied$/, "Copy link");
+      .replace(/^Copied$/, "Copy link")
+      .replace("expand_less", "expand_more"); // the arrow of a menu, which a reload closes
   const every = () => window.walkControls.every();
   const apps = () => every().filter((node) => node.attnviz?.payload);
 
@@ -120,6 +121,7 @@
     if (node.getAttribute("aria-invalid") === "true") return null; // what is refused counts for nothing
     if (node.type === "radio" || node.type === "checkbox") return String(node.checked);
     if (node.matches("input, select, textarea")) return node.value;
+    if (node.closest("[data-testid=stMenuButton]")) return "";
     return STATES.map((name) => node.getAttribute(name))
       .filter(Boolean)
       .join(" ");
@@ -176,7 +178,7 @@
       for (const inner of Object.values(value)) yield* strings(inner);
   };
 
-  const isWithoutLink = () => /link does not carry/.test(main().innerText);
+  const isWithoutLink = () => /link does not carry/.test(main().innerText) || location.pathname === "/lessons";
 
   const copied = () => {
     window.walkCopied = "";

@@ -43,7 +43,7 @@ def test_what_is_said_of_a_run_is_what_its_recording_says(open_page) -> None:
         )
 
 
-def test_a_link_brings_everything_back_and_the_copied_one_says_it(open_page) -> None:
+def test_a_link_brings_everything_back_and_the_copied_one_says_all_but_the_guess(open_page) -> None:
     link = {
         "task": "reverse", "seed": "2", "first": "heads-1~d-model-64", "second": "heads-1~d-model-64~without-scale",
         "guess": "some", "moment": "31", "site": "cross.0.0", "line": "a b c",
@@ -56,7 +56,10 @@ def test_a_link_brings_everything_back_and_the_copied_one_says_it(open_page) -> 
         "No 1/√d_k, 1 head, d_model 64, seed 2",
     ]
     assert in_view(told) == {"moment": 31, "site": "cross.0.0", "guess": "some"}
-    assert copied(app) == link | {"v": "1", "train": "0"}
+    assert copied(app) == link | {"v": "1", "train": "0", "guess": ""}
+    assert copied(open_page("learning", guess="open"))["guess"] == "open", (
+        "a teacher's own choice, that nobody be asked"
+    )
 
 
 @pytest.mark.parametrize("lesson", controls.LESSONS, ids=lambda name: name)

@@ -15,6 +15,7 @@ const LEAST_HEIGHT = 430; // below this height the page scrolls
 //   buildShell  `(app)`: its fixed parts
 //   figure      `(app, pen, context)`: draws the picture for a file, and returns as SVG what a pen has no stroke for
 //   figureSize, figureName, csvRows   `(app)`
+//   moreFiles   further entries of the menu that saves, [text, act(app)], if any
 export function tab(widget) {
   const reportAfter = (app, patch) => (widget.atOnce.some((name) => name in patch) ? 0 : SETTLE_MS);
   const whole = { ...widget, fit, reportAfter };

@@ -42,6 +42,7 @@ export const exportTools = (app) =>
     ["PNG picture", () => savePNG(app, fileName(app), app.widget.figureSize(app), drawn(app))],
     ["SVG picture", () => saveSVG(app, fileName(app), app.widget.figureSize(app), drawn(app))],
     ["CSV of the numbers", () => saveCSV(fileName(app), app.widget.csvRows(app))],
+    ...(app.widget.moreFiles ?? []),
   ]);
 
 const fileName = (app) => `attnviz-${app.widget.figureName(app)}`;

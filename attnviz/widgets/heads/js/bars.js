@@ -5,7 +5,9 @@ import { element, put } from "../../shared/js/elements.js";
 import { entryText, rowEntryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated, rowName } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
+import { isTileCovered } from "./covers.js";
 import { mapName, rangeOf } from "./map/tiles.js";
+import { isOfWeights, drawnMeasure } from "./measures.js";
 import { BLIND_TEXT, blindness, topKeys } from "./subject.js";
 
 export const MOST_BARS = 80; // beyond these the rest is one line with its own sum
@@ -17,15 +19,21 @@ export function paintBars(app, { tile, row }) {
   explained(barsTitle, "Pinned row");
   barsEmpty.hidden = row !== null;
   for (const node of [bars, barsSum, barsOrder, barsOf]) node.hidden = row === null;
-  put(barsRow, row === null ? "" : rowText(tile, row));
+  put(barsRow, row === null ? "" : rowText(app, tile, row));
   put(barsEntry, row === null ? "" : rowEntryText(tile.kind.row_entries[row]));
   if (row === null) return;
+  if (isTileCovered(tile, row)) return hideBars(app);
   put(barsOf, (barsOf.title = mapName(app, tile)));
   fillBars(app, tile, row);
 }
 
-function rowText(tile, row) {
-  const verb = BLIND_TEXT[blindness(tile, row)] ?? (tile.signed ? "looks more or less at" : "looks at");
+function hideBars(app) {
+  const { bars, barsSum, barsOrder } = app.parts;
+  for (const node of [bars, barsSum, barsOrder]) node.hidden = true;
+}
+
+function rowText(app, tile, row) {
+  const verb = BLIND_TEXT[blindness(tile, row)] ?? (tile.signed ? "looks more or less at" : drawnMeasure(app).verb);
   return `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} ${verb}`;
 }
 
@@ -36,7 +44,7 @@ function fillBars(app, tile, row) {
   if (app.view.bars === "position") listed.sort(([i], [j]) => i - j);
   const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
   const longest =
-    tile.signed || app.view.scale === "max" || app.view.sink
+    tile.signed || app.view.scale === "max" || app.view.sink || !isOfWeights(app)
       ? Math.max(...ranked.map(([, weight]) => Math.abs(weight)), 1e-12)
       : 1;
   const nodes = barNodes(app, listed.length);
@@ -58,8 +66,10 @@ function fillBars(app, tile, row) {
     : "";
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
   const sunk =
-    kind.to_sink && !tile.signed ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token` : "";
-  put(app.parts.barsSum, `Σ = ${map.exact ? "" : "≈ "}${sum}${restText}${sunk}`);
+    kind.to_sink && !tile.signed && isOfWeights(app)
+      ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token`
+      : "";
+  put(app.parts.barsSum, `${drawnMeasure(app).sum} ${map.exact ? "" : "≈ "}${sum}${restText}${sunk}`);
   const order = app.view.bars === "position" ? "by position" : "by weight";
   put(app.parts.barsOrder, order);
   explained(app.parts.barsOrder, order);

@@ -19,14 +19,17 @@ export const START = {
   sink: false,
   scale: "fixed",
   pins: [],
+  off: [],
   compare: "none",
   zoom: null,
+  marks: [],
   bars: "weight",
+  cells: "weight",
   plotly: false,
   table: false,
 };
 const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and columns would mean nothing
-const AT_ONCE = ["specials", "words", "plotly", "table"]; // only Python can answer these
+const AT_ONCE = ["specials", "words", "plotly", "table", "off", "cells"]; // only Python can answer these
 
 // Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
 export function settle(app) {
@@ -38,10 +41,12 @@ export function settle(app) {
   if (!within(view.layer, kind.layers)) view.layer = 0;
   if (!within(view.head, kind.heads)) view.head = 0;
   if (!(Number.isInteger(view.row) && view.row >= 0 && view.row < kind.nRows)) view.row = null;
-  view.pins = view.pins.filter(([name, layer, head]) => {
-    const pinned = kinds.get(name);
-    return pinned && within(layer, pinned.layers) && within(head, pinned.heads);
-  });
+  const isThere = ([name, layer, head]) => {
+    const found = kinds.get(name);
+    return found && within(layer, found.layers) && within(head, found.heads);
+  };
+  view.pins = view.pins.filter(isThere);
+  view.off = view.off.filter(isThere);
   if (!view.pins.length) view.compare = "none";
   if (!fitsZoom(view.zoom, kind)) view.zoom = null;
 }

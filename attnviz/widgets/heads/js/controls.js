@@ -8,6 +8,8 @@ import { exactText } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { chooseKind } from "./choice.js";
 import { isPinned } from "./map/tiles.js";
+import { drawnMeasure, insteadNote, isOfWeights } from "./measures.js";
+import { fixedHeads, isFocusOff, offNote } from "./off.js";
 import { metricLabel } from "./overview/overview.js";
 import { paintPins } from "./pins.js";
 
@@ -33,7 +35,17 @@ export function paintControls(app) {
       ["max", "0 to max"],
       ["sink", "no sink"],
     ],
-    view.sink ? "sink" : view.scale,
+    view.sink ? "sink" : isOfWeights(app) ? view.scale : "max",
+  );
+  parts.range.list.options[0].disabled = !isOfWeights(app); // what heads write is no share of 1
+  fillSelect(
+    parts.cells,
+    [
+      ["weight", "weight"],
+      ["norm", "‖α f(x)‖"],
+      ["share", "share"],
+    ],
+    view.cells,
   );
   const pressed = {
     mask: view.mask,
@@ -43,9 +55,12 @@ export function paintControls(app) {
     meanHeads: view.head === "mean",
     meanLayers: view.layer === "mean",
     pin: isPinned(app, view.kind, view.layer, view.head),
+    off: isFocusOff(app),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
   put(parts.pin, pressed.pin ? "Unpin" : "+ Pin");
+  parts.off.disabled = Boolean(fixedHeads(app));
+  explained(parts.off, "Off", "o", fixedHeads(app));
   parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
   paintLegend(app);
@@ -100,7 +115,9 @@ function zoomText({ view }) {
 // What the colours and marks of the maps mean.
 export function figureNotes(app, about) {
   const { kind, mask, signed } = app.tiles[0];
-  const notes = [signed ? "difference of weights" : "weight", about, kind.left_out];
+  const { name, legend } = drawnMeasure(app);
+  const drawn = insteadNote(app) || (signed ? `difference: ${name}` : legend);
+  const notes = [drawn, about, kind.left_out, offNote(app, app.tiles[0])];
   if (app.view.mask) notes.push(mask ? "hatched: masked" : "no key is masked here");
   if (app.view.zoom) notes.push(zoomText(app));
   return notes.filter(Boolean);

@@ -3,21 +3,31 @@
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { exactText, siteName } from "../../shared/js/text.js";
+import { COVERED, isTileCovered } from "./covers.js";
 import { figureNotes, scaleImage } from "./controls.js";
 import { drawTiles, titleOf } from "./map/focus.js";
 import { drawLabels } from "./map/labels.js";
 import { markPinnedRow } from "./map/overlay.js";
 import { pinName } from "./map/tiles.js";
+import { isOfWeights, drawnMeasure } from "./measures.js";
 
 export const EXPORTS = [
   ["PNG picture", (app) => exportExact(app, exportPNG)],
   ["SVG picture", (app) => exportExact(app, exportSVG)],
   ["CSV of the numbers", (app) => exportExact(app, exportCSV)],
   // The whole trace is Python's: the page has a hidden button of its own for it.
-  ["npz of the whole trace", () => document.querySelector(".st-key-npz button")?.click()],
+  ["npz of the whole trace", (app) => saveWhole(app)],
 ];
 
+function saveWhole(app) {
+  const button = document.querySelector(".st-key-npz button");
+  if (button) button.click();
+  else say(app, `The trace is ${COVERED}.`);
+}
+
 function exportExact(app, save) {
+  if (save === exportCSV && app.tiles.some((tile) => isTileCovered(tile)))
+    return say(app, `These numbers are ${COVERED}.`);
   if (app.tiles.every(({ map }) => map.exact)) save(app);
   else say(app, "The exact numbers are still on their way; please try again in a moment.");
 }
@@ -28,7 +38,7 @@ function exportName(app) {
   const name = tiles[0].pair
     ? `difference-${tiles[0].pair.map(([, l, h]) => `L${l}-H${h}`).join("-")}`
     : tiles.map(site).join("_");
-  return `attnviz-${name}`;
+  return `attnviz-${name}${isOfWeights(app) ? "" : `-${drawnMeasure(app).column}`}`;
 }
 
 // Kind, layer and head of all that is drawn.
@@ -105,7 +115,7 @@ function csvRows({ kind, map }, site) {
 function exportCSV(app) {
   const site = ({ kind, layer, head, pair }) =>
     pair ? pair.map((pin) => pinName(app, pin)).join(" - ") : pinName(app, [kind.kind, layer, head]);
-  const names = ["map", "row", "row_in", "row_out", "key_position", "key", "weight", ...ENTRY_NAMES];
+  const names = ["map", "row", "row_in", "row_out", "key_position", "key", drawnMeasure(app).column, ...ENTRY_NAMES];
   saveCSV(exportName(app), [names, ...app.tiles.flatMap((tile) => csvRows(tile, site(tile)))]);
 }
 

@@ -6,17 +6,21 @@ import { choose, chooseKind, overHeads, overLayers, togglePin } from "./choice.j
 import { closeHelp, toggleHelp } from "./help.js";
 import { panBy, zoomBy } from "./map/zoom.js";
 import { zoomWith } from "./map/zoom_window.js";
+import { toggleOff } from "./off.js";
 import { neighbour } from "./overview/layout.js";
 
 const OWN_KEYS =
   "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
 const NEXT_SPECIALS = { show: "hide", hide: "renormalise", renormalise: "show" };
+const NEXT_CELLS = { weight: "norm", norm: "share", share: "weight" };
 
 export function watchKeys(app) {
   app.root.onkeydown = (event) => pressed(app, event);
   const heard = (event) => {
     if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
-    const isElsewhere = event.composedPath().includes(app.root) || event.target.closest?.(OWN_KEYS);
+    // The whole path: a button of another widget of ours is hidden behind its host.
+    const path = event.composedPath();
+    const isElsewhere = path.includes(app.root) || path.some((node) => node.matches?.(OWN_KEYS));
     if (!isElsewhere) pressed(app, event);
   };
   document.addEventListener("keydown", heard);
@@ -46,6 +50,8 @@ function actionOf(app, { key, shiftKey }) {
     a: () => choose(app, overHeads(app)),
     l: () => choose(app, overLayers(app)),
     m: () => choose(app, { mask: !view.mask }),
+    o: () => toggleOff(app),
+    c: () => choose(app, { cells: NEXT_CELLS[view.cells] }),
     s: () => choose(app, { specials: NEXT_SPECIALS[view.specials] }),
     w: () => choose(app, { words: !view.words }),
     d: view.pins.length
@@ -79,7 +85,7 @@ function shiftAction(app, [down, right]) {
   return down ? rowAction(app, down) : app.view.zoom ? () => panBy(app, right) : null;
 }
 
-function walk(app, direction) {
+export function walk(app, direction) {
   const [layer, head] = neighbour(app, direction);
   if (layer === app.view.layer && head === app.view.head) return;
   choose(app, { layer, head });

@@ -10,6 +10,7 @@ import { START, rememberSite, reportAfter, settle } from "./choice.js";
 import { paintControls } from "./controls.js";
 import { siteOf } from "./exports.js";
 import { paintFocus, paintTitle, titleOf } from "./map/focus.js";
+import { noticeAnswer } from "./map/answer.js";
 import { paintOverlay } from "./map/overlay.js";
 import { followPointer } from "./map/pointer.js";
 import { paintOverview } from "./overview/overview.js";
@@ -32,10 +33,8 @@ function receive(app, data) {
   const began = performance.now();
   const payload = decodePayload(data);
   const before = app.payload?.header;
-  if (before?.base !== payload.header.base) {
-    app.maps.clear();
-    app.hover = null;
-  }
+  if (before?.base !== payload.header.base) app.hover = null;
+  if (before?.base !== payload.header.base || before.cells?.measure !== payload.header.cells?.measure) app.maps.clear();
   const isSame = before?.id === payload.header.id;
   app.payload = isSame ? app.payload : payload;
   if (
@@ -49,6 +48,8 @@ function receive(app, data) {
     const isOtherText = before && before.base !== payload.header.base;
     if (isOtherText && app.view.zoom && JSON.stringify(app.view.zoom) === zoomed) leaveZoom(app);
   }
+  if (!payload.header.lesson?.most) app.view.marks = [];
+  noticeAnswer(app, before?.lesson, paintOverlay);
   readTheme(app);
   fit(app);
   paint(app, began);
@@ -66,6 +67,7 @@ function leaveZoom(app) {
 function paint(app, began) {
   if (!app.payload || !app.sizes.map) return;
   rememberSite(app);
+  app.root.toggleAttribute("data-pinned", app.view.row !== null);
   paintFocus(app);
   followPointer(app);
   paintOverlay(app);

@@ -1,6 +1,7 @@
 // A head's map, or the mean of several, from the exact numbers where they are here and from the overview where not.
 
 import { binsOf, meanOf, range, sitesOf } from "../../shared/js/cells.js";
+import { isOfWeights } from "./measures.js";
 import { siteKey } from "./payload.js";
 
 const KEPT_MAPS = 96; // maps are kept from one payload to the next while text and model stay the same
@@ -10,7 +11,7 @@ export function mapOf(app, kindName, layer, head) {
   const found = app.maps.get(key);
   if (found?.exact) return found;
   const kind = app.payload.kinds.get(kindName);
-  const map = exactMap(app, kind, layer, head) ?? found ?? { data: coarseMap(kind, layer, head), exact: false };
+  const map = exactMap(app, kind, layer, head) ?? found ?? { data: inPassing(app, kind, layer, head), exact: false };
   app.maps.delete(key);
   app.maps.set(key, map);
   if (app.maps.size > KEPT_MAPS) app.maps.delete(app.maps.keys().next().value);
@@ -42,6 +43,10 @@ export function thumbOf(kind, layer, head) {
   const parts = sitesOf(kind, layer, head).map(at);
   return parts.length === 1 ? parts[0] : Uint8Array.from(meanOf(parts), Math.round);
 }
+
+// Until the numbers are here: the thumbnail, where it is of the same measure; else nothing.
+const inPassing = (app, kind, layer, head) =>
+  isOfWeights(app) ? coarseMap(kind, layer, head) : new Float32Array(kind.nRows * kind.nCols);
 
 function coarseMap(kind, layer, head) {
   const thumb = thumbOf(kind, layer, head);

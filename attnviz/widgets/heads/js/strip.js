@@ -5,6 +5,7 @@ import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, luminance, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { choose } from "./choice.js";
+import { isTileCovered } from "./covers.js";
 import { rangeOf } from "./map/tiles.js";
 
 export function paintStrip(app, subject) {
@@ -90,6 +91,7 @@ function touched(app, [line, offset], token) {
 
 function shadeKeys(app, { tile, row }) {
   const { kind, map, signed } = tile;
+  if (isTileCovered(tile, row)) return;
   const axis = axesOf(app, kind.kind);
   const scale = scaleOf(app, signed ? "diverging" : "sequential");
   const range = tile.range ?? rangeOf(app, [tile]);

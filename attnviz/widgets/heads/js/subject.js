@@ -1,9 +1,15 @@
 // The row of a map that the bars, the sentences above and the announcements speak of.
 
 import { rowName } from "../../shared/js/text.js";
+import { COVERED, isTileCovered } from "./covers.js";
+import { drawnMeasure } from "./measures.js";
 import { focusOf, isInFocus, sharesRows } from "./map/tiles.js";
 
-export const BLIND_TEXT = { "no keys": "sees no key", "keys hidden": "sees special tokens only, and these are hidden" };
+export const BLIND_TEXT = {
+  "no keys": "sees no key",
+  "keys hidden": "sees special tokens only, and these are hidden",
+  covered: `is ${COVERED}`,
+};
 
 // A pinned row is one of the head in focus, or of the difference that is drawn; else it is the row under the pointer.
 export function subjectOf(app) {
@@ -17,7 +23,9 @@ export function subjectOf(app) {
 }
 
 // Why a row has nothing to look at: it may see no key, or only special tokens, and these are hidden.
-export function blindness({ kind, mask }, row) {
+export function blindness(tile, row) {
+  const { kind, mask } = tile;
+  if (isTileCovered(tile, row)) return "covered";
   if (!mask || mask.subarray(row * kind.nCols, (row + 1) * kind.nCols).includes(1)) return "";
   return kind.keys_hidden.includes(row) ? "keys hidden" : "no keys";
 }
@@ -30,7 +38,7 @@ export function activeText(app) {
   const top = topKeys(kind, map, row)
     .slice(0, 3)
     .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
-  const verb = tile.signed ? "differs most at" : "looks at";
+  const verb = tile.signed ? "differs most at" : drawnMeasure(app).verb;
   return `Row ${rowName(kind.rows[row])} ${BLIND_TEXT[blindness(tile, row)] ?? `${verb} ${top.join(", ")}`}.`;
 }
 

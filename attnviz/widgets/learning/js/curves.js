@@ -2,6 +2,7 @@
 
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { css, mix } from "../../shared/js/theme.js";
+import { boxOf } from "./boxes.js";
 import { drawScores, isTranslator } from "./translator.js";
 
 const TEXT = 10.5;
@@ -31,7 +32,7 @@ export function curveGeometry(run, [width, height]) {
 
 export function paintCurves(app, pane) {
   const { run, at, parts } = pane;
-  const size = [parts.curves.parentElement.clientWidth, parts.curves.parentElement.clientHeight];
+  const size = boxOf(parts.curvesBox);
   if (!size[0] || !size[1]) return;
   const context = sharpContext(parts.curves, size);
   drawCurves(app, canvasPen(context, app.theme), { run, at, size });

@@ -8,6 +8,7 @@ import { siteName } from "../../shared/js/text.js";
 import { scaleOf } from "../../shared/js/theme.js";
 import { placeInWindow } from "../../shared/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
+import { boxOf } from "./boxes.js";
 import { openSite } from "./choice.js";
 import { mapOf, strongest } from "./runs.js";
 
@@ -48,14 +49,15 @@ export const shortName = ({ tab, layers }, layer, head, side = WIDEST) =>
 
 export function paintGrid(app, pane) {
   const { parts, drawn } = pane;
-  const box = [parts.grid.clientWidth, app.isPhone ? 700 : parts.grid.clientHeight];
+  const [width, room] = boxOf(parts.grid);
+  const box = [width, app.isPhone ? 700 : room];
   const isScored = pane.run.about.scores.length > 0;
   parts.grid.dataset.scored = String(isScored);
   const grid = gridOf(drawn.kinds, box, isScored ? SCORE : 0);
   const key = JSON.stringify([drawn.kinds.map(({ kind, shape }) => [kind, shape]), Math.round(grid.side)]);
   if (pane.gridKey !== key) {
     pane.gridKey = key;
-    buildGrid(app, pane, grid);
+    buildGrid(app, pane, grid, width);
   }
   for (const cell of pane.cells) paintCell(app, pane, cell);
 }
@@ -63,10 +65,10 @@ export function paintGrid(app, pane) {
 // As wide as a map, or as its score where there is room for that.
 const columnOf = (width, side, over) => Math.max(side, Math.min(NARROWEST, width / over - GAP));
 
-function buildGrid(app, pane, { side, rows }) {
+function buildGrid(app, pane, { side, rows }, width) {
   pane.cells = [];
   const { grid } = pane.parts;
-  grid.style.gridTemplateColumns = `repeat(${rows[0].length}, ${Math.round(columnOf(grid.clientWidth, side, rows[0].length))}px)`;
+  grid.style.gridTemplateColumns = `repeat(${rows[0].length}, ${Math.round(columnOf(width, side, rows[0].length))}px)`;
   const cellOf = (site) => (site ? cellNode(app, pane, site, side) : element("span"));
   grid.replaceChildren(...rows.flatMap((row) => row.map(cellOf)));
 }

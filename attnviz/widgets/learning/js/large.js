@@ -1,9 +1,11 @@
 // One head's map, large, with the names of its rows and columns.
 
 import { canvasPen, sharpContext, shortened } from "../../shared/js/pens/canvas_pen.js";
+import { pointIn } from "../../shared/js/resize.js";
 import { rowName, siteName } from "../../shared/js/text.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { placeInWindow } from "../../shared/js/tip.js";
+import { boxOf } from "./boxes.js";
 import { tipLines } from "./grid.js";
 import { mapOf } from "./runs.js";
 
@@ -48,15 +50,16 @@ export function drawLarge(app, pen, { kind, cells, size }) {
 
 export function paintLarge(app, pane, [kind, layer, head]) {
   const { large } = pane.parts;
-  const size = [large.parentElement.clientWidth, app.isPhone ? 380 : large.parentElement.clientHeight];
+  const [width, height] = boxOf(large.parentElement);
+  const size = [width, app.isPhone ? 380 : height];
   const pen = canvasPen(sharpContext(large, size), app.theme);
   const cells = mapOf(kind, pane.drawn.maps, layer, head);
   const place = drawLarge(app, pen, { kind, cells, size });
   large.setAttribute("aria-label", `${kind.title}, ${siteName(layer, head)}: ${kind.question}`);
   large.onpointermove = large.onpointerdown = (event) => {
-    const { left, top } = large.getBoundingClientRect();
-    const row = Math.floor((event.clientY - top - place.top) / place.cell);
-    const col = Math.floor((event.clientX - left - place.left) / place.cell);
+    const [x, y] = pointIn(large, event);
+    const row = Math.floor((y - place.top) / place.cell);
+    const col = Math.floor((x - place.left) / place.cell);
     const isIn = row >= 0 && row < kind.nRows && col >= 0 && col < kind.nCols;
     app.parts.cellTip.hidden = !isIn;
     if (!isIn) return;

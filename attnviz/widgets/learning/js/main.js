@@ -82,12 +82,12 @@ function followed(app, before) {
 
 function listen(app) {
   for (const stop of app.heard) stop();
+  const hear = () => hearNews(app);
   app.heard = app.payload.runs
     .filter(({ state }) => state === "live")
-    .map((run) => {
-      const hear = () => hearNews(app);
-      run.feed.hear.add(hear);
-      return () => run.feed.hear.delete(hear);
+    .map(({ feed }) => {
+      feed.hear.add(hear);
+      return () => feed.hear.delete(hear);
     });
 }
 

@@ -2,8 +2,10 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
+import { pointIn } from "../../shared/js/resize.js";
 import { siteName } from "../../shared/js/text.js";
 import { change } from "../../shared/js/store.js";
+import { watchBoxes } from "./boxes.js";
 import { atNow, goTo, kindOf, mainRun, siteOf } from "./choice.js";
 import { colourOf, curveGeometry, paintCurves } from "./curves.js";
 import { paintGrid } from "./grid.js";
@@ -61,6 +63,7 @@ export function buildPane(app) {
     parts.body,
   );
   watchCurves(app, pane);
+  watchBoxes([parts.curvesBox, parts.grid, parts.large.parentElement], () => repaint(app, pane));
   return pane;
 }
 
@@ -94,6 +97,13 @@ export function paintPane(app, pane, run) {
   paintMeter(app, pane);
   paintLinesTitle(pane);
   paintLines(app, pane); // before the maps, which take what room is left
+  paintMaps(app, pane);
+}
+
+// What depends on how large its place is.
+function repaint(app, pane) {
+  if (!app.payload || !pane.drawn || !pane.run.moments.length) return;
+  paintCurves(app, pane);
   paintMaps(app, pane);
 }
 
@@ -176,8 +186,8 @@ function curvesText(run, at) {
 function watchCurves(app, pane) {
   const { curves } = pane.parts;
   const go = (event) => {
-    const box = curves.getBoundingClientRect();
-    const step = curveGeometry(pane.run, [box.width, box.height]).stepAt(event.clientX - box.left);
+    const size = [curves.clientWidth, curves.clientHeight];
+    const step = curveGeometry(pane.run, size).stepAt(pointIn(curves, event)[0]);
     pause(app);
     goTo(app, momentAt(mainRun(app).moments, step));
   };

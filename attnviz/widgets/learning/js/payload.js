@@ -29,7 +29,7 @@ function liveRun(raw) {
       return taken(feed).about ?? null;
     },
     get moments() {
-      return taken(feed).moments ?? [];
+      return shownOf(taken(feed));
     },
   };
 }
@@ -41,6 +41,16 @@ function taken(feed) {
     feed.moments = [...(feed.moments ?? []).slice(0, piece.since), ...moments];
   }
   return feed;
+}
+
+// Of the moments that have come those that are to be seen: the same list until there are more.
+function shownOf(feed) {
+  const count = Math.min(Math.floor(feed.shown + 1e-6), feed.moments?.length ?? 0); // a pace is rarely a whole number
+  if (feed.seen?.length !== count || feed.seenOf !== feed.moments) {
+    feed.seen = (feed.moments ?? []).slice(0, count);
+    feed.seenOf = feed.moments;
+  }
+  return feed.seen;
 }
 
 function readOwn(own, array) {

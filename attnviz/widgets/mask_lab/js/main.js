@@ -2,6 +2,7 @@
 
 import { range } from "../../shared/js/cells.js";
 import { mount } from "../../shared/js/mount.js";
+import { magnified, tellSize } from "../../shared/js/resize.js";
 import { rowName } from "../../shared/js/text.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { rowCells } from "./cells.js";
@@ -24,6 +25,7 @@ function start(root) {
     row: null,
     zoom: null,
     cells: null,
+    fingerPaints: false,
     width: 0,
     room: 0,
   };
@@ -114,13 +116,20 @@ function fitInto(app) {
 // How wide and how high the maps may be; true when that has changed.
 function measure(app) {
   if (app.stroke) return false;
-  const width = Math.floor(app.root.clientWidth - 26);
-  const top = app.parts.mapBox.getBoundingClientRect().top;
-  const room = width < 700 ? 0 : Math.max(260, Math.min(560, innerHeight - Math.max(0, top) - 300));
+  const whole = tellSize(app.root);
+  const width = Math.floor(whole - 26);
+  const room = roomFor(app, width);
   if (Math.abs(width - app.width) < 2 && Math.abs(room - app.room) < 24) return false;
   app.width = width;
   app.room = room;
   return width > 0;
+}
+
+// What is presented has the whole window, less its title and legend; else there is more below the maps.
+function roomFor({ root, parts }, width) {
+  if (root.hasAttribute("data-present")) return Math.floor(innerHeight / magnified()) - 90;
+  const { top } = parts.mapBox.getBoundingClientRect();
+  return width < 700 ? 0 : Math.max(260, Math.min(560, innerHeight - Math.max(0, top) - 300));
 }
 
 export default mount(start, receive);

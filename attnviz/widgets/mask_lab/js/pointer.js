@@ -1,12 +1,15 @@
-// The mouse and the finger: on the masked scores drag paints, Shift takes a whole row or column; on the other maps a click
-// pins the row, and a dragged box is zoomed to.
+// The mouse: on the masked scores drag paints, Shift takes a whole row or column; on the other maps a click pins the row,
+// and a dragged box is zoomed to. A finger: a tap pins the row, a drag scrolls the page, two zoom; on the masked scores it
+// paints while the switch for that is on.
 
 import { range } from "../../shared/js/cells.js";
+import { watchPinch } from "../../shared/js/touch/pinch.js";
 import { colCells, rowCells } from "./cells.js";
 import { draw, drawMaps } from "./draw.js";
+import { cellAt } from "./layout.js";
 import { paintCells, report, reportSoon, togglePart } from "./paint.js";
 import { placeOf, showTip } from "./tip.js";
-import { panBy, setZoom, zoomInto } from "./zoom.js";
+import { panBy, pinchZoom, setZoom, zoomInto } from "./zoom.js";
 import { wholeMap } from "./zoom_window.js";
 
 export function watchLabPointer(app) {
@@ -21,6 +24,12 @@ export function watchLabPointer(app) {
   map.ondblclick = (event) => {
     if (app.zoom && placeOf(app, event)?.box.name !== "masked") setZoom(app, wholeMap(app));
   };
+  // Only a touch that is taken here does not scroll the page; what a finger may do is said before it moves.
+  map.addEventListener("touchstart", (event) => paintsAt(app, event) && event.preventDefault(), { passive: false });
+  watchPinch(map, {
+    grasp: (point) => grasped(app, point),
+    move: (drawn, fingers) => pinchZoom(app, drawn, fingers),
+  });
   map.onwheel = (event) => wheeled(app, event);
   map.onpointerleave = () => {
     app.pointer = null;
@@ -36,10 +45,23 @@ export function watchLabPointer(app) {
   };
 }
 
+const paintsAt = (app, { touches }) =>
+  app.fingerPaints && touches.length === 1 && placeOf(app, touches[0])?.box.name === "masked";
+
+// What two fingers take hold of: a map that has keys, as it is drawn now. No stroke and no tap goes on.
+function grasped(app, point) {
+  const place = app.layout && cellAt(app, ...point);
+  if (!place?.box.keys) return null;
+  app.pull = null;
+  released(app);
+  return { box: place.box, zoom: app.layout.zoom, cell: app.layout.cell };
+}
+
 function pressed(app, event) {
   if (event.button) return;
   const place = placeOf(app, event);
   if (!place) return;
+  if (event.pointerType === "touch" && !(app.fingerPaints && place.box.name === "masked")) return tapped(app, place);
   const { k } = app.payload;
   const isPainter = place.box.name === "masked";
   if (place.row === null) {
@@ -59,6 +81,11 @@ function pressed(app, event) {
   paintCells(app, [i], app.stroke.value);
 }
 
+// Where the finger goes on to scroll, the browser takes it back (pointercancel).
+function tapped(app, place) {
+  app.pull = place.row === null ? null : { from: place, to: null, isTap: true };
+}
+
 // A box begins where the pointer goes down; without a box it was a click.
 function pulled(app, event, place) {
   app.pull = { from: place, to: null };
@@ -75,7 +102,13 @@ function moved(app, event) {
   app.touched = true;
   app.pointer = { clientX: event.clientX, clientY: event.clientY };
   const place = placeOf(app, event);
-  if (app.pull && place?.box.name === app.pull.from.box.name && place.row !== null && place.col !== null)
+  if (
+    app.pull &&
+    !app.pull.isTap &&
+    place?.box.name === app.pull.from.box.name &&
+    place.row !== null &&
+    place.col !== null
+  )
     app.pull.to = place;
   hoverAt(app, place);
   if (!app.stroke || place?.box.name !== "masked" || place.row === null || place.col === null) return;

@@ -59,9 +59,19 @@ function labTools(app, parts) {
     tool("−", "Zoom out (−)", () => zoomBy(app, 1 / ZOOM_STEP)),
   );
   parts.whole = tool("Whole map", null, () => setZoom(app, wholeMap(app)));
+  parts.finger = button("Paint by finger", {
+    class: "finger",
+    title: "A finger on the masked scores paints; else it scrolls the page, and a tap pins the row",
+    "aria-pressed": "false",
+    onclick: () => {
+      app.fingerPaints = !app.fingerPaints;
+      parts.finger.setAttribute("aria-pressed", String(app.fingerPaints));
+    },
+  });
   return element(
     "div",
     { class: "tools" },
+    parts.finger,
     parts.zoom,
     parts.whole,
     tool("Clear paint", null, () => paintCells(app, range(app.cells.length), 1)),

@@ -1,6 +1,7 @@
 // The cell under the pointer, in numbers.
 
 import { element } from "../../shared/js/elements.js";
+import { pointIn } from "../../shared/js/resize.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { placeTip } from "../../shared/js/tip.js";
 import { stateOf } from "./cells.js";
@@ -8,8 +9,7 @@ import { cellAt } from "./layout.js";
 import { plain, sumsOf } from "./panels.js";
 
 export function placeOf(app, event) {
-  const box = app.parts.map.getBoundingClientRect();
-  return cellAt(app, event.clientX - box.left, event.clientY - box.top);
+  return cellAt(app, ...pointIn(app.parts.map, event));
 }
 
 export function showTip(app) {
@@ -18,8 +18,8 @@ export function showTip(app) {
   tip.hidden = !place || app.stroke || app.pull;
   if (tip.hidden) return;
   tip.replaceChildren(...tipLines(app, place).map((text) => element("div", { text })));
-  const area = app.parts.mapBox.getBoundingClientRect();
-  placeTip(tip, [app.pointer.clientX - area.left, app.pointer.clientY - area.top], [area.width, area.height]);
+  const { mapBox } = app.parts;
+  placeTip(tip, pointIn(mapBox, app.pointer), [mapBox.clientWidth, mapBox.clientHeight]);
 }
 
 function tipLines(app, { box, row, col }) {

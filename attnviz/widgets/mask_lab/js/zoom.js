@@ -1,5 +1,6 @@
 // A part of long maps, drawn larger: by a box dragged on scores or weights, by buttons and keys; the wheel moves it.
 
+import { pinched } from "../../shared/js/touch/pinch.js";
 import { scaled, startingAt } from "../../shared/js/zoom.js";
 import { legendText } from "./legend.js";
 import { reportSoon } from "./paint.js";
@@ -27,6 +28,17 @@ export function zoomBy(app, factor) {
 export function zoomInto(app, from, to) {
   const ordered = (a, b) => [Math.min(a, b), Math.max(a, b) + 1];
   setZoom(app, { rows: ordered(from.row, to.row), keys: ordered(from.col, to.col) });
+}
+
+// Two fingers took hold of a map, as it was drawn then.
+export function pinchZoom(app, { box, zoom, cell }, { from, to, factor }) {
+  const { q, k } = app.payload;
+  const [w, h] = [cell.w * sizeOf(zoom.keys), cell.h * sizeOf(zoom.rows)];
+  const across = { from: (from[0] - box.x) / w, to: (to[0] - box.x) / w, factor, length: k };
+  const down = { from: (from[1] - box.y) / h, to: (to[1] - box.y) / h, factor, length: q };
+  const next = { rows: pinched(zoom.rows, down), keys: pinched(zoom.keys, across) };
+  const before = zoomOf(app);
+  if (String(next.rows) !== String(before.rows) || String(next.keys) !== String(before.keys)) setZoom(app, next);
 }
 
 // Move the window by shares of its size; false where it is at the edge already, so that the page scrolls on.

@@ -3,6 +3,7 @@
 
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { announce } from "../../shared/js/live_region.js";
+import { pointIn } from "../../shared/js/resize.js";
 import { exactText } from "../../shared/js/text.js";
 import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 
@@ -98,7 +99,7 @@ export function rangesText(pair) {
 export function watchCells(app) {
   const { cellBox } = app.parts;
   cellBox.onpointermove = (event) => {
-    app.point = [event.offsetX, event.offsetY];
+    app.point = pointIn(app.parts.canvas, event);
     lookAt(app, elementAt(app, app.point));
   };
   cellBox.onpointerleave = () => {

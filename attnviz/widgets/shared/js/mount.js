@@ -6,6 +6,7 @@ export const mount =
   ({ parentElement, data, setStateValue }) => {
     const root = parentElement.querySelector("[lang=und]");
     if (!root || !data) return;
+    root.getRootNode().host?.setAttribute("data-picture", ""); // what can be presented: attnviz/widgets/screen
     const app = (root.attnviz ??= start(root));
     app.send = setStateValue;
     receive(app, data);

@@ -2,16 +2,38 @@
 
 const RESERVE = 44; // pixels below it, for the status bar
 
-// Phones stack their panes.
+// How many of the window's pixels one of the widget's takes: more than one where it is presented on a large screen
+// (attnviz/widgets/screen), which draws everything larger, letters too.
+export const magnified = () => Number(document.documentElement.style.getPropertyValue("--magnified")) || 1;
+
+// A canvas's pixels for each of its own.
+export const sharpness = () => (devicePixelRatio || 1) * magnified();
+
+// Where a pointer is in a node, in the widget's own pixels.
+export function pointIn(node, { clientX, clientY }) {
+  const { left, top } = node.getBoundingClientRect();
+  return [clientX - left, clientY - top].map((length) => length / magnified());
+}
+
+const isPresented = (root) => Boolean(root.getRootNode().host?.hasAttribute("data-presented"));
+
+// Phones stack their panes; what is presented shows its picture alone.
 export function tellSize(root) {
   const width = root.clientWidth;
   root.dataset.size = width < 760 ? "phone" : width < 1060 ? "middle" : "wide";
+  root.toggleAttribute("data-present", isPresented(root));
   return width;
 }
 
-// As high as leaves the page without a scroll bar, and at least `least`; on a phone as high as its panes are.
+// As high as leaves the page without a scroll bar, and at least `least`; on a phone as high as its panes are. What is
+// presented has the whole window.
 export function fillWindow(root, least) {
   const width = tellSize(root);
+  if (isPresented(root)) {
+    const height = Math.floor(innerHeight / magnified());
+    root.style.height = `${height}px`;
+    return [width, height];
+  }
   let top = root.getBoundingClientRect().top;
   for (let node = root; node; node = node.parentElement ?? node.getRootNode().host) top += node.scrollTop || 0;
   const height = Math.max(least, Math.floor(innerHeight - top - RESERVE));

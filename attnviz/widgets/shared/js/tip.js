@@ -1,6 +1,7 @@
 // The note beside the pointer: what is under it.
 
 import { element } from "./elements.js";
+import { magnified } from "./resize.js";
 
 const BESIDE = 14; // pixels from the pointer
 const BELOW = 18;
@@ -14,7 +15,8 @@ export function windowTip(root) {
 }
 
 export function placeInWindow(tip, { clientX, clientY }) {
-  placeTip(tip, [clientX, clientY], [innerWidth - 8, innerHeight - 8]);
+  const own = (lengths) => lengths.map((length) => length / magnified());
+  placeTip(tip, own([clientX, clientY]), own([innerWidth - 8, innerHeight - 8]));
 }
 
 // Inside a box of that size: to the left where there is no room on the right, above where there is none below.

@@ -3,7 +3,7 @@
 import { clamp } from "./cells.js";
 
 export const ZOOM_STEP = 1.6;
-const LEAST_WINDOW = 3; // rows or columns
+export const LEAST_WINDOW = 3; // rows or columns
 
 // The window made smaller or larger by a factor, at least by one, around `at`; of `length` rows or columns in all.
 export function scaled([from, to], { factor, at, length }) {

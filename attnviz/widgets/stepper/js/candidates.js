@@ -3,6 +3,7 @@
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
 import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
+import { magnified } from "../../shared/js/resize.js";
 import { exactText, isolated, percentText } from "../../shared/js/text.js";
 import { goTo } from "./choice.js";
 
@@ -39,7 +40,8 @@ function roomFor({ root, parts }) {
   if (root.dataset.size === "phone") return Infinity;
   const pane = parts.top.parentElement;
   pane.scrollTop = 0;
-  return Math.max(3, Math.floor((pane.getBoundingClientRect().bottom - parts.top.getBoundingClientRect().top) / ROW));
+  const room = pane.getBoundingClientRect().bottom - parts.top.getBoundingClientRect().top;
+  return Math.max(3, Math.floor(room / magnified() / ROW));
 }
 
 function prefixNodes(app) {

@@ -1,6 +1,7 @@
 // Pointing at a cell names row, key and weight; a click on a row goes to its step.
 
 import { element } from "../../shared/js/elements.js";
+import { pointIn } from "../../shared/js/resize.js";
 import { entryText, rowEntryText } from "../../shared/js/tokens/entries.js";
 import { exactText, isolated } from "../../shared/js/text.js";
 import { placeTip } from "../../shared/js/tip.js";
@@ -10,10 +11,7 @@ import { mapOf } from "./payload.js";
 
 export function watchPointer(app) {
   const { map, tip } = app.parts;
-  const pointOf = (event) => {
-    const box = map.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
+  const pointOf = (event) => pointIn(map, event);
   // A finger only presses.
   map.onpointerdown = map.onpointermove = (event) => {
     app.pointed = pointOf(event);

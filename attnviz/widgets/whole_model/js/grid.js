@@ -2,6 +2,7 @@
 
 import { ARROWS, cellUnder, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
+import { magnified } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { siteName } from "../../shared/js/text.js";
 import { placeInWindow } from "../../shared/js/tip.js";
@@ -49,7 +50,8 @@ function pointAtCell(app, node, event, [layer, head]) {
   const { cellTip } = app.parts;
   const { header } = app.payload;
   const { left, top, width, height } = node.getBoundingClientRect();
-  const inner = { left: left + EDGE, top: top + EDGE, width: width - 2 * EDGE, height: height - 2 * EDGE };
+  const edge = EDGE * magnified();
+  const inner = { left: left + edge, top: top + edge, width: width - 2 * edge, height: height - 2 * edge };
   const [, , rows, cols] = header.shape;
   const [row, col] = app.view.mini === "map" ? cellUnder(inner, event, [rows, cols]) : [null, null];
   const lines = row === null || !header.rows.length ? [] : cellLines(header, [row, col], mapBytes(app, layer, head));

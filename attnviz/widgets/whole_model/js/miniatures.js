@@ -1,6 +1,7 @@
 // All miniatures on one canvas: 144 canvases would cost more than what is drawn on them.
 
 import { pooledByMax, range } from "../../shared/js/cells.js";
+import { sharpness } from "../../shared/js/resize.js";
 import { imageOf, scaleOf } from "../../shared/js/theme.js";
 
 const SHADES = 8;
@@ -35,7 +36,7 @@ export function mapBytes(app, layer, head) {
 
 function drawMap(app, { pen, box }, cells) {
   const [, , rows, cols] = app.payload.header.shape;
-  const pixels = [box.h, box.w].map((side) => Math.max(1, Math.floor(side * devicePixelRatio)));
+  const pixels = [box.h, box.w].map((side) => Math.max(1, Math.floor(side * sharpness())));
   const pooled = pooledByMax(cells, [rows, cols], pixels);
   const image = imageOf(pooled.data, [pooled.rows, pooled.cols], scaleOf(app, "sequential"), [0, 255]);
   pen.image(image, box.x, box.y, box.w, box.h);

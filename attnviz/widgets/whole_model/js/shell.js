@@ -3,7 +3,7 @@
 import { choices, exportTools, kindTabs, paintChoices, paintKindTabs } from "../../base/js/parts.js";
 import { canvasPen, sharpContext } from "../../shared/js/pens/canvas_pen.js";
 import { element } from "../../shared/js/elements.js";
-import { tellPainted } from "../../shared/js/resize.js";
+import { sharpness, tellPainted } from "../../shared/js/resize.js";
 import { attendingNote } from "../../shared/js/text.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { paintCells } from "./grid.js";
@@ -47,7 +47,7 @@ export function paint(app, began) {
   parts.question.textContent = header.question;
   parts.note.textContent = [...notesOf(app), HINT].join(" · "); // first, for it takes room
   app.layout = layoutOf(app, [parts.body.clientWidth, parts.body.clientHeight]);
-  const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, devicePixelRatio]);
+  const key = JSON.stringify([header.base, app.theme.key, view.mini, app.layout, sharpness()]);
   if (app.paintedKey !== key) {
     app.paintedKey = key;
     parts.cellTip.hidden = true; // another picture is under a pointer that rests

@@ -3,7 +3,9 @@
 import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
 import { put } from "../../../shared/js/elements.js";
+import { sharpness } from "../../../shared/js/resize.js";
 import { siteName } from "../../../shared/js/text.js";
+import { isOfWeights } from "../measures.js";
 import { activeText } from "../subject.js";
 import { drawTile } from "./tile.js";
 import { rangeOf, tilesOf } from "./tiles.js";
@@ -22,7 +24,7 @@ export function paintFocus(app) {
 function pictureOf({ payload, theme, sizes, view }) {
   const { kind, layer, head, pins, compare, sink, scale, zoom, mask } = view;
   const drawn = [kind, layer, head, pins, compare, sink, scale, zoom, mask];
-  return JSON.stringify([payload.header.id, theme.key, sizes.map, devicePixelRatio, drawn]);
+  return JSON.stringify([payload.header.id, theme.key, sizes.map, sharpness(), drawn]);
 }
 
 function paintMaps(app) {
@@ -69,5 +71,6 @@ export function paintTitle(app) {
   const coarse = app.tiles.some((tile) => !tile.map.exact);
   app.parts.coarse.hidden = !coarse;
   const pooled = app.tiles.some((tile) => !tile.map.exact && tile.kind.isPooled);
-  put(app.parts.coarse, pooled ? "8-bit, maxima of blocks" : "8-bit");
+  const ofWeights = pooled ? "8-bit, maxima of blocks" : "8-bit";
+  put(app.parts.coarse, isOfWeights(app) ? ofWeights : "being computed …");
 }

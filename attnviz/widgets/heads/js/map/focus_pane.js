@@ -7,6 +7,8 @@ import { select } from "../../../shared/js/lists.js";
 import { ZOOM_STEP } from "../../../shared/js/zoom.js";
 import { choose, overHeads, overLayers, togglePin } from "../choice.js";
 import { EXPORTS } from "../exports.js";
+import { walk } from "../keys.js";
+import { toggleOff } from "../off.js";
 import { compareButtons } from "../pins.js";
 import { zoomBy } from "./zoom.js";
 
@@ -15,7 +17,7 @@ export function focusPane(app, parts) {
   parts.question = element("span", { class: "quiet" });
   parts.coarse = explained(element("span", { class: "coarse", tabindex: "0", hidden: true }), "8-bit");
   const said = element("div", { class: "said" }, parts.title, parts.question, parts.coarse);
-  const head = element("header", { class: "spread" }, said, outputTools(app));
+  const head = element("header", { class: "spread" }, said, walkButtons(app), outputTools(app));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
   parts.tip = element("div", { class: "tip", hidden: true });
@@ -31,15 +33,32 @@ export function focusPane(app, parts) {
   );
 }
 
+// Arrow keys for a screen that has none.
+function walkButtons(app) {
+  const step = (text, label, direction) => button(text, { "aria-label": label, onclick: () => walk(app, direction) });
+  return element(
+    "div",
+    { class: "walk", role: "group", "aria-label": "Walk the heads" },
+    step("←", "Head on the left", [0, -1]),
+    step("↑", "Head above", [-1, 0]),
+    step("↓", "Head below", [1, 0]),
+    step("→", "Head on the right", [0, 1]),
+  );
+}
+
 function toggle(app, name, text, { key, patch }) {
   const node = button(text, { "aria-pressed": "false", onclick: () => choose(app, patch(app.view)) });
   return (app.parts[name] = explained(node, text, key));
 }
 
 function outputTools(app) {
+  const { parts } = app;
+  parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
+  parts.off = explained(button("Off", { "aria-pressed": "false", onclick: () => toggleOff(app) }), "Off", "o");
   return element(
     "div",
     { class: "tools" },
+    group(parts.pin, parts.off),
     exportMenu(app, EXPORTS),
     group(
       toggle(app, "plotly", "Plotly", {
@@ -57,10 +76,10 @@ function focusTools(app, parts) {
     key: "s",
     onchoose: (specials) => choose(app, { specials }),
   });
+  parts.cells = select("Cells", { key: "c", onchoose: (cells) => choose(app, { cells }) });
   parts.range = select("Range", {
     onchoose: (choice) => choose(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
   });
-  parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
   return element(
     "div",
     { class: "tools" },
@@ -76,9 +95,9 @@ function focusTools(app, parts) {
       patch: ({ mask }) => ({ mask: !mask }),
     }),
     toggle(app, "words", "Words", { key: "w", patch: ({ words }) => ({ words: !words }) }),
+    parts.cells.node,
     parts.specials.node,
     parts.range.node,
-    parts.pin,
   );
 }
 

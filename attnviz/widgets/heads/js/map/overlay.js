@@ -3,6 +3,7 @@
 import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
 import { css } from "../../../shared/js/theme.js";
 import { colLeft, rowTop } from "./geometry.js";
+import { drawAnswer } from "./answer.js";
 import { drawLabels } from "./labels.js";
 import { sharesRows } from "./tiles.js";
 
@@ -12,6 +13,7 @@ export function paintOverlay(app) {
   for (const tile of app.tiles) {
     drawLabels(app, pen, tile);
     markPinnedRow(app, pen, tile);
+    drawAnswer(app, pen, tile);
     if (app.hover && app.hover.kind === tile.kind.kind) outlineCell(app, pen, tile);
   }
   if (app.dragged) pen.box(...app.dragged, { stroke: app.theme.accent, fill: css(app.theme.accentRGB, 0.12) });

@@ -1,12 +1,17 @@
-// The pointer on the maps: hover says the exact weight, a click pins a row, a drag zooms, a double click zooms out.
+// The pointer on the maps: hover says the exact weight, a click or a tap pins a row, a drag zooms, a double click zooms
+// out. A finger's drag scrolls the page; two fingers zoom.
 
+import { pointIn } from "../../../shared/js/resize.js";
+import { watchPinch } from "../../../shared/js/touch/pinch.js";
 import { placeTip } from "../../../shared/js/tip.js";
 import { choose } from "../choice.js";
+import { drawnMeasure } from "../measures.js";
+import { asksCells, toggleMark } from "./answer.js";
 import { cellAt, colAt, rowAt } from "./geometry.js";
 import { paintOverlay } from "./overlay.js";
 import { isInFocus } from "./tiles.js";
 import { tipLines } from "./tip_lines.js";
-import { siteIn, zoomInto } from "./zoom.js";
+import { pinchZoom, siteIn, zoomInto } from "./zoom.js";
 
 export function watchPointer(app) {
   const { overlay } = app.parts;
@@ -17,7 +22,8 @@ export function watchPointer(app) {
   };
   overlay.onpointerdown = (event) => {
     if (event.button) return; // a right click opens a menu and pins nothing
-    app.press = { at: pointOf(event), tile: tileAt(app, pointOf(event)) };
+    const at = pointOf(app, event);
+    app.press = { at, tile: tileAt(app, at), isFinger: event.pointerType === "touch" };
     overlay.setPointerCapture(event.pointerId);
   };
   overlay.onpointerup = (event) => release(app, event);
@@ -27,15 +33,26 @@ export function watchPointer(app) {
   overlay.ondblclick = () => {
     choose(app, { zoom: null });
   };
+  watchPinch(overlay, {
+    grasp: (point) => grasped(app, point),
+    move: (tile, fingers) => pinchZoom(app, tile, fingers),
+  });
 }
 
-const pointOf = (event) => [event.offsetX, event.offsetY];
+// What two fingers take hold of: a map, which is then no tap's.
+function grasped(app, point) {
+  const tile = tileAt(app, point);
+  if (tile) app.press = app.dragged = null;
+  return tile;
+}
+
+const pointOf = (app, event) => pointIn(app.parts.overlay, event);
 
 const tileAt = (app, [x, y]) =>
   app.tiles.find(({ geometry: { box } }) => x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h) ?? null;
 
 function hoverAt(app, event) {
-  app.point = pointOf(event);
+  app.point = pointOf(app, event);
   if (app.press && drag(app, app.point)) return;
   const hover = hoverUnder(app, app.point);
   if (!hover) return endHover(app);
@@ -69,11 +86,12 @@ function endHover(app) {
 function showTip(app) {
   const { tip } = app.parts;
   const { row, col, tile } = app.hover;
-  tip.replaceChildren(...tipLines(app.tiles[tile], row, col));
+  tip.replaceChildren(...tipLines(app.tiles[tile], row, col, drawnMeasure(app).name));
   placeTip(tip, app.point, app.sizes.map);
 }
 
 function drag(app, [x, y]) {
+  if (app.press.isFinger) return false; // it scrolls the page; two zoom
   const [fromX, fromY] = app.press.at;
   if (!app.press.tile || (!app.dragged && Math.hypot(x - fromX, y - fromY) < 8)) return Boolean(app.dragged);
   app.dragged = [Math.min(x, fromX), Math.min(y, fromY), Math.abs(x - fromX), Math.abs(y - fromY)];
@@ -95,7 +113,10 @@ function release(app, event) {
   app.press = app.dragged = null;
   if (!press?.tile) return;
   if (dragged) return zoomInto(app, press.tile, dragged);
-  const row = rowAt(press.tile.geometry, pointOf(event));
+  const point = pointOf(app, event);
+  const cell = cellAt(press.tile.geometry, point);
+  if (cell && asksCells(app, press.tile)) return toggleMark(app, cell);
+  const row = rowAt(press.tile.geometry, point);
   if (row !== null) choose(app, pinnedAt(app, press.tile, row));
 }
 

@@ -2,8 +2,10 @@
 
 import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { pooledByMax, runsOf } from "../../../shared/js/cells.js";
+import { sharpness } from "../../../shared/js/resize.js";
 import { imageOf, scaleOf } from "../../../shared/js/theme.js";
 import { blindness } from "../subject.js";
+import { drawCover } from "./answer.js";
 import { AXIS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
 import { isInFocus } from "./tiles.js";
 
@@ -14,6 +16,7 @@ export function drawTile(app, pen, tile, box) {
   drawCells(app, pen, tile);
   if (app.view.mask && tile.mask) pen.hatch(maskedBoxes(tile));
   drawBlindRows(app, pen, tile);
+  drawCover(app, pen, tile);
   drawAxes(app, pen, tile);
   return geometry;
 }
@@ -36,7 +39,7 @@ function windowOf({ map, kind, zoom }) {
 function drawCells(app, pen, tile) {
   const { x, y, w, h, cell, nRows, nCols } = tile.geometry;
   const scale = scaleOf(app, tile.signed ? "diverging" : "sequential");
-  const pixels = [h, w].map((side) => Math.max(1, Math.floor(side * devicePixelRatio)));
+  const pixels = [h, w].map((side) => Math.max(1, Math.floor(side * sharpness())));
   const { data, rows, cols } = pooledByMax(windowOf(tile), [nRows, nCols], pixels);
   pen.image(imageOf(data, [rows, cols], scale, [tile.range.low, tile.range.high]), x, y, w, h);
   if (Math.min(cell.w, cell.h) >= 9) drawGaps(app, pen, tile.geometry);
@@ -64,7 +67,8 @@ function drawBlindRows(app, pen, tile) {
 function drawBlindness(app, pen, tile, row) {
   const { geometry } = tile;
   const style = { size: 11, colour: app.theme.muted };
-  pen.text(blindness(tile, row), geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, style);
+  const said = blindness(tile, row);
+  if (said !== "covered") pen.text(said, geometry.x + 6, rowTop(geometry, row) + geometry.cell.h / 2, style);
 }
 
 function drawAxes(app, pen, tile) {

@@ -2,6 +2,7 @@
 
 import { isolated, siteName } from "../../../shared/js/text.js";
 import { mapOf, maskOf } from "../maps.js";
+import { isOfWeights } from "../measures.js";
 import { siteKey } from "../payload.js";
 
 export function tilesOf(app) {
@@ -67,10 +68,10 @@ export function rangeOf(app, tiles) {
     return { low: -high, high, note: "the largest difference either way" };
   }
   const { sink, scale } = app.view;
-  if (!sink && scale !== "max") return { low: 0, high: 1, note: "" };
+  if (!sink && scale !== "max" && isOfWeights(app)) return { low: 0, high: 1, note: "" };
   const tops = tiles.map(({ kind, map }) => largest(map.data, sink ? kind.sinks : [], kind.nCols));
   const high = Math.max(...tops) || 1;
-  if (!sink) return { low: 0, high, note: "up to the largest weight" };
+  if (!sink) return { low: 0, high, note: `up to the largest ${isOfWeights(app) ? "weight" : "drawn"}` };
   const names = [...new Set(tiles.flatMap(({ kind }) => kind.sinks.map((col) => isolated(kind.cols[col]))))];
   return { low: 0, high, note: `sink left out of the range: ${names.join(", ") || "none here"}` };
 }

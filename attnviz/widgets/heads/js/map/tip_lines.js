@@ -2,11 +2,15 @@
 
 import { element } from "../../../shared/js/elements.js";
 import { exactText } from "../../../shared/js/text.js";
+import { COVERED, isTileCovered } from "../covers.js";
 import { colLines, numberLine, rowLines } from "../../../shared/js/tokens/tip_lines.js";
 
-export function tipLines({ kind, map, mask, signed }, row, col) {
+export function tipLines(tile, row, col, measure = "weight") {
+  const { kind, map, mask, signed } = tile;
   if (row === null) return colLines(kind, col);
   if (col === null) return rowLines(kind, row);
+  if (isTileCovered(tile, row))
+    return [...rowLines(kind, row), ...colLines(kind, col), element("div", { text: COVERED })];
   const seen = !mask || mask[row * kind.nCols + col];
   const value = map.data[row * kind.nCols + col];
   const number = `${map.exact ? "" : "≈ "}${exactText(value)}${map.exact ? "" : " (8-bit)"}`;
@@ -14,8 +18,8 @@ export function tipLines({ kind, map, mask, signed }, row, col) {
   return [
     ...rowLines(kind, row),
     ...colLines(kind, col),
-    numberLine(signed ? "difference" : "weight", number, ...masked),
-    ...(signed ? [] : sinkLines(kind, map, row)),
+    numberLine(signed ? "difference" : measure, number, ...masked),
+    ...(signed || measure !== "weight" ? [] : sinkLines(kind, map, row)),
   ];
 }
 

@@ -1,6 +1,7 @@
 // Zooming into the maps of the kind in focus: by a dragged box, by keys, by the words in the legend.
 
 import { clamp } from "../../../shared/js/cells.js";
+import { pinched } from "../../../shared/js/touch/pinch.js";
 import { scaled, startingAt } from "../../../shared/js/zoom.js";
 import { choose } from "../choice.js";
 import { topKeys } from "../subject.js";
@@ -45,6 +46,20 @@ export function zoomInto(app, tile, [x, y, w, h]) {
   if (right - left < 2 || bottom - top < 2) return app.widget.paint(app, performance.now());
   const other = kind.kind === app.view.kind ? {} : { ...siteIn(tile), row: null };
   choose(app, { ...other, zoom: zoomFor(kind, { top, bottom, left, right }) });
+}
+
+// Two fingers took hold of `tile`, as it was drawn then.
+export function pinchZoom(app, tile, { from, to, factor }) {
+  const { kind, geometry } = tile;
+  const { x, y, w, h, zoom } = geometry;
+  const across = { from: (from[0] - x) / w, to: (to[0] - x) / w, factor, length: kind.nCols };
+  const down = { from: (from[1] - y) / h, to: (to[1] - y) / h, factor, length: kind.nRows };
+  const [left, right] = pinched([zoom.left, zoom.right], across);
+  const [top, bottom] = pinched([zoom.top, zoom.bottom], down);
+  const wanted = zoomFor(kind, { top, bottom, left, right });
+  if (JSON.stringify(wanted) === JSON.stringify(app.view.zoom)) return;
+  const other = kind.kind === app.view.kind ? {} : { ...siteIn(tile), row: null };
+  choose(app, { ...other, zoom: wanted });
 }
 
 export const siteIn = ({ kind, layer, head }) => ({ kind: kind.kind, layer, head });

@@ -3,21 +3,23 @@
 import { paintThumb } from "../../../shared/js/pens/canvas_pen.js";
 import { cellUnder } from "../../../shared/js/cells.js";
 import { element } from "../../../shared/js/elements.js";
+import { sharpness } from "../../../shared/js/resize.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, mix, scaleOf } from "../../../shared/js/theme.js";
 import { placeInWindow } from "../../../shared/js/tip.js";
+import { COVERED, isCovered } from "../covers.js";
 import { choose, togglePin } from "../choice.js";
 import { tipLines } from "../map/tip_lines.js";
 import { mapOf, maskOf, thumbOf } from "../maps.js";
+import { drawnMeasure } from "../measures.js";
+import { isOff } from "../off.js";
 import { HEADER, overviewLayout } from "./layout.js";
 
 export function paintOverview(app) {
   const { view, payload, theme } = app;
   const kind = payload.kinds.get(view.kind);
   const size = app.sizes.grid;
-  const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, devicePixelRatio].join(
-    "|",
-  );
+  const key = [payload.header.base, view.kind, view.sort, view.tint === "none", theme.key, size, sharpness()].join("|");
   if (app.overviewKey !== key) {
     app.overviewKey = key;
     app.parts.cellTip.hidden = true; // another picture is under a pointer that rests
@@ -52,7 +54,7 @@ function gridRows(app) {
   app.parts.grid.style.gap = `${gap}px`;
   const nodes = rows.map((sites) => {
     const row = element("div", { role: "row", class: "grid-row" });
-    if (headers) row.append(headerNode(sites[0], !turned));
+    if (headers) row.append(headerNode(sites[0], !turned, "rowheader"));
     row.append(...sites.map((site) => cellNode(app, site)));
     return row;
   });
@@ -61,18 +63,18 @@ function gridRows(app) {
       element(
         "div",
         { role: "row", class: "grid-row" },
-        element("span"),
-        ...rows[0].map((site) => headerNode(site, turned)),
+        element("span", { role: "columnheader", "aria-label": turned ? "Head" : "Layer" }),
+        ...rows[0].map((site) => headerNode(site, turned, "columnheader")),
       ),
     );
   return nodes;
 }
 
-function headerNode([layer, head], ofLayer) {
+function headerNode([layer, head], ofLayer, role) {
   const value = ofLayer ? layer : head;
   return element("span", {
     class: "grid-header",
-    role: "presentation",
+    role,
     text: value === "mean" ? "mean" : `${ofLayer ? "L" : "H"}${value}`,
   });
 }
@@ -109,8 +111,15 @@ function pointAtThumb(app, { canvas, layer, head, said }, event) {
   if (event.pointerType === "touch") return; // a finger chooses
   const kind = app.payload.kinds.get(app.view.kind);
   const [row, col] = cellUnder(canvas.getBoundingClientRect(), event, [kind.nRows, kind.nCols]);
-  const drawn = { kind, map: mapOf(app, kind.kind, layer, head), mask: maskOf(kind, layer, head), signed: false };
-  const lines = row === null ? [] : tipLines(drawn, row, col);
+  const drawn = {
+    kind,
+    layer,
+    head,
+    map: mapOf(app, kind.kind, layer, head),
+    mask: maskOf(kind, layer, head),
+    signed: false,
+  };
+  const lines = row === null ? [] : tipLines(drawn, row, col, drawnMeasure(app).name);
   tip.replaceChildren(element("div", {}, element("b", { text: said })), ...lines);
   placeInWindow(tip, event);
 }
@@ -127,11 +136,12 @@ function drawThumb(app, kind, { canvas, layer, head }) {
     size: [h, w],
     scale: scaleOf(app, "sequential"),
   });
+  canvas.classList.toggle("covered", isCovered(kind, layer, head));
 }
 
 function paintTint(app, kind) {
   const { tint, sort } = app.view;
-  const key = `${app.overviewKey}|${tint}`;
+  const key = `${app.overviewKey}|${tint}|${app.view.off}`;
   if (app.tintKey === key) return;
   app.tintKey = key;
   // What the heads are sorted by is what is printed: another number would look unsorted.
@@ -142,8 +152,11 @@ function paintTint(app, kind) {
     const part = tinted?.part(cell) ?? null;
     const tone = part === null ? "" : css(mix(app.theme.accentRGB, app.theme.paperRGB, 0.04 + 0.5 * part));
     cell.foot.style.background = tone;
-    const name = siteName(cell.layer, cell.head);
-    cell.node.setAttribute("aria-label", (cell.said = [name, ...measuredTexts(cell, printed, tinted)].join(", ")));
+    const off = isOff(app, kind.kind, cell.layer, cell.head);
+    cell.node.classList.toggle("off", off);
+    const name = `${siteName(cell.layer, cell.head)}${off ? ", off" : ""}`;
+    const told = isCovered(kind, cell.layer, cell.head) ? [COVERED] : measuredTexts(cell, printed, tinted);
+    cell.node.setAttribute("aria-label", (cell.said = [name, ...told].join(", ")));
   }
   app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { printed, tinted });
 }

@@ -1,6 +1,7 @@
 // The pen that draws on a canvas. `svg_pen.js` has the same strokes for files: what is drawn is thus said once.
 
 import { pooledByMax } from "../cells.js";
+import { sharpness } from "../resize.js";
 import { imageOf } from "../theme.js";
 
 export function canvasPen(context, theme) {
@@ -85,7 +86,7 @@ export function shortened(pen, text, width, { size = 12, weight = 400 } = {}) {
 
 // A cleared canvas of that many CSS pixels, as sharp as the screen is.
 export function sharpContext(canvas, [width, height]) {
-  const ratio = devicePixelRatio || 1;
+  const ratio = sharpness();
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
@@ -102,7 +103,7 @@ export function sharpContext(canvas, [width, height]) {
 // A head's map as a thumbnail. `cells` are 0 to 255, `size` the height and width on the page: a map that is drawn smaller
 // than its cells are is pooled.
 export function paintThumb(canvas, cells, [nRows, nCols], { size, scale }) {
-  const pixels = size.map((side) => Math.floor(side * devicePixelRatio));
+  const pixels = size.map((side) => Math.floor(side * sharpness()));
   const { data, rows, cols } = pooledByMax(cells, [nRows, nCols], pixels);
   if (canvas.width !== cols) canvas.width = cols;
   if (canvas.height !== rows) canvas.height = rows;

@@ -1,0 +1,49 @@
+"""The page on screens of every size: a line that stands for menu and bar on a narrow one, and the picture alone.
+
+Both are the browser's own doing (`attnviz/widgets/screen`): Python says what the line reads, and keeps in the address
+that the picture is presented.
+"""
+
+from dataclasses import dataclass
+
+from attnviz.text.display import display
+from attnviz.text.languages import language_name, named_code
+from attnviz.ui import mount
+from attnviz.ui.address import persistent
+from attnviz.ui.address.fields import Problem, flag, read
+from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.request import Request
+
+KEY = "screen"
+_MOST_SAID = 160  # characters of a sentence: a line has room for some forty
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How the page is looked at: `present` shows its picture alone."""
+
+    present: bool = flag()
+
+
+def draw(title: str, request: Request | None) -> tuple[Problem, ...]:
+    """Draw the line, closed; returns what the address asks wrongly. Without a `request` it says the page's title."""
+    asked, problems = read(Screen, persistent.texts(), {})
+    told = reported(KEY, "present", {"seq": NUMBER}) or {"seq": 0}
+    summary = title if request is None else summary_of(request)
+    data = {"summary": summary, "runs": request is not None, "present": asked.present, **told}
+    mount.screen(data, key=KEY, on_change=_take)
+    return problems
+
+
+def summary_of(request: Request) -> str:
+    """What the bar asks for, in a line: the sentence, and into what it is translated."""
+    src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.src, request.tgt))
+    named = language_name if request.to in request.entry.languages else named_code  # as the bar's own list does
+    into = tgt or (named(request.to) if request.to else "")
+    return f"{src or 'No sentence yet'} → {into}" if into else src or "No sentence yet"
+
+
+def _take() -> None:
+    chosen = reported(KEY, "present", {"on": bool, "seq": NUMBER})
+    if chosen is not None:
+        persistent.write({"present": "1" if chosen["on"] else None})

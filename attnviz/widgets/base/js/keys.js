@@ -1,0 +1,25 @@
+// Keys of a widget: they work wherever it has the focus, and where nothing else on the page has it.
+
+const OWN_KEYS =
+  "input, textarea, select, button, a, summary, iframe, [contenteditable], [role=listbox], [role=dialog]";
+
+// `actionOf(app, event)` is what a key does, or null; of a switch or a button, Enter and Space are its own.
+export function watchKeys(app, actionOf) {
+  const pressed = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !app.payload) return;
+    const { tagName } = event.target;
+    if (tagName === "SELECT" || tagName === "INPUT") return;
+    if ((tagName === "BUTTON" || tagName === "SUMMARY") && (event.key === "Enter" || event.key === " ")) return;
+    const act = actionOf(app, event);
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+  app.root.onkeydown = pressed;
+  const heard = (event) => {
+    if (!app.root.isConnected) return document.removeEventListener("keydown", heard); // the page was left
+    if (!event.composedPath().includes(app.root) && !event.target.closest?.(OWN_KEYS)) pressed(event);
+  };
+  document.addEventListener("keydown", heard);
+}

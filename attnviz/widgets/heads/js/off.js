@@ -1,0 +1,41 @@
+// Heads that are off: what they gather becomes zero before W_o. The browser marks them at once; Python runs the model
+// without them (attnviz/ui/heads/sync.py).
+
+import { sitesOf } from "../../shared/js/cells.js";
+import { choose } from "./choice.js";
+import { siteKey } from "./payload.js";
+
+export const isOff = ({ view }, ...site) => view.off.some((off) => siteKey(...off) === siteKey(...site));
+
+// The heads that are in focus: of a mean, all that it is the mean of.
+function inFocus({ view, payload }) {
+  const kind = payload.kinds.get(view.kind);
+  return sitesOf(kind, view.layer, view.head).map(([layer, head]) => [view.kind, layer, head]);
+}
+
+export const isFocusOff = (app) => inFocus(app).every((site) => isOff(app, ...site));
+
+// Why no head can be switched off here; "" where it can.
+export const fixedHeads = ({ payload }) => payload.header.fixed ?? "";
+
+export function toggleOff(app) {
+  if (fixedHeads(app)) return;
+  const sites = inFocus(app);
+  const keys = new Set(sites.map((site) => siteKey(...site)));
+  const others = app.view.off.filter((site) => !keys.has(siteKey(...site)));
+  choose(app, { off: isFocusOff(app) ? others : [...others, ...sites] });
+}
+
+// What is said of a drawn map whose heads are off.
+export function offNote(app, { kind, layer, head, pair }) {
+  const sites = pair ?? sitesOf(kind, layer, head).map(([l, h]) => [kind.kind, l, h]);
+  const off = sites.filter((site) => isOff(app, ...site)).length;
+  if (!off) return "";
+  const which =
+    off < sites.length
+      ? `${off} of ${sites.length} heads are off`
+      : sites.length > 1
+        ? "these heads are off"
+        : "this head is off";
+  return `${which}: what ${off > 1 ? "they read" : "it reads"} is written nowhere`;
+}

@@ -1,0 +1,67 @@
+// The line that stands for menu and bar on a narrow screen: each opens below its button, one at a time, and goes again
+// with a choice made in it, with Esc, or with a press elsewhere. What they look like is assets/styles/screen.css.
+
+import { whileThere } from "./listening.js";
+
+const page = document.documentElement;
+const PARTS = {
+  menu: { selector: "[data-testid=stSidebar]", first: "a" },
+  bar: { selector: ".st-key-top-bar", first: "input, textarea, button" },
+};
+
+export function watchLine(app) {
+  const { line, menu, fold, run } = app.parts;
+  const buttons = { menu, bar: fold };
+  const set = (opened) => {
+    for (const [name, button] of Object.entries(buttons)) {
+      page.toggleAttribute(`data-${name}-open`, name === opened);
+      button.setAttribute("aria-expanded", String(name === opened));
+    }
+    if (opened) reach(opened);
+  };
+  const openNow = () => Object.keys(buttons).find((name) => page.hasAttribute(`data-${name}-open`)) ?? null;
+  for (const [name, button] of Object.entries(buttons)) button.onclick = () => set(openNow() === name ? null : name);
+  run.onclick = () => {
+    set(null);
+    document.querySelector(".st-key-run button")?.click();
+  };
+  watchPage(line, { set, openNow, buttons });
+  set(null);
+}
+
+// `runs`: whether there is a sentence to run.
+export function sayLine({ parts: { fold, run } }, { summary, runs }) {
+  fold.firstElementChild.textContent = summary;
+  fold.setAttribute("aria-label", `Bar: ${summary}`);
+  run.hidden = !runs;
+}
+
+// The keyboard goes on in what has opened. It is shown by a style: only in the next frame can it have the focus.
+function reach(name) {
+  const { selector, first } = PARTS[name];
+  requestAnimationFrame(() => document.querySelector(selector)?.querySelector(first)?.focus({ preventScroll: true }));
+}
+
+function watchPage(line, { set, openNow, buttons }) {
+  whileThere(line, "pointerdown", (event) => {
+    const name = openNow();
+    const path = event.composedPath();
+    const isOver = (node) => node instanceof Element && node.matches("[data-baseweb], [role=dialog], [role=listbox]");
+    if (!name || path.includes(line) || path.some(isOver)) return; // a list of Streamlit's opens outside the bar
+    if (!path.includes(document.querySelector(PARTS[name].selector))) set(null);
+  });
+  whileThere(line, "click", (event) => {
+    if (openNow() === "menu" && event.target.closest?.("[data-testid=stSidebar] a")) set(null);
+  });
+  whileThere(line, "keydown", (event) => {
+    const name = openNow();
+    if (!name) return;
+    if (event.key === "Escape") {
+      set(null);
+      buttons[name].focus();
+    }
+    // Enter in a sentence runs it: the picture is what comes next.
+    if (event.key === "Enter" && event.target.matches?.(".st-key-top-bar input[type=text]:not([role=combobox])"))
+      setTimeout(() => set(null));
+  });
+}

@@ -1,0 +1,109 @@
+"""A narrow screen: the picture comes first, and a line stands for menu and bar, by finger, by keyboard and by ear."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.screens.pages import SRC
+
+PICTURES = ".map-box, .lab-map, .curves-box, .links-body"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# Buttons and lists, as a finger hits them; tokens and terms stand in running text, thumbnails are a map's cells.
+SMALL = """() => {
+  const inText = "[data-testid^=stWidgetLabel], [data-testid=stMarkdown], [data-testid=stCaptionContainer]";
+  const inField = "[data-testid=stSelectbox], [data-testid=stMultiSelect], [data-testid=stNumberInput]";
+  const roots = [document, ...[...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean)];
+  const controls = "button, select, summary, input[type=range], a[data-testid=stPageLink-NavLink]";
+  return roots.flatMap((root) => [...root.querySelectorAll(controls)])
+    .filter((node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+    .filter((node) => !node.closest(inText) && !node.closest(inField))
+    .map((node) => [node, node.closest(".pick") ?? node].map((one) => one.getBoundingClientRect()).concat(node))
+    .filter(([own, whole]) => own.width > 1 && whole.height < 39.5)
+    .map(([, whole, node]) => `${node.tagName} ${node.ariaLabel ?? node.textContent} ${whole.height}`);
+}"""
+
+
+@pytest.fixture
+def phone(visitor) -> Page:
+    return visitor(**PHONE).new_page()
+
+
+def opened(page: Page, settled, address: str) -> Page:
+    page.goto(address)
+    settled(page)
+    expect(page.locator(PICTURES).first).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("name", ["heads", "masks", "decoding", "learning"])
+def test_on_a_phone_the_picture_begins_in_the_first_screen_and_fingers_hit_what_they_mean(
+    phone: Page, settled, name: str
+) -> None:
+    opened(phone, settled, f"/{name}?{SRC}")
+    most = 330 if name == "learning" else 300  # whose question comes first
+    phone.wait_for_function(
+        "([wanted, most]) => [...document.querySelectorAll('[data-picture]')].some((host) => "
+        "host.shadowRoot.querySelector(wanted)?.getBoundingClientRect().top <= most)",
+        arg=[PICTURES, most],
+    )
+    assert phone.evaluate(SMALL) == []
+
+
+def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: Page, settled) -> None:
+    opened(phone, settled, f"/heads?{SRC}")
+    pages = phone.get_by_role("button", name="Pages")
+    masks = phone.get_by_role("link", name="Masks")
+    expect(pages).to_have_attribute("aria-expanded", "false")
+    expect(masks).to_be_hidden()
+    pages.tap()
+    expect(pages).to_have_attribute("aria-expanded", "true")
+    expect(masks).to_be_visible()
+    masks.tap()
+    phone.wait_for_url("**/masks?*src=I+love+you.*")
+    settled(phone)
+    expect(phone.get_by_role("link", name="Masks")).to_be_hidden()
+    expect(phone.get_by_role("button", name="Bar: I love you. → French")).to_be_visible()
+
+
+def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(visitor, settled) -> None:
+    page = opened(
+        visitor(viewport={"width": 640, "height": 450}).new_page(), settled, f"/heads?{SRC}"
+    )  # 1280, at 200 %
+    line = page.get_by_role("button", name="Bar: I love you. → French")
+    source = page.get_by_label("Source sentence")
+    expect(source).to_be_hidden()
+    line.focus()
+    page.keyboard.press("Enter")
+    expect(line).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("combobox").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(source).to_be_hidden()
+    expect(line).to_be_focused()
+    page.keyboard.press("Enter")
+    source.fill("We love you.")
+    source.press("Enter")
+    expect(source).to_be_hidden()
+    expect(page.get_by_role("button", name="Bar: We love you. → French")).to_be_visible()
+
+
+def test_a_finger_pins_by_a_tap_and_two_zoom(phone: Page, settled) -> None:
+    opened(phone, settled, "/heads?src=The+cat+sat+on+the+mat+and+looked+at+the+dog.&to=fr&kind=encoder_self")
+    box = phone.locator(".map-box").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.6
+    phone.touchscreen.tap(x, y)
+    expect(phone.locator(".bars li").first).to_be_visible()
+    expect(phone.get_by_role("button", name="whole map")).to_be_hidden()
+    touch = phone.context.new_cdp_session(phone)
+
+    def fingers(kind: str, *points: tuple[float, float]) -> None:
+        places = [{"x": at, "y": down, "id": i} for i, (at, down) in enumerate(points)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    fingers("touchStart", (x - 20, y), (x + 20, y))
+    for apart in (30, 40, 50, 60):
+        fingers("touchMove", (x - apart, y), (x + apart, y))
+    fingers("touchEnd")
+    expect(phone.get_by_role("button", name="whole map")).to_be_visible()
+    expect(phone).to_have_url(re.compile("zoom="))

@@ -1,0 +1,146 @@
+"""Present: the picture alone, large enough for the last row; by a key, by a button, and by the address."""
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.screens.pages import SRC
+
+HEADS = f"/heads?{SRC}&kind=cross&layer=1&head=3"
+LEAVE = "Leave the presentation (Esc)"
+# How large letters come out on the screen that a canvas is given: as the window has them.
+LETTERS = """() => {
+  window.letters = [];
+  const fillText = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+    const { a, b } = this.getTransform();
+    const size = parseFloat(this.font.match(/([\\d.]+)px/)[1]);
+    if (text.trim()) window.letters.push([text, (size * Math.hypot(a, b)) / devicePixelRatio]);
+    fillText.call(this, text, ...more);
+  };
+}"""
+SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, [data-testid=stSidebar] a, .status-bar")]
+  .filter((node) => node.checkVisibility({ visibilityProperty: true })).length"""
+
+# The chart, as wide as the window less its margins; and how large its names are drawn there.
+CHART = "document.querySelector('.js-plotly-plot .main-svg')"
+CHART_FILLS = f"() => {CHART}.getBoundingClientRect().right > 1700 && {CHART}.getBoundingClientRect().right <= 1920"
+TICK = f"""() => parseFloat(getComputedStyle(document.querySelector(".js-plotly-plot .ytick text")).fontSize)
+  * {CHART}.getBoundingClientRect().width / {CHART}.width.baseVal.value"""
+
+
+def presented(page: Page) -> None:
+    expect(page.locator("[data-presented] [lang=und], [data-present=page] body").first).to_be_visible()
+
+
+@pytest.fixture
+def projector(visitor) -> Page:
+    return visitor(viewport={"width": 1920, "height": 1080}).new_page()
+
+
+def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(projector: Page, settled) -> None:
+    page = projector
+    page.goto(HEADS)
+    settled(page)
+    expect(page.locator(".focus")).to_contain_text("Cross-attention, L1 H3")
+    assert page.evaluate(SEEN) > 5
+    page.keyboard.press("p")
+    presented(page)
+    expect(page).to_have_url(re.compile("present=1"))
+    assert page.evaluate(SEEN) == 0
+    box = page.locator(".map-box").bounding_box()
+    assert box is not None
+    assert box["width"] > 1800
+    assert box["height"] > 800
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".focus h2")).not_to_have_text("Cross-attention, L1 H3")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Source sentence")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+    assert page.evaluate(SEEN) > 5
+
+
+@pytest.mark.parametrize("name", ["heads", "masks", "decoding"])
+def test_names_are_24_pixels_on_a_projector(projector: Page, settled, name: str) -> None:
+    page = projector
+    page.goto(f"/{name}?{SRC}")
+    settled(page)
+    expect(page.locator(".map-box, .lab-map")).to_be_visible()
+    page.evaluate(LETTERS)
+    page.keyboard.press("p")
+    presented(page)
+    page.wait_for_function("() => window.letters.some(([text]) => text.includes('love') || text.includes('aime'))")
+    small = [(text, size) for text, size in page.evaluate("window.letters") if size < 24]
+    assert small == []
+
+
+def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settled) -> None:
+    page = projector
+    page.goto(f"{HEADS}&present=1")
+    expect(page.locator("[data-presented] .map-box")).to_be_visible()
+    box = page.locator(".map-box").bounding_box()
+    assert box is not None
+    said = set()
+    for share in (0.35, 0.45, 0.55, 0.65):
+        page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.5)
+        tip = page.locator(".map-box .tip")
+        expect(tip).to_be_visible()
+        said.add(tip.inner_text())
+        edge = tip.bounding_box()
+        assert edge is not None
+        assert edge["x"] + edge["width"] <= 1920
+    assert len(said) > 2, "each cell has its own"
+
+
+def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, settled) -> None:
+    context: BrowserContext = visitor()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(HEADS)
+    settled(page)
+    page.get_by_role("button", name="Embed").click()
+    expect(page.get_by_text("frame-ancestors")).to_be_visible()
+    code = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(
+        r'<iframe src="http://[^"]*/heads\?[^"]*&amp;present=1" title="Heads · attnviz" .*</iframe>', code
+    )
+    page.get_by_role("button", name="Present").click()
+    presented(page)
+    link = page.get_by_role("button", name="Copy link")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Copied")).to_have_count(1)
+    assert page.evaluate("navigator.clipboard.readText()").endswith("&present=1")
+    other = context.new_page()
+    other.set_content(code)
+    frame = other.frame_locator("iframe")
+    expect(frame.locator("[data-presented] .focus")).to_contain_text("Cross-attention, L1 H3")
+
+
+def test_back_leaves_and_a_page_without_a_widget_is_shown_without_its_frame(projector: Page, settled) -> None:
+    page = projector
+    page.goto(f"/implementations?{SRC}")
+    settled(page)
+    expect(page.locator(".js-plotly-plot .heatmaplayer").first).to_be_visible()
+    page.keyboard.press("p")
+    expect(page).to_have_url(re.compile("present=1"))
+    assert page.evaluate(SEEN) == 0
+    page.wait_for_function(CHART_FILLS)
+    assert page.evaluate(TICK) >= 24
+    page.go_back()
+    expect(page.get_by_label("Source sentence")).to_be_visible()
+    page.keyboard.press("p")
+    page.get_by_role("button", name=LEAVE).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Source sentence")).to_be_visible()
+
+
+def test_typing_a_p_is_typing(page: Page, settled) -> None:
+    page.goto(HEADS)
+    settled(page)
+    source = page.get_by_label("Source sentence")
+    source.focus()
+    page.keyboard.type("pop")
+    expect(source).to_have_value(re.compile("pop"))
+    expect(source).to_be_visible()
