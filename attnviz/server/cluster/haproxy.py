@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from string import Template
 
-from attnviz.server.cluster.plan import Plan
+from attnviz.server.cluster.plan import ClusterPlan
 from attnviz.server.plain_page import paragraph, plain_page
 
 _TEMPLATE = Path(__file__).with_name("haproxy.cfg")
@@ -23,7 +23,7 @@ def find() -> str:
     return path
 
 
-def write(plan: Plan, folder: Path) -> Path:
+def write(plan: ClusterPlan, folder: Path) -> Path:
     """The configuration, its pages and links to the certificate, in a folder of this cluster's own."""
     settings = plan.settings
     again = f"This page asks again in {_STARTING} seconds and keeps what its address says."
@@ -44,7 +44,7 @@ def write(plan: Plan, folder: Path) -> Path:
     return file
 
 
-def _filled(plan: Plan, folder: Path) -> str:
+def _filled(plan: ClusterPlan, folder: Path) -> str:
     settings, count = plan.settings, len(plan.fronts)
     is_secure = settings.is_tls or settings.public_address.startswith("https:")
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

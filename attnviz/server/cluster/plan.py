@@ -29,7 +29,7 @@ class Front:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """`settings` are the cluster's, as visitors meet it; `file` is where they stand, which each front reads, too."""
 
     settings: Settings
@@ -67,7 +67,7 @@ class Plan:
         return f"https://{(*self.settings.hosts, self.settings.host)[0]}"
 
 
-def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds: float) -> Plan:
+def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds: float) -> ClusterPlan:
     """Read and check everything before the first process starts. Raises ValueError with one sentence."""
     if not fronts.isdecimal() or len(fronts) > 3 or not 1 <= int(fronts) <= MOST_FRONTS:
         raise ValueError(f"fronts is {fronts!r}: it has to be a whole number from 1 to {MOST_FRONTS}.")
@@ -85,4 +85,4 @@ def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds
         if port > 65535:
             raise ValueError(f"port {settings.port} leaves no room for {count} fronts on the ports behind it.")
         checks.check_port("127.0.0.1", port)
-    return Plan(settings, file, tuple(made), checks.secret_of(settings), ready_seconds)
+    return ClusterPlan(settings, file, tuple(made), checks.secret_of(settings), ready_seconds)

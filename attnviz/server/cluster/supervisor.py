@@ -14,7 +14,7 @@ import httpx
 
 from attnviz.server.cluster import haproxy
 from attnviz.server.cluster.kept import KeptProcess
-from attnviz.server.cluster.plan import Front, Plan
+from attnviz.server.cluster.plan import ClusterPlan, Front
 from attnviz.server.telemetry import Say
 
 _LOOK = 0.2  # seconds between two looks at whether a front is ready
@@ -22,7 +22,7 @@ _WATCH, _MISSES = 5.0, 6  # seconds between two looks at a front that was ready;
 _GRACE = 10.0  # seconds beyond `stop_seconds` until who does not stop is ended
 
 
-def run(plan: Plan, say: Say) -> None:
+def run(plan: ClusterPlan, say: Say) -> None:
     """Run the cluster until somebody stops it. Raises ValueError, with one sentence, where it cannot start."""
     program = haproxy.find()
     with tempfile.TemporaryDirectory(prefix="attnviz-cluster-") as name:
@@ -36,7 +36,7 @@ def run(plan: Plan, say: Say) -> None:
 class Cluster:
     """What runs. SIGTERM ends it, SIGHUP renews one front after the other, SIGUSR1 empties the fronts' caches."""
 
-    def __init__(self, plan: Plan, proxy: KeptProcess, runtime: haproxy.Runtime, say: Say) -> None:
+    def __init__(self, plan: ClusterPlan, proxy: KeptProcess, runtime: haproxy.Runtime, say: Say) -> None:
         self._plan, self._proxy, self._runtime, self._say = plan, proxy, runtime, say
         self._fronts = {
             front: KeptProcess(front.name, plan.command, plan.environment(front), say) for front in plan.fronts
