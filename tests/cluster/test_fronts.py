@@ -71,6 +71,7 @@ def test_a_front_that_is_killed_costs_one_reconnect_and_no_sentence(
     (page, sockets), (others, others_sockets) = opened(context), opened(other)
     sentence = "The big red dog."
     if moment == "on its way":
+        os.kill(cluster.front("f1"), signal.SIGSTOP)  # what is sent from here on it never reads
         type_(page, sentence)
     os.kill(cluster.front("f1"), signal.SIGKILL)
     if moment == "while nobody answers":
