@@ -51,7 +51,7 @@ def is_answered(page: Page, sentence: str, word: str) -> None:
 
 
 def front_of(context: BrowserContext) -> str:
-    return next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "attnviz_front")
+    return {cookie.get("name"): cookie.get("value", "") for cookie in context.cookies()}["attnviz_front"]
 
 
 def test_each_visitor_gets_its_own_on_two_fronts_at_once(cluster: RunningCluster) -> None:

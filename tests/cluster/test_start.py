@@ -10,6 +10,7 @@ import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.browser.served.process import status
@@ -75,17 +76,8 @@ def test_it_says_that_it_starts_and_that_it_is_full_and_stops_with_all_its_proce
 
 def logged_in(address: str) -> str:
     """The cookie of who gave the password."""
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_):
-            return None
-
-    try:
-        urllib.request.build_opener(Stay).open(f"{address}/login", f"password={PASSWORD}".replace(" ", "+").encode())
-    except urllib.error.HTTPError as answer:
-        cookies = answer.headers.get_all("Set-Cookie") or []
-        return next(one.partition(";")[0] for one in cookies if one.startswith("attnviz_role="))
-    raise AssertionError("the password was not taken")
+    answer = httpx.post(f"{address}/login", data={"password": PASSWORD})
+    return f"attnviz_role={answer.cookies['attnviz_role']}"
 
 
 def test_fronts_end_with_a_supervisor_that_is_killed(haproxy: str, tmp_path) -> None:
