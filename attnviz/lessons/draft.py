@@ -52,7 +52,7 @@ class Draft:
 
     def asking(self, at: int, texts: Mapping[str, str]) -> "Draft":
         """With other texts in that step's question."""
-        question = dict(self.steps[at].question) | texts
+        question = {**self.steps[at].question, **texts}
         return self.with_step(at, question={name: text for name, text in question.items() if text})
 
     def added(self, at: int, step: DraftStep) -> "Draft":

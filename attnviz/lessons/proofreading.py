@@ -1,6 +1,7 @@
 """What keeps a draft from being a lesson, part by part, in the sentences of the lesson checker."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from attnviz.lessons.check import checked_step
 from attnviz.lessons.draft import Draft, DraftStep
@@ -10,6 +11,7 @@ from attnviz.lessons.reading import MOST_BYTES, LessonError, link_of, read
 from attnviz.lessons.writing import markdown
 
 Run = Callable[[Link | None], Picture | None]
+_HEAD = Draft("-", "1", "-", "-")  # one that nothing is wrong with
 _OPEN = "The text begins a block of code that it does not end: close it with a line “```”."
 _HEADING = "A heading “## …”, or a line of dashes below a text, begins another step: write “### …”, or add a step."
 _STRANGE = "The link leads to none of the app's pages: take one with “Copy link” or “Add to lesson”."
@@ -38,12 +40,12 @@ def head_problem(draft: Draft) -> str:
 
 def step_problem(step: DraftStep) -> str:
     """What is wrong with a step's texts, its link or its question; "" for nothing. Runs nothing."""
-    lesson, problem = _alone(Draft("-", "1", "-", "-"), step)
-    if lesson is None or problem:
+    lesson, problem = _alone(_HEAD, step)
+    if lesson is None:
         return problem
-    if len(lesson.steps) > 1:
+    found, *others = lesson.steps
+    if others:
         return _HEADING
-    (found,) = lesson.steps
     if step.question.get("kind") and found.question is None:
         return _OPEN
     return _STRANGE if step.link.strip() and found.link is None else ""
@@ -61,11 +63,11 @@ def picture_link(draft: Draft, at: int) -> Link | None:
 
 
 def remarks(draft: Draft, at: int, run: Run) -> Iterator[tuple[str, bool]]:
-    """What is right in a step, computed from its picture's run, or why nothing is: sentences, and which are problems."""
+    """What is right in a step, computed from its picture's run, or why nothing is; and which of it are problems."""
     if problem := step_problem(draft.steps[at]):
         yield problem, True
         return
-    (step,) = _alone(Draft("-", "1", "-", "-"), draft.steps[at])[0].steps  # type: ignore[union-attr]
+    step = read(markdown(replace(_HEAD, steps=(draft.steps[at],)))).steps[0]
     link = picture_link(draft, at)
     shown = LessonStep(step.title, step.text, link, step.question)
     for one in checked_step(at, shown, lambda: run(link)):
@@ -74,8 +76,7 @@ def remarks(draft: Draft, at: int, run: Run) -> Iterator[tuple[str, bool]]:
 
 def _alone(head: Draft, step: DraftStep) -> tuple[Lesson | None, str]:
     """The lesson of one step alone; or the sentence that says why there is none, without the line."""
-    alone = Draft(head.title, head.minutes, head.audience, head.language, head.about, (step,))
     try:
-        return read(markdown(alone)), ""
+        return read(markdown(replace(head, steps=(step,)))), ""
     except LessonError as error:
         return None, error.sentence[:1].upper() + error.sentence[1:] + "."
