@@ -158,7 +158,6 @@ def summary(now: OpenedLesson) -> str:
     right = sum(one.marked is not None and one.marked.is_right for one in found)
     answered = sum(one.marked is not None for one in found)
     skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    return (
-        f"The end. Of {len(now.lesson.questions)} questions you answered {answered}, {right} of them right; "
-        f"{skipped} skipped, {hints} hints."
-    )
+    asked = len(now.lesson.questions)
+    questions = f"{asked} question" + ("" if asked == 1 else "s")
+    return f"The end. Of {questions} you answered {answered}, {right} of them right; {skipped} skipped, {hints} hints."

@@ -80,7 +80,7 @@ def _head(fields: Fields, picture: Picture | None) -> None:
     with left:
         fields.choose("by", "Compared by", {"": "…", "weight": "weight of a cell", **{name: name for name in METRICS}})
     with right:
-        fields.switch("least", "The least is right, not the most")
+        fields.switch("least", "The least is right")
     if fields.texts.get("by") == "weight":
         _cell_of(fields, picture, ("row", "col"))
 
