@@ -16,7 +16,7 @@ _COMMON = ("hints", "show", "why", "cover")
 _LINE = 118
 
 
-class _Texts(yaml.SafeDumper):
+class _PlainDumper(yaml.SafeDumper):
     """Texts without quotes wherever a lesson's reader, to whom every value is a text, reads the same without."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012  (as PyYAML declares it)
@@ -26,7 +26,7 @@ def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
-_Texts.add_representer(str, _block)
+_PlainDumper.add_representer(str, _block)
 
 
 def markdown(draft: Draft) -> str:
@@ -57,7 +57,7 @@ def address(link: Link) -> str:
 
 
 def _yaml(found: Mapping[str, Any]) -> str:
-    return yaml.dump(found, Dumper=_Texts, sort_keys=False, allow_unicode=True, width=_LINE)
+    return yaml.dump(found, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=_LINE)
 
 
 def _question(texts: Mapping[str, str]) -> str:
