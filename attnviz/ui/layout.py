@@ -121,9 +121,11 @@ def _ready(title: str) -> None:
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, panel
+    from attnviz.ui.lessons import cover, drafting, panel
 
     st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
     if cover.hides(title):
