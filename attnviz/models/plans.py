@@ -57,7 +57,7 @@ class StackPlan:
 
 @dataclass(frozen=True)
 class KindPlan:
-    """Heads of a kind of attention, their size, and how many groups share keys; `sees_ahead` where rows see later keys."""
+    """Heads of a kind of attention, their size, how many groups share keys; `sees_ahead` where rows see later keys."""
 
     heads: int
     d_k: int | None = None

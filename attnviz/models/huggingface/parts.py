@@ -74,7 +74,9 @@ def _stack(trace: Any, model: HuggingFaceModel, stack: Stack, here: list[Any]) -
     for kind, layer, around, number, _ in here:
         at = trace.layer_number(kind, layer)
         sites.setdefault(at, []).append((kind, layer))
-        modules[at] = around[number] if isinstance(around, nn.ModuleList) else dict(around.named_children())[str(number)]
+        modules[at] = (
+            around[number] if isinstance(around, nn.ModuleList) else dict(around.named_children())[str(number)]
+        )
     around = here[0][2]
     count = max(*(at + 1 for at in modules), len({at for name, at in trace.layers if name == stack and at >= 0}))
     width = trace.layers[stack, -1].shape[-1] if (stack, -1) in trace.layers else None
@@ -117,7 +119,7 @@ def _mixer(layer: nn.Module) -> str:
 
 
 def _what_mixes(layer: nn.Module) -> str:
-    """The class of what a layer has in the place of attention: its child that is no norm and no feed-forward network."""
+    """The class of what a layer has in the place of attention: its child that is no norm and no feed-forward."""
     other = [
         type(child).__name__
         for name, child in layer.named_children()
@@ -182,9 +184,7 @@ def _experts(layer: nn.Module) -> tuple[int, int | None]:
     return 0, None
 
 
-def _norm_place(
-    trace: Any, stack: Stack, sites: list[tuple[Kind, int]], number: int, module: nn.Module
-) -> NormPlace:
+def _norm_place(trace: Any, stack: Stack, sites: list[tuple[Kind, int]], number: int, module: nn.Module) -> NormPlace:
     """Where norms stand, by numbers: what goes into attention is the stream itself, or not; what leaves is normed."""
     if (stack, number - 1) not in trace.layers or (stack, number) not in trace.layers:
         return ""

@@ -18,6 +18,8 @@ FRAME: dict[str, str] = {
     "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
     "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
     "and a link that is copied meanwhile opens so.",
+    "The model": "The model as a drawing, from its real layers, heads and sizes: where this page is in it, and this "
+    "sentence's numbers on their way through it. The key g opens it, Esc closes it.",
     # The status bar, and the welcome
     "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",
     "parameters": "How many learned numbers the model has, in millions.",

@@ -28,6 +28,16 @@ def go(lesson: Lesson, at: int) -> None:
     st.session_state[_GOES] = address(lesson, at)
 
 
+def go_to(page: str, query: dict[str, str]) -> None:
+    """As `go`, to a page's title and what its address is to say."""
+    st.session_state[_GOES] = page, query
+
+
+def is_going() -> bool:
+    """Whether a button has asked for a place that is not open yet."""
+    return _GOES in st.session_state
+
+
 def leave() -> None:
     """Close the lesson; the picture stays."""
     persistent.write({LESSON: None, STEP: None})
