@@ -89,8 +89,8 @@ def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
     """The layers that the maps are of, and nothing else."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
-        here = [kind for kind in kinds if kind in trace.kinds]
-        counts = {kind: trace.shape(kind)[0] for kind in here}
+        here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]
+        counts: dict[Kind, int] = {kind: trace.shape(kind)[0] for kind in here}
         layers = tuple(
             LayerPlan(at, tuple((kind, at) for kind in here if at < counts[kind]))
             for at in range(max(counts.values(), default=0))

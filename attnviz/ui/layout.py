@@ -14,7 +14,6 @@ from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_b
 from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
 from attnviz.ui.drawing import sheet
-from attnviz.ui.drawing.drawn import Pictured
 from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
@@ -105,7 +104,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
 def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
     with place:
         problems = screen.draw(title, request, sheet.ask)
-    sheet.begin(Pictured(request))
+    sheet.begin(title, request)
     st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
 
 
@@ -181,7 +180,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     with st.session_state["copy-link-slot"]:
         copy_link(share.shared_query(sentence, view, trace.model_id))
     _status(loaded, trace)
-    sheet.open_if_asked(Pictured(request, view=view))
+    sheet.open_if_asked(view)
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:

@@ -112,7 +112,7 @@ def ways_in() -> None:
 def model_drawing(request: Request) -> None:
     """The model that has just run, as the paper draws it."""
     with st.container(key="welcome-drawing"):
-        sheet.draw(Pictured(request), key="model-drawing")
+        sheet.draw(Pictured("", request, view=HeadsState(**request.entry.start)), key="model-drawing")
 
 
 def live_example(trace, entry: Entry) -> None:

@@ -144,8 +144,8 @@ def _feed_forward(config: Any, layer: nn.Module, attention: set[int], width: int
     known = sorted({size for size in inner if size != width} or set(inner))
     if len(known) != 1:
         return None
-    fused = (width, 2 * known[0]) in shapes
-    return FeedForward(known[0], is_gated=fused or shapes.count((width, known[0])) > (known[0] == width) + 1 - fused)
+    ups = sum(shape == (width, known[0]) for shape in shapes) - (known[0] == width)
+    return FeedForward(known[0], is_gated=(width, 2 * known[0]) in shapes or ups > 1)
 
 
 def _widens(shape: tuple[int, int], width: int | None, inner: int) -> bool:

@@ -25,10 +25,11 @@ _ANY = "Hello."  # a model is built alike for every text
 
 @dataclass(frozen=True)
 class Pictured:
-    """What a page draws: the request of its bar, None where it has none; weights that somebody brought, in the place of
-    a model; and what its link carries, which says where the page is.
+    """What a page draws: its title; the request of its bar, None where it has none; weights that somebody brought, in
+    the place of a model; and what its link carries, which says where the page is.
     """
 
+    page: str = ""
     request: "Request | None" = None
     own: "TraceLike | None" = None
     view: "Linkable | None" = None
@@ -63,7 +64,7 @@ def _with_run(
     def make() -> "Payload":
         return drawing_payload(built() if built else structure(trace), trace, model, here)
 
-    return payloads.cached(trace, ("model_drawing", str(here)), make=make)
+    return payloads.cached(trace, ("model_drawing", trace.kinds[0], str(here)), make=make)
 
 
 def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":

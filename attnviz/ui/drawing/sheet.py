@@ -1,16 +1,26 @@
 """The drawing of the model over a page: a key or a button opens it (`widgets/screen`), and nothing is made before."""
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from attnviz.ui import mount
+from attnviz.ui.address import persistent
 from attnviz.ui.drawing.drawn import PLACES, Pictured
 from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import reported
 
+if TYPE_CHECKING:
+    from attnviz.text.terms.places import TryPlace
+    from attnviz.tracing.trace_like import TraceLike
+    from attnviz.ui.address.share import Linkable
+    from attnviz.ui.request import Request
+
 _ASKED = "_attnviz_drawing_asked"
 _PAGE = "_attnviz_drawing_of"
-_MOST_TEXTS = 40  # of a place; nobody's address holds as many
 
 
 def ask() -> None:
@@ -18,21 +28,34 @@ def ask() -> None:
     st.session_state[_ASKED] = True
 
 
-def begin(shown: Pictured) -> None:
+def begin(page: str, request: "Request | None") -> None:
     """What this page would draw, as far as is known before its run; a page that is refused draws that."""
-    st.session_state[_PAGE] = shown
+    st.session_state[_PAGE] = Pictured(page, request)
 
 
-def open_if_asked(shown: Pictured | None = None) -> None:
-    """Call at the end of a page, once it is known what it draws."""
+def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None) -> None:
+    """Call at the end of a page, once it is known what it looks at, and whether at weights that somebody brought."""
     if st.session_state.pop(_ASKED, False):
-        _sheet(shown or st.session_state.get(_PAGE) or Pictured())
+        _sheet(replace(st.session_state[_PAGE], view=view, own=own))
 
 
 @st.dialog("The model", width="large", icon=":material/account_tree:")
 def _sheet(shown: Pictured) -> None:
     with st.container(key="drawing-sheet"):
         draw(shown, key="drawing-in-sheet")
+        if shown.page:
+            _words(shown.page)
+
+
+def _words(page: str) -> None:
+    from attnviz.views.terms import words_html
+
+    def address(place: "TryPlace") -> str:
+        texts = persistent.address(place.page) | ({"tab": place.tab} if place.tab else {})
+        return f"{place.page.lower()}?{urlencode(texts)}"
+
+    with st.expander("Words on this page, and where to try them", icon=":material/dictionary:"):
+        st.html(words_html(page, address))
 
 
 def draw(shown: Pictured, *, key: str) -> None:

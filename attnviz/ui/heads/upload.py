@@ -19,7 +19,6 @@ from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import payloads
 from attnviz.ui.drawing import sheet
-from attnviz.ui.drawing.drawn import Pictured
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.markdown import literal
 
@@ -126,4 +125,4 @@ def finish(trace: "BareWeights", tabs: TabsState) -> None:
         "the link does not carry a file",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
-    sheet.open_if_asked(Pictured(own=trace, view=tabs))
+    sheet.open_if_asked(tabs, trace)

@@ -133,7 +133,7 @@ function leading(app, place, name, children, part) {
 
 function boxNode(theme, { x, y, w, h, type, isHere }, isLit) {
   const tint = (part) => css(mix(theme.accentRGB, theme.paperRGB, part));
-  const fill = isLit ? tint(0.3) : type === "attention" ? tint(0.1) : type === "norm" ? theme.line : theme.paper;
+  const fill = isLit ? tint(0.2) : type === "attention" ? tint(0.1) : type === "norm" ? css(mix(theme.inkRGB, theme.paperRGB, 0.05)) : theme.paper;
   return svg("rect", {
     x,
     y,
@@ -169,7 +169,7 @@ function headNode(app, part, { head, x, y, w, h }) {
     width: w,
     height: h,
     rx: 2.5,
-    fill: isHere ? theme.accent : css(mix(theme.accentRGB, theme.paperRGB, 0.28)),
+    fill: isHere ? theme.accent : css(mix(theme.accentRGB, theme.paperRGB, 0.42)),
     "data-head": head,
   });
   const name = `Head ${head}${isHere ? ", you are here" : ""}`;
@@ -182,9 +182,11 @@ function chipNode(theme, { x, y, w, h }) {
   return svg("g", {}, box, textNode(line, theme.muted));
 }
 
-// A mark at the left edge of the block that the page looks at.
-function hereNode(theme, { x, y, h }) {
-  const [tip, middle] = [x - 2, y + h / 2];
-  const d = `M${tip} ${middle}l-9 -6v12z`;
-  return svg("path", { d, fill: theme.accent, "aria-hidden": "true", class: "here" });
+// A flag on the upper edge of the block that the page looks at.
+function hereNode(theme, { x, y, w }) {
+  const [width, height] = [72, 13];
+  const [left, top] = [x + w - width - 8, y - height / 2];
+  const flag = svg("rect", { x: left, y: top, width, height, rx: height / 2, fill: theme.accent });
+  const line = { text: "you are here", size: 10, weight: 600, x: left + width / 2, y: top + height / 2, align: "middle" };
+  return svg("g", { "aria-hidden": "true", class: "here" }, flag, textNode(line, theme.paper));
 }

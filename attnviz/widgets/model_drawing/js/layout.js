@@ -20,7 +20,7 @@ export function layoutOf(built, { width, here, opened = new Set(), widthOf }) {
     const full = fullLayer(plan, here);
     return columnOf(itemsOf(built, plan, { full, opened, here }), column, widthOf, plan.stack);
   });
-  const used = isBeside ? 2 * column + 2 * lane + LANE : column + 2 * lane;
+  const used = isBeside ? 2 * column + 3 * lane + LANE : column + 2 * lane;
   const height = isBeside
     ? Math.max(...made.map((one) => one.height))
     : made.reduce((sum, one) => sum + one.height, (made.length - 1) * 3 * GAP);
