@@ -19,7 +19,7 @@ KINDS_OF: Mapping[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "dec
 
 
 @dataclass(frozen=True)
-class FeedForward:
+class FeedForwardPlan:
     """A layer's network of two maps: to `d_ff` numbers and back. `is_gated` where one half multiplies the other,
     `experts` how many such networks a layer chooses from, `active` how many of them a token goes through.
     """
@@ -40,7 +40,7 @@ class LayerPlan:
 
     number: int
     sites: tuple[tuple[Kind, int], ...]
-    feed_forward: FeedForward | None = None
+    feed_forward: FeedForwardPlan | None = None
     beside: str = ""
     is_parallel: bool = False
 

@@ -1,6 +1,6 @@
 """How the model that made a trace is built: read from the model and from one pass of it, never from its name."""
 
-from attnviz.models.plans import FeedForward, LayerPlan, NormPlace, StackPlan, Structure, bare_stacks, kind_plans
+from attnviz.models.plans import FeedForwardPlan, LayerPlan, NormPlace, StackPlan, Structure, bare_stacks, kind_plans
 from attnviz.models.protocol import Model
 from attnviz.models.toy.toy import Toy
 from attnviz.models.translator.translator import Translator
@@ -24,7 +24,7 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
 
 def _own(trace: TraceLike, config: ModelConfig, *, norm_first: bool) -> Structure:
     """Of the package's own Transformer, whose config says everything."""
-    network = FeedForward(config.d_ff)
+    network = FeedForwardPlan(config.d_ff)
     norm: NormPlace = "before" if norm_first else "after"
     stacks = tuple(
         StackPlan(

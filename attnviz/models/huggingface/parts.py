@@ -11,7 +11,7 @@ from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network.call_order import homes_of
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.plans import (
-    FeedForward,
+    FeedForwardPlan,
     LayerPlan,
     NormPlace,
     StackPlan,
@@ -132,20 +132,20 @@ def _is_network(name: str, kind: str) -> bool:
     return any(part in f"{name} {kind}".lower() for part in ("mlp", "feed", "ffn", "moe", "dropout"))
 
 
-def _feed_forward(config: Any, layer: nn.Module, attention: set[int], width: int | None) -> FeedForward | None:
+def _feed_forward(config: Any, layer: nn.Module, attention: set[int], width: int | None) -> FeedForwardPlan | None:
     """The network of a layer: maps from `width` numbers to others and back, those of attention left out."""
     maps = [_sizes(module) for module in _outside(layer, attention) if _sizes(module) is not None]
     shapes = [shape for shape in maps if shape is not None]
     experts, wide = _experts(layer)
     active = next((n for key in _ACTIVE if isinstance(n := getattr(config.get_text_config(), key, None), int)), 0)
     if experts:
-        return FeedForward(wide, True, experts, active) if wide else FeedForward(None, False, experts, active)
+        return FeedForwardPlan(wide, True, experts, active) if wide else FeedForwardPlan(None, False, experts, active)
     inner = [given for given, made in shapes if made == width and any(_widens(one, width, given) for one in shapes)]
     known = sorted({size for size in inner if size != width} or set(inner))
     if len(known) != 1:
         return None
     ups = sum(shape == (width, known[0]) for shape in shapes) - (known[0] == width)
-    return FeedForward(known[0], is_gated=(width, 2 * known[0]) in shapes or ups > 1)
+    return FeedForwardPlan(known[0], is_gated=(width, 2 * known[0]) in shapes or ups > 1)
 
 
 def _widens(shape: tuple[int, int], width: int | None, inner: int) -> bool:

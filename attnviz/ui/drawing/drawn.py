@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from attnviz.models.catalogue import entries, other
+from attnviz.ui import offered
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
+from attnviz.ui.learning import toys
 
 if TYPE_CHECKING:
     from attnviz.models.plans import Structure
@@ -41,17 +44,32 @@ def payload(shown: Pictured) -> "Payload":
     if shown.own is not None:
         made = _with_run(shown.own, None, here)
         return _placed(made, ("Heads",))
-    if shown.request is None:
-        raise ValueError("This page runs models of its own. Open a toy on another page to see it drawn.")
-    loaded = traces.model(shown.request.entry.name)
+    request = shown.request or _waiting()
+    loaded = traces.model(request.entry.name)
     built = _built(loaded.model_id, loaded)
-    trace, why = _run(shown.request)
+    trace, why = _run(request)
     if trace is None:
         from attnviz.widgets.model_drawing.payload import drawing_payload
 
         return _placed(drawing_payload(built, None, loaded, here, why=why), PLACES)
     made = _with_run(trace, loaded, here, lambda: built)
-    return _placed(_captioned(made, shown.request, trace), PLACES)
+    return _placed(_captioned(made, request, trace), PLACES)
+
+
+def _waiting() -> "Request":
+    """On a page without the top bar: what the other pages' bar asks for meanwhile."""
+    from attnviz.ui.request import Request
+    from attnviz.ui.top_bar import examples
+
+    name = persistent.text("model")
+    known = {entry.name: entry for entry in entries()}
+    if name not in known and toys.is_toy(name):
+        known[name] = toys.entry(name)
+    elif name not in known and name and offered.is_offered(name):
+        known[name] = other(name)
+    entry = known.get(name) or next(iter(known.values()))
+    to = persistent.text("to") or next(iter(entry.languages), "")
+    return Request(entry, persistent.text("src", examples()[2]), to, persistent.text("tgt"))
 
 
 def _with_run(

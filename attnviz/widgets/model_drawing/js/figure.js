@@ -184,9 +184,9 @@ function chipNode(theme, { x, y, w, h }) {
 
 // A flag on the upper edge of the block that the page looks at.
 function hereNode(theme, { x, y, w }) {
-  const [width, height] = [72, 13];
-  const [left, top] = [x + w - width - 8, y - height / 2];
+  const [width, height] = [66, 12];
+  const [left, top] = [x + w - width - 6, y - height + 2];
   const flag = svg("rect", { x: left, y: top, width, height, rx: height / 2, fill: theme.accent });
-  const line = { text: "you are here", size: 10, weight: 600, x: left + width / 2, y: top + height / 2, align: "middle" };
+  const line = { text: "you are here", size: 9.5, weight: 600, x: left + width / 2, y: top + height / 2, align: "middle" };
   return svg("g", { "aria-hidden": "true", class: "here" }, flag, textNode(line, theme.paper));
 }
