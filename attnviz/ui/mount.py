@@ -216,7 +216,7 @@ def copy_link(query: str) -> None:
 def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
     """A model as a drawing, which plays one run's numbers by itself.
 
-    In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `texts` of its address.
+    In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
     """
     _mounted("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
 

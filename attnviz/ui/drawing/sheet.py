@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.drawing.drawn import PLACES, Pictured
 from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
-from attnviz.ui.reported import reported
+from attnviz.ui.reported import TEXT, reported
 
 if TYPE_CHECKING:
     from attnviz.text.terms.places import TryPlace
@@ -76,6 +76,6 @@ def draw(shown: Pictured, *, key: str) -> None:
 
 def _go(key: str) -> None:
     """The run that follows opens the place that was clicked."""
-    place = reported(key, "go", {"page": str, "texts": dict})
+    place = reported(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
-        going.go_to(place["page"], place["texts"])
+        going.go_to(place["page"], dict(parse_qsl(place["query"])))

@@ -127,7 +127,7 @@ def test_layers_that_do_not_attend_are_folded_by_themselves_and_named(layout) ->
         "4 × as this: layers 26 to 29",
     ]
     opened = layout(hybrid(), here={"kind": "decoder_self", "layer": 1}, opened=("decoder-0-4",))
-    assert "layer 0: ShortConv" in [part["title"] for part in opened["parts"]]
+    assert "layer 0: ShortConv" in [part.get("title") for part in opened["parts"]]
 
 
 def test_every_head_has_a_cell_of_its_own_inside_the_block(layout) -> None:

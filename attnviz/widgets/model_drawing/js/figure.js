@@ -133,7 +133,13 @@ function leading(app, place, name, children, part) {
 
 function boxNode(theme, { x, y, w, h, type, isHere }, isLit) {
   const tint = (part) => css(mix(theme.accentRGB, theme.paperRGB, part));
-  const fill = isLit ? tint(0.2) : type === "attention" ? tint(0.1) : type === "norm" ? css(mix(theme.inkRGB, theme.paperRGB, 0.05)) : theme.paper;
+  const fill = isLit
+    ? tint(0.2)
+    : type === "attention"
+      ? tint(0.1)
+      : type === "norm"
+        ? css(mix(theme.inkRGB, theme.paperRGB, 0.05))
+        : theme.paper;
   return svg("rect", {
     x,
     y,
@@ -187,6 +193,13 @@ function hereNode(theme, { x, y, w }) {
   const [width, height] = [66, 12];
   const [left, top] = [x + w - width - 6, y - height + 2];
   const flag = svg("rect", { x: left, y: top, width, height, rx: height / 2, fill: theme.accent });
-  const line = { text: "you are here", size: 9.5, weight: 600, x: left + width / 2, y: top + height / 2, align: "middle" };
+  const line = {
+    text: "you are here",
+    size: 9.5,
+    weight: 600,
+    x: left + width / 2,
+    y: top + height / 2,
+    align: "middle",
+  };
   return svg("g", { "aria-hidden": "true", class: "here" }, flag, textNode(line, theme.paper));
 }

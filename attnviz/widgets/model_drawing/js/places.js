@@ -35,4 +35,5 @@ export function asked(place, places) {
   return { page: place.page, texts: Object.fromEntries(texts.map(([name, text]) => [name, String(text)])) };
 }
 
-export const addressOf = ({ page, texts }) => `${page.toLowerCase()}?${new URLSearchParams(texts)}`;
+export const queryOf = ({ texts }) => String(new URLSearchParams(texts));
+export const addressOf = (place) => `${place.page.toLowerCase()}?${queryOf(place)}`;

@@ -11,6 +11,7 @@ import { savePicture } from "./files.js";
 import { watchKeys } from "./keys.js";
 import { layoutOf } from "./layout.js";
 import { paintStep } from "./panel.js";
+import { queryOf } from "./places.js";
 import { LEFT_OUT, mainKind, rowsOf, rowText } from "./steps.js";
 import { pause, play, stepInView, walk } from "./story.js";
 
@@ -140,5 +141,5 @@ function clicked(app, event) {
   if (event.type !== "click" || !link?.place) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser's own: another tab
   event.preventDefault();
-  app.root.go(link.place);
+  app.root.go({ page: link.place.page, query: queryOf(link.place) });
 }
