@@ -63,7 +63,7 @@ def test_it_opens_by_its_button_and_no_text_covers_another(visitor, settled, wid
     page = visitor(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
     page.goto("/learning")
     settled(page)
-    page.get_by_role("button", name="The model", exact=True).filter(visible=True).click()
+    page.get_by_role("button", name="Model drawing", exact=True).filter(visible=True).click()
     drawing = sheet(page)
     expect(drawing.locator("svg").first).to_be_visible()
     assert overlapping(drawing.locator("svg").first.evaluate(TEXTS)) == []
@@ -78,7 +78,7 @@ def test_it_opens_by_its_button_and_no_text_covers_another(visitor, settled, wid
 def test_words_of_the_page_lead_to_where_they_are_tried(page: Page, settled) -> None:
     page.goto("/masks?src=I+love+you.&to=fr")
     settled(page)
-    page.get_by_role("button", name="The model", exact=True).filter(visible=True).click()
+    page.get_by_role("button", name="Model drawing", exact=True).filter(visible=True).click()
     dialog = page.get_by_test_id("stDialog")
     dialog.get_by_text("Words on this page").click()
     entry = dialog.locator(".page-words > div").filter(has=page.locator("dt", has_text=re.compile("^Row by row$")))

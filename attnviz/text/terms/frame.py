@@ -18,8 +18,8 @@ FRAME: dict[str, str] = {
     "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
     "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
     "and a link that is copied meanwhile opens so.",
-    "The model": "The model as a drawing, from its real layers, heads and sizes: where this page is in it, and this "
-    "sentence's numbers on their way through it. The key g opens it, Esc closes it.",
+    "Model drawing": "The model as a drawing, from its real layers, heads and sizes: where this page is in it, and "
+    "this sentence's numbers on their way. The key g opens it, Esc closes it.",
     # A lesson, which docks on any page
     "Answer": "Marks your answer; what is right is computed from the model's own run. What was covered is shown then.",
     "Skip and show": "Shows what is right without an answer of yours. Lessons count what is skipped.",
