@@ -28,15 +28,25 @@ def go(lesson: Lesson, at: int) -> None:
     st.session_state[_GOES] = address(lesson, at)
 
 
+def go_to(page: str, query: dict[str, str]) -> None:
+    """As `go`, to a page's title and what its address is to say."""
+    st.session_state[_GOES] = page, query
+
+
 def show(link: Link | None) -> None:
     """To be called by a button: the run that follows opens the link."""
     if link is not None:
-        st.session_state[_GOES] = link.page, {name: text for name, text in link.texts.items() if text}
+        go_to(link.page, {name: text for name, text in link.texts.items() if text})
 
 
 def home(query: dict[str, str]) -> None:
     """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
-    st.session_state[_GOES] = HOME, query
+    go_to(HOME, query)
+
+
+def is_going() -> bool:
+    """Whether a button has asked for a place that is not open yet."""
+    return _GOES in st.session_state
 
 
 def leave() -> None:
