@@ -5,6 +5,7 @@ import streamlit as st
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import Shelved, shelf
 from attnviz.lessons.question import Question
+from attnviz.ui.classes import starting
 from attnviz.ui.lessons import going, panel
 from attnviz.ui.lessons.opened import of_lesson, opened
 from attnviz.ui.markdown import literal
@@ -49,6 +50,9 @@ def _card(one: Shelved) -> None:
         first = _first_open(lesson)
         label = "Begin" if first == 0 else "Go on"
         st.button(label, key=f"begin-{one.name}", width="stretch", on_click=going.go, args=(lesson, first))
+        st.button(
+            "Start a class", key=f"class-{one.name}", width="stretch", on_click=starting.on_lesson, args=(lesson,)
+        )
 
 
 def _done(lesson: Lesson) -> str:

@@ -17,7 +17,7 @@ from attnviz.views.site.panels import styled
 
 Cell = tuple[int, int]  # row and column
 CLASS = "#a3541a"  # what the class said: amber, on which white letters are read
-LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest ring
+LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest disc
 _WIDEST = 46  # characters of an option beside its bar
 _BINS = 48  # places along a line where dots are stacked
 
@@ -25,14 +25,15 @@ _BINS = 48  # places along a line where dots are stacked
 def clicks_on_map(
     shown: Maps, site: tuple[int | str, int | str], counts: Mapping[Cell, int], right: Sequence[Cell], *, theme: str
 ) -> go.Figure:
-    """The model's map of `site` (layer, head), on each cell that was clicked a ring with how many did, and a frame round
-    the cells that are right.
+    """The model's map of `site` (layer, head). A disc on each cell that was clicked says how many did.
+
+    The cells that are right have a frame.
     """
     look = colour.theme(theme)
     figure = heatmap_of(shown, *site, theme=theme)
     clicked = [(cell, count) for cell, count in sorted(counts.items()) if count]
     most = max((count for _, count in clicked), default=1)
-    figure.add_trace(_frames(right, look))
+    figure.add_traces([_frames(right, look.panel, 8), _frames(right, look.text, 4)])
     figure.add_trace(
         go.Scatter(
             x=[col for (_, col), _ in clicked],
@@ -43,6 +44,7 @@ def clicks_on_map(
             marker={
                 "size": [LEAST + (MOST - LEAST) * math.sqrt(count / most) for _, count in clicked],
                 "color": CLASS,
+                "opacity": 1,
                 "line": {"color": "#ffffff", "width": 2},
             },
             hovertemplate="%{text} of the class<extra></extra>",
@@ -50,16 +52,18 @@ def clicks_on_map(
             showlegend=False,
         )
     )
-    return figure.update_layout(font_size=14, height=max(420, figure.layout.height or 0))
+    figure.update_xaxes(title_font_size=13).update_yaxes(title_font_size=13)
+    return figure.update_layout(font_size=14, height=max(440, figure.layout.height or 0))
 
 
-def _frames(cells: Sequence[Cell], look: colour.Theme) -> go.Scatter:
+def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
+    """A frame round each cell. Two inks, one on the other, are seen on any cell."""
     x: list[float | None] = []
     y: list[float | None] = []
     for row, col in cells:
         x += [col - 0.48, col + 0.48, col + 0.48, col - 0.48, col - 0.48, None]
         y += [row - 0.48, row - 0.48, row + 0.48, row + 0.48, row - 0.48, None]
-    line = {"color": look.text, "width": 4}
+    line = {"color": ink, "width": width}
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, name="right")
 
 

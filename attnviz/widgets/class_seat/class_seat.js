@@ -6,6 +6,7 @@ import { whileThere } from "../screen/js/listening.js";
 
 const NAME = "attnviz-class";
 const TEACHER = "teacher";
+const ROLES = [TEACHER, "student"]; // a teacher's seat before a student's: who has both came to teach
 const SECRET = /^#teach=([\w-]{16,200})$/;
 
 const storeOf = (role) => (role === TEACHER ? sessionStorage : localStorage);
@@ -32,11 +33,11 @@ const without = (seats, code) => Object.fromEntries(Object.entries(seats).filter
 
 export default function ({ parentElement, data, setStateValue }) {
   const seat = parentElement.querySelector(".class-seat");
-  const { code, keep, leave, held } = data;
+  const { code, keep, left } = data;
   if (keep) write(keep.role, { ...read(keep.role), [code]: keep.token });
-  if (leave) write(leave, without(read(leave), code));
+  for (const role of ROLES) if (left && read(role)[code] === left) write(role, without(read(role), code));
   const tell = () => {
-    const found = secretOf(code) ?? (held ? null : storedOf(code));
+    const found = secretOf(code) ?? (keep ? null : storedOf(code));
     if (!found || seat.told === found.token) return;
     seat.told = found.token;
     setStateValue("seat", { code, ...found });
@@ -54,8 +55,7 @@ function secretOf(code) {
   return { role: TEACHER, token };
 }
 
-// The teacher's seat before the student's: who has both came to teach.
 function storedOf(code) {
-  const seats = [TEACHER, "student"].map((role) => ({ role, token: read(role)[code] }));
+  const seats = ROLES.map((role) => ({ role, token: read(role)[code] }));
   return seats.find(({ token }) => typeof token === "string") ?? null;
 }
