@@ -1,109 +1,71 @@
-"""A class together: what its pages may ask for. Knows no page.
+"""A class together: students and teachers over one database. Knows no page.
 
 Every refusal is a `ClassroomError`, one sentence to be shown as it is; a `ClassGoneError` among them says that there is
 no such class or member (any more), a `StoreError` that nothing was saved and the same call may be made again.
 """
 
+import logging
+import threading
+import time
 from collections.abc import Callable
-from typing import Any
 
-from attnviz.classroom.state import ClassVersion, Joined, MemberView, Receipt, TeacherKey, TeacherView
-from attnviz.lessons.lesson import Lesson, Link
-from attnviz.lessons.picture import Picture
-from attnviz.lessons.question import Question
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
 
-RunPicture = Callable[[Link | None], Picture | None]
+from attnviz.classroom.errors import StoreError
+from attnviz.classroom.fair_joining import FairJoining
+from attnviz.classroom.news import News
+from attnviz.classroom.parts import ClassroomParts
+from attnviz.classroom.presence import Presence
+from attnviz.classroom.storage.store import Store
+from attnviz.classroom.storage.tables import ClassRow
+from attnviz.classroom.students import Students
+from attnviz.classroom.teachers import Teachers
+from attnviz.classroom.truths import RunPicture, Truths
+
+KEEP_DAYS = 14.0
+_SWEEP = 3600.0  # seconds between two looks for classes whose time is over
 
 
 class Classroom:
-    """All classes of one database. Safe to be called from any thread; two processes may share a database."""
+    """All classes of one database. Safe to be called from any thread; several processes may share a database."""
 
-    def start(self, lesson: Lesson, *, is_guided: bool = True, address: str = "") -> TeacherKey:
-        """A new class on a lesson; its first step is closed. `address` is whence it is asked for."""
-        raise NotImplementedError
+    def __init__(
+        self, address: str, run: RunPicture, *, keep_days: float = KEEP_DAYS, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`address` is as `attnviz.classroom.storage.database` has it; `run` gives the run of a step's link.
 
-    def ask_the_room(self, question: Question, link: Link | None, *, address: str = "") -> TeacherKey:
-        """A new class on a single question about the picture that a link shows."""
-        raise NotImplementedError
-
-    def version(self, code: str) -> ClassVersion:
-        """Whether there is news of a class: cheap, to be asked once a second by every page."""
-        raise NotImplementedError
-
-    # Students.
-
-    def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
-        """A new member. Spaces, hyphens and small letters in the code do not matter."""
-        raise NotImplementedError
-
-    def heartbeat(self, token: str) -> ClassVersion:
-        """That a student's screen is there; once a second. Writes seldom."""
-        raise NotImplementedError
-
-    def seen_by(self, token: str, at: int | None = None) -> MemberView:
-        """What a student may see. In a class that walks alone `at` is the step that they go to; None stays."""
-        raise NotImplementedError
-
-    def picture(self, token: str) -> Picture | None:
-        """The run of the student's step, for the server alone: it holds what is right."""
-        raise NotImplementedError
-
-    def answer(self, token: str, at: int, given: Any, *, client_id: str) -> Receipt:
-        """Save an answer to step `at` in the round that is open; when this returns it is on the disk. `given` is as
-        `attnviz.lessons.scoring` has it. The same `client_id` again gives the same receipt.
+        Classes that have expired are deleted now and every hour. Raises ClassroomError.
         """
-        raise NotImplementedError
+        self._store, self._clock, self.keep_days = Store(address), clock, keep_days
+        presence = Presence(self._store, clock)
+        news = News(self._store, presence, clock)
+        parts = ClassroomParts(self._store, Truths(run), news, presence, FairJoining(), clock, keep_days)
+        self.students, self.teachers = Students(parts), Teachers(parts)
+        self._is_closed = threading.Event()
+        self.sweep()
+        threading.Thread(target=self._sweep_hourly, name="attnviz-classroom", daemon=True).start()
 
-    def skip(self, token: str, at: int) -> None:
-        """In a class that walks alone: show what is right without an answer, which is counted."""
-        raise NotImplementedError
+    def sweep(self) -> int:
+        """Delete the classes whose time is over, with members and answers; how many there were. Raises StoreError."""
+        deleted = self._store.write(self._delete_expired)
+        if deleted:
+            self._store.forget_deleted()
+        return deleted
 
-    def leave(self, token: str) -> None:
-        """The student goes, and with them their nickname and answers."""
-        raise NotImplementedError
+    def close(self) -> None:
+        """Let go of the database."""
+        self._is_closed.set()
+        self._store.close()
 
-    # The teacher.
+    def _delete_expired(self, session: Session) -> int:
+        return len(
+            session.scalars(delete(ClassRow).where(ClassRow.expires <= self._clock()).returning(ClassRow.id)).all()
+        )
 
-    def taught_by(self, key: TeacherKey, at: int | None = None) -> TeacherView:
-        """What the teacher may see; of step `at`, or of that which the class is at."""
-        raise NotImplementedError
-
-    def go(self, key: TeacherKey, at: int) -> None:
-        """The class goes to a step, which is open from then on unless it was closed or revealed before."""
-        raise NotImplementedError
-
-    def open(self, key: TeacherKey) -> None:
-        """The class's step takes answers. Refused once it is revealed."""
-        raise NotImplementedError
-
-    def close(self, key: TeacherKey) -> None:
-        """The class's step takes no answers."""
-        raise NotImplementedError
-
-    def ask_again(self, key: TeacherKey) -> None:
-        """A second round: the step is open once more, after the explanation. Refused once it is revealed."""
-        raise NotImplementedError
-
-    def reveal(self, key: TeacherKey) -> None:
-        """Everybody sees what is right."""
-        raise NotImplementedError
-
-    def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
-        """Walk together, or let everybody walk alone and see what is right after each own answer."""
-        raise NotImplementedError
-
-    def remove(self, key: TeacherKey, member: int) -> None:
-        """Remove a member with their answers, as for a nickname that nobody wants to see."""
-        raise NotImplementedError
-
-    def end(self, key: TeacherKey) -> None:
-        """No more answers and members; what there is can be seen until it expires."""
-        raise NotImplementedError
-
-    def csv(self, key: TeacherKey) -> bytes:
-        """Every answer as a line, UTF-8; no cell is read as a formula by a spreadsheet."""
-        raise NotImplementedError
-
-    def purge(self, key: TeacherKey) -> None:
-        """Delete the class, its members and answers, now."""
-        raise NotImplementedError
+    def _sweep_hourly(self) -> None:
+        while not self._is_closed.wait(_SWEEP):
+            try:
+                self.sweep()
+            except StoreError as error:
+                logging.getLogger(__name__).warning("Expired classes were not deleted yet: %s", error)

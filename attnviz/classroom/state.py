@@ -59,7 +59,8 @@ class MemberView:
     `step` is without what tells the answer until `is_revealed`: the question has no `right`, `measure` and `why`, its
     options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page". `given`
     is the student's own answer of this round, `first` that of the first one. `truth` and `marked` (this round's score)
-    are None until the reveal. In a class that `is_guided` the teacher chooses `at`; otherwise the student does.
+    are None until the reveal, and where the model cannot be run, which `problem` then says. In a class that `is_guided`
+    the teacher chooses `at`; otherwise the student does.
     """
 
     code: str
@@ -80,6 +81,7 @@ class MemberView:
     is_revealed: bool
     truth: Truth | None
     marked: Marked | None
+    problem: str
     expires: float
 
     @property

@@ -79,7 +79,7 @@ def _side(own: Seat, found: TeacherView) -> None:
 
 
 def _guide(own: Seat) -> None:
-    teacher.done(room().guide, own, is_guided=st.session_state["class-mode"] == "together")
+    teacher.done(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
 
 
 def _members(found: TeacherView) -> str:
@@ -121,4 +121,4 @@ def _remove(own: Seat, found: TeacherView) -> None:
 def _take_out(own: Seat) -> None:
     who = st.session_state.get("class-remove-who")
     if who is not None:
-        teacher.done(lambda key: room().remove(key, who), own)
+        teacher.done(lambda key: room().teachers.remove(key, who), own)

@@ -15,7 +15,7 @@ def draw(own: Seat, found: TeacherView) -> None:
     """The buttons, and when everything is deleted."""
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
-            "Answers (CSV)", lambda: room().csv(own.key), file_name=f"attnviz-class-{found.code}.csv", mime="text/csv",
+            "Answers (CSV)", lambda: room().teachers.csv(own.key), file_name=f"attnviz-class-{found.code}.csv", mime="text/csv",
             on_click="ignore", key="class-csv",
         )  # fmt: skip
         with st.popover("Your link"):
@@ -30,7 +30,7 @@ def draw(own: Seat, found: TeacherView) -> None:
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
         st.markdown("Nobody joins or answers any more. What was answered stays until it is deleted.")
-        st.button("End it", key="class-end", on_click=teacher.done, args=(room().end, own))
+        st.button("End it", key="class-end", on_click=teacher.done, args=(room().teachers.end, own))
 
 
 def _delete(own: Seat) -> None:
@@ -41,7 +41,7 @@ def _delete(own: Seat) -> None:
 
 def _purge(own: Seat) -> None:
     try:
-        room().purge(own.key)
+        room().teachers.purge(own.key)
     except ClassroomError as refusal:
         following.say(str(refusal))
         return

@@ -1,5 +1,7 @@
 """What a class is at, as this visitor may know it, and the way there: where a class goes, a student's screen goes."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError

@@ -12,8 +12,8 @@ from attnviz.ui.markdown import literal
 
 STORED = (
     "What is stored: your nickname, your answers and their times. Nothing else, and no account. Your teacher sees your "
-    "nickname beside your answers; the others in the class see neither. All of it is deleted when the teacher deletes "
-    "the class or when you leave it, at the latest {days} days after the class began."
+    "nickname beside your answers; the others in the class see no name. All of it is deleted when the teacher deletes "
+    "the class, and by itself {days} days after the class began."
 )
 _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
@@ -31,7 +31,7 @@ def draw() -> None:
             placeholder="such as BCDF GHJK",
         )
         st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="what your teacher will know you by")
-        st.caption(STORED.format(days=room().days))
+        st.caption(STORED.format(days=f"{room().keep_days:g}"))
         st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):
         st.error(literal(said), icon=":material/error:")
@@ -42,7 +42,7 @@ def _join() -> None:
     """Take the seat; a refusal is said below the form, and what was typed stays."""
     st.session_state[_SAID] = ""
     try:
-        joined = room().join(
+        joined = room().students.join(
             st.session_state[_CODE], st.session_state[_NAME], address=st.context.ip_address or ""
         )  # fmt: skip
     except ClassroomError as refusal:

@@ -17,13 +17,13 @@ _SEEN = "_attnviz_class_seen"
 def member_view(own: Seat) -> MemberView:
     """What a student may see now; whatever happens to the class from now on is news."""
     _note(own)
-    return room().seen_by(own.token)
+    return room().students.seen_by(own.token)
 
 
 def teacher_view(own: Seat) -> TeacherView:
     """As `member_view`, of the teacher."""
     _note(own)
-    return room().taught_by(own.key)
+    return room().teachers.taught_by(own.key)
 
 
 @st.fragment(run_every=_EVERY)
@@ -47,5 +47,5 @@ def _note(own: Seat) -> None:
 def _news(own: Seat) -> tuple[int, ...]:
     """What a student is shown changes with `shared` alone: others' answers are no news to them."""
     if own.role == TEACHER:
-        return tuple(room().version(own.code))
-    return (room().heartbeat(own.token).shared,)
+        return tuple(room().teachers.version(own.key))
+    return (room().students.heartbeat(own.token).shared,)

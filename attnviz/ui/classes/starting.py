@@ -15,7 +15,7 @@ from attnviz.ui.lessons import going
 def on_lesson(lesson: Lesson) -> None:
     """To be called by a button: a new class, and the teacher's screen goes to it."""
     try:
-        key = room().start(lesson, address=st.context.ip_address or "")
+        key = room().teachers.start(lesson, address=st.context.ip_address or "")
     except ClassroomError as refusal:
         following.say(str(refusal))
         return
@@ -24,7 +24,7 @@ def on_lesson(lesson: Lesson) -> None:
 
 def ask(question: Question, link: Link | None) -> None:
     """A class on a single question. Raises ValueError with one sentence."""
-    _teach(room().ask_the_room(question, link, address=st.context.ip_address or ""))
+    _teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
 
 
 def _teach(key: TeacherKey) -> None:

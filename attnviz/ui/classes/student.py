@@ -45,8 +45,11 @@ def _head(own: Seat, found: MemberView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(literal(f"{found.nickname} · {found.title} · {found.at + 1} of {found.steps}"))
         with st.popover("Leave", type="tertiary"):
-            st.markdown("Leaving deletes your nickname and your answers.")
-            st.button("Leave and delete", key="class-leave", on_click=_leave, args=(own,))
+            st.markdown(
+                f"What you have answered stays with the class until it is deleted, on {day(found.expires)} at the latest. "
+                "Your teacher can remove it at once."
+            )
+            st.button("Leave the class", key="class-leave", on_click=_leave, args=(own,))
 
 
 def _wait(found: MemberView) -> None:
@@ -66,7 +69,9 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
     except ValueError as error:
         st.error(literal(str(error)))
         return
-    if found.is_revealed:
+    if found.is_revealed and found.problem:
+        st.error(literal(found.problem))
+    elif found.is_revealed:
         panel.told(now, question, shown, unanswered="You gave no answer.")
         _first(found, question, shown)
     elif found.has_answered:
@@ -106,7 +111,9 @@ def _submit(own: Seat, found: MemberView, given: Any) -> None:
     ids: dict[tuple[str, int, str], str] = st.session_state.setdefault(_CLIENT, {})
     place = own.code, found.at, found.round
     try:
-        room().answer(own.token, found.at, given, in_round=found.round, client_id=ids.setdefault(place, uuid4().hex))
+        room().students.answer(
+            own.token, found.at, given, in_round=found.round, client_id=ids.setdefault(place, uuid4().hex)
+        )
         ids.pop(place)
     except ValueError as refusal:
         st.session_state[_SAID] = str(refusal)
@@ -114,14 +121,14 @@ def _submit(own: Seat, found: MemberView, given: Any) -> None:
 
 def _skip(own: Seat, at: int) -> None:
     try:
-        room().skip(own.token, at)
+        room().students.skip(own.token, at)
     except ClassroomError as refusal:
         following.say(str(refusal))
 
 
 def _leave(own: Seat) -> None:
     try:
-        room().leave(own.token)
+        room().students.leave(own.token)
     except ClassroomError as refusal:
         following.say(str(refusal))
         return
@@ -141,6 +148,6 @@ def _way(own: Seat, found: MemberView) -> None:
 def _walk(own: Seat, at: int) -> None:
     st.session_state[_SAID] = ""
     try:
-        room().seen_by(own.token, at)
+        room().students.seen_by(own.token, at)
     except ClassroomError as refusal:
         following.say(str(refusal))

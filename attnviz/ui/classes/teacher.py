@@ -65,14 +65,14 @@ def _stage(own: Seat, found: TeacherView) -> None:
     """What can be done to the step, the usual thing first."""
     asks = found.lesson.steps[found.class_at].question is not None
     if found.state == CLOSED:
-        _act("Open", room().open, own, is_next=True)
+        _act("Open", room().teachers.open, own, is_next=True)
     if not asks or found.state == REVEALED:
         return
     if found.state == OPEN:
-        _act("Close", room().close, own)
-    _act("Reveal", room().reveal, own, is_next=found.state == OPEN)
+        _act("Close", room().teachers.close, own)
+    _act("Reveal", room().teachers.reveal, own, is_next=found.state == OPEN)
     if found.round != AFTER and any(one.answered for one in found.members):
-        _act("Ask again", room().ask_again, own)
+        _act("Ask again", room().teachers.ask_again, own)
 
 
 def _act(name: str, act: Callable, own: Seat, *, is_next: bool = False) -> None:
@@ -91,7 +91,7 @@ def done(act: Callable, own: Seat, **more: bool) -> bool:
 
 
 def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
-    if done(lambda key: room().go(key, at), own) and goes_along:
+    if done(lambda key: room().teachers.go(key, at), own) and goes_along:
         going.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
 
 
