@@ -26,25 +26,29 @@ def _stage(own: Seat, found: TeacherView) -> None:
     step = found.lesson.steps[found.class_at]
     if found.is_over:
         st.info("This class has ended: nobody joins or answers any more.", icon=":material/flag:")
+    is_told = found.state == REVEALED
     st.caption(literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}"))
     if _is_lobby(found):
         invitation.draw(found.code, is_large=True)
     else:
-        _asked(step, is_told=found.state == REVEALED)
+        _asked(step, is_told=is_told)
     if not found.is_guided:
         st.info(
             "Everybody walks alone: each sees what is right after an answer of their own.", icon=":material/hiking:"
         )
-    teacher.answered(found)
+    if not is_told:
+        teacher.answered(found)
     teacher.controls(own, found)
     if found.problem:
         st.warning(literal(found.problem), icon=":material/error:")
-    if step.question is not None and (found.state == REVEALED or not found.is_guided):
+    if step.question is not None and (is_told or not found.is_guided):
         results.draw(found, step.question)
 
 
 def _asked(step: LessonStep, *, is_told: bool) -> None:
-    st.markdown(f"### {step.title}" if is_told else f"### {step.title}\n\n{step.text}")
+    """The step; once it is told, its question alone, for the answers are the picture then."""
+    if not (is_told and step.question):
+        st.markdown(f"### {step.title}\n\n{step.text}")
     if step.question is not None:
         st.markdown(f"### {literal(step.question.ask)}")
         _options(step.question, is_told=is_told)
@@ -79,7 +83,7 @@ def _side(own: Seat, found: TeacherView) -> None:
 
 
 def _guide(own: Seat) -> None:
-    teacher.done(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
+    teacher.act(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
 
 
 def _members(found: TeacherView) -> str:
@@ -121,4 +125,4 @@ def _remove(own: Seat, found: TeacherView) -> None:
 def _take_out(own: Seat) -> None:
     who = st.session_state.get("class-remove-who")
     if who is not None:
-        teacher.done(lambda key: room().teachers.remove(key, who), own)
+        teacher.act(lambda key: room().teachers.remove(key, who), own)

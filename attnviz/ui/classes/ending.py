@@ -15,11 +15,15 @@ def draw(own: Seat, found: TeacherView) -> None:
     """The buttons, and when everything is deleted."""
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
-            "Answers (CSV)", lambda: room().teachers.csv(own.key), file_name=f"attnviz-class-{found.code}.csv", mime="text/csv",
-            on_click="ignore", key="class-csv",
-        )  # fmt: skip
+            "Answers (CSV)",
+            lambda: room().teachers.csv(own.key),
+            file_name=f"attnviz-class-{found.code}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            key="class-csv",
+        )
         with st.popover("Your link"):
-            st.markdown("This link is yours alone: whoever has it teaches this class. Keep it, and show it to nobody.")
+            st.markdown("Whoever has this link teaches this class. Keep it, and show it to nobody.")
             st.code(invitation.secret_link(own), language=None)
         if not found.is_over:
             _end(own)
@@ -30,7 +34,7 @@ def draw(own: Seat, found: TeacherView) -> None:
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
         st.markdown("Nobody joins or answers any more. What was answered stays until it is deleted.")
-        st.button("End it", key="class-end", on_click=teacher.done, args=(room().teachers.end, own))
+        st.button("End it", key="class-end", on_click=teacher.act, args=(room().teachers.end, own))
 
 
 def _delete(own: Seat) -> None:

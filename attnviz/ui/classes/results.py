@@ -27,8 +27,10 @@ def draw(found: TeacherView, question: Question) -> None:
     if not rounds:
         st.caption("No answers.")
     else:
-        st.html(shares(rounds))
-        _drawn(found, question, rounds[_chosen(list(rounds))])
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+            st.html(shares(rounds))
+            chosen = _chosen(list(rounds))
+        _drawn(found, question, rounds[chosen])
     if found.truth is not None and found.truth.said:
         st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
     if question.why:

@@ -46,8 +46,8 @@ def _head(own: Seat, found: MemberView) -> None:
         st.caption(literal(f"{found.nickname} · {found.title} · {found.at + 1} of {found.steps}"))
         with st.popover("Leave", type="tertiary"):
             st.markdown(
-                f"What you have answered stays with the class until it is deleted, on {day(found.expires)} at the latest. "
-                "Your teacher can remove it at once."
+                "What you have answered stays with the class until it is deleted, at the latest on "
+                f"{day(found.expires)}. Your teacher can remove it at once."
             )
             st.button("Leave the class", key="class-leave", on_click=_leave, args=(own,))
 

@@ -65,33 +65,36 @@ def _stage(own: Seat, found: TeacherView) -> None:
     """What can be done to the step, the usual thing first."""
     asks = found.lesson.steps[found.class_at].question is not None
     if found.state == CLOSED:
-        _act("Open", room().teachers.open, own, is_next=True)
+        _button("Open", room().teachers.open, own, is_next=True)
     if not asks or found.state == REVEALED:
         return
     if found.state == OPEN:
-        _act("Close", room().teachers.close, own)
-    _act("Reveal", room().teachers.reveal, own, is_next=found.state == OPEN)
+        _button("Close", room().teachers.close, own)
+    _button("Reveal", room().teachers.reveal, own, is_next=found.state == OPEN)
     if found.round != AFTER and any(one.answered for one in found.members):
-        _act("Ask again", room().teachers.ask_again, own)
+        _button("Ask again", room().teachers.ask_again, own)
 
 
-def _act(name: str, act: Callable, own: Seat, *, is_next: bool = False) -> None:
+def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = False) -> None:
     kind = "primary" if is_next else "secondary"
-    st.button(name, key=f"class-{name.lower().replace(' ', '-')}", type=kind, on_click=done, args=(act, own))
+    st.button(name, key=f"class-{name.lower().replace(' ', '-')}", type=kind, on_click=act, args=(does, own))
 
 
-def done(act: Callable, own: Seat, **more: bool) -> bool:
-    """Whether the class has done it; why not is said on the page."""
+def act(does: Callable[..., None], own: Seat, **more: bool) -> None:
+    """Have the class do something; why it does not is said on the page."""
     try:
-        act(own.key, **more)
+        does(own.key, **more)
     except ClassroomError as refusal:
         following.say(str(refusal))
-        return False
-    return True
 
 
 def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
-    if done(lambda key: room().teachers.go(key, at), own) and goes_along:
+    try:
+        room().teachers.go(own.key, at)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    if goes_along:
         going.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
 
 

@@ -53,7 +53,7 @@ def clicks_on_map(
         )
     )
     figure.update_xaxes(title_font_size=13).update_yaxes(title_font_size=13)
-    return figure.update_layout(font_size=14, height=max(440, figure.layout.height or 0))
+    return figure.update_layout(font_size=14, height=max(440, len(shown.rows) * 34 + 220))
 
 
 def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
@@ -79,7 +79,7 @@ def rows_compared(
             _upright(model, "the model", {"color": look.accent}),
         ]
     )
-    figure.update_xaxes(**ticks(list(keys)), tickangle=-40 if len(keys) > 8 else 0)
+    figure.update_xaxes({**ticks(list(keys)), "tickangle": -40 if len(keys) > 8 else 0})
     figure.update_yaxes(title="weight", rangemode="tozero", gridcolor=look.line)
     return _large(figure, title, look).update_layout(
         barmode="group", height=460, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
