@@ -1,6 +1,7 @@
 """What the class answered, drawn on the picture: beside the truth, and before the explanation beside after it."""
 
 import html
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,8 @@ import streamlit as st
 
 from attnviz.classroom.state import AFTER, BEFORE, RoundSummary, Said, TeacherView
 from attnviz.lessons.picture import Picture
-from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, Question
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
+from attnviz.lessons.scoring import folded
 from attnviz.ui import charts
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAMES = {BEFORE: "Before the explanation", AFTER: "After it"}
 _CHART = "class-answers"
+_MOST_TYPED = 7  # different texts that have a bar of their own
 
 
 def draw(found: TeacherView, question: Question) -> None:
@@ -49,7 +52,9 @@ def shares(rounds: dict[str, RoundSummary]) -> str:
 
 
 def _score(one: RoundSummary) -> str:
-    return "" if one.mean_score is None else f", mean score {one.mean_score:.0%}"
+    """What is left to say where an answer can be right in part."""
+    is_news = one.mean_score is not None and abs(one.mean_score - (one.share_right or 0)) >= 0.005
+    return f", mean score {one.mean_score:.0%}" if is_news else ""
 
 
 def _chosen(names: list[str]) -> str:
@@ -91,12 +96,10 @@ def _figure(
         return made, lambda: pd.DataFrame(lines, columns=["row", "key", "clicked"])
     if question.kind == ROW and shown is not None and truth is not None:
         keys = [col.text for col in shown.maps.cols]
-        made = drawn.rows_compared(keys, one.row, truth, title="How the weight is shared out", theme=theme)
+        made = drawn.rows_compared(keys, one.row, truth, theme=theme)
         return made, lambda: pd.DataFrame({"key": keys, "class": one.row, "model": truth})
     if question.kind == NUMBER and truth is not None:
-        made = drawn.dots_on_a_line(
-            one.numbers, truth, question.within, unit=question.unit, title="Every answer", theme=theme
-        )
+        made = drawn.dots_on_a_line(one.numbers, truth, question.within, unit=question.unit, theme=theme)
         return made, lambda: pd.DataFrame({"answer": one.numbers})
     if question.kind == HEAD and one.heads is not None:
         names = [f"L{layer} H{head}" for layer, head in question.heads]
@@ -105,7 +108,22 @@ def _figure(
         return _bars(names, counts, right)
     if question.kind == CHOICE or question.options:
         return _bars([option.text for option in question.options], one.options, truth)
+    if question.kind != TEXT:
+        return _bars(*written(one.texts, truth))
     return None, pd.DataFrame
+
+
+def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[int], int | None]:
+    """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count."""
+    counts, first = Counter[str](), dict[str, str]()
+    for one in said:
+        counts[folded(one.text)] += 1
+        first.setdefault(folded(one.text), one.text)
+    most = counts.most_common(_MOST_TYPED)
+    rest = counts.total() - sum(count for _, count in most)
+    names, numbers = [first[name] for name, _ in most], [count for _, count in most]
+    at = next((at for at, (name, _) in enumerate(most) if right is not None and name == folded(right)), None)
+    return (names, numbers, at) if not rest else ([*names, "others"], [*numbers, rest], at)
 
 
 def _bars(
@@ -115,7 +133,7 @@ def _bars(
 
     from attnviz.views.classes import answers_chart as drawn
 
-    made = drawn.bars_of_choices(names, counts, right, title="What the class chose", theme=charts.theme())
+    made = drawn.bars_of_choices(names, counts, right, theme=charts.theme())
     return made, lambda: pd.DataFrame({"option": list(names), "chosen": list(counts)})
 
 

@@ -5,6 +5,7 @@ as dots. Every text is escaped here; every figure is told from the truth by shap
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -67,12 +68,10 @@ def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, name="right")
 
 
-def rows_compared(
-    keys: Sequence[str], mean: Sequence[float], model: Sequence[float], *, title: str, theme: str
-) -> go.Figure:
+def rows_compared(keys: Sequence[str], mean: Sequence[float], model: Sequence[float], *, theme: str) -> go.Figure:
     """The mean of the rows that the class drew, hatched, beside the model's row."""
     look = colour.theme(theme)
-    hatched = {"color": CLASS, "pattern": {"shape": "/", "fgcolor": "#ffffff", "solidity": 0.3}}
+    hatched = {"color": CLASS, "pattern": _hatching("/")}
     figure = go.Figure(
         [
             _upright(mean, "the class, on average", hatched),
@@ -81,8 +80,8 @@ def rows_compared(
     )
     figure.update_xaxes({**ticks(list(keys)), "tickangle": -40 if len(keys) > 8 else 0})
     figure.update_yaxes(title="weight", rangemode="tozero", gridcolor=look.line)
-    return _large(figure, title, look).update_layout(
-        barmode="group", height=460, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    return _large(figure, look).update_layout(
+        barmode="group", height=460, margin_t=60, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     )
 
 
@@ -96,9 +95,7 @@ def _upright(weights: Sequence[float], name: str, marker: dict) -> go.Bar:
     )
 
 
-def bars_of_choices(
-    options: Sequence[str], counts: Sequence[int], right: int | None, *, title: str, theme: str
-) -> go.Figure:
+def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | None, *, theme: str) -> go.Figure:
     """A bar for each option, with how many chose it and what share that is; the right one is marked by a tick, too."""
     look, total = colour.theme(theme), max(1, sum(counts))
     names = [shortened(option, _WIDEST) for option in options]
@@ -113,11 +110,7 @@ def bars_of_choices(
             cliponaxis=False,
             marker={
                 "color": [look.accent if at == right else CLASS for at in range(len(options))],
-                "pattern": {
-                    "shape": ["" if at == right else "/" for at in range(len(options))],
-                    "fgcolor": "#ffffff",
-                    "solidity": 0.3,
-                },
+                "pattern": _hatching(["" if at == right else "/" for at in range(len(options))]),
             },
             customdata=[escaped(option) for option in options],
             hovertemplate="%{customdata}: %{x}<extra></extra>",
@@ -126,12 +119,10 @@ def bars_of_choices(
     marked = [f"✓ {escaped(name)}" if at == right else escaped(name) for at, name in enumerate(names)]
     figure.update_yaxes(tickvals=list(range(len(options))), ticktext=marked, autorange="reversed", automargin=True)
     figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.25])
-    return _large(figure, title, look).update_layout(height=130 + 62 * len(options))
+    return _large(figure, look).update_layout(height=80 + 62 * len(options))
 
 
-def dots_on_a_line(
-    values: Sequence[float], right: float, within: float, *, unit: str, title: str, theme: str
-) -> go.Figure:
+def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit: str, theme: str) -> go.Figure:
     """Every number as a dot, equal ones stacked, the right one a line; what lies far off stands at the end of the line
     as a triangle, and hovering says where it belongs.
     """
@@ -146,17 +137,20 @@ def dots_on_a_line(
             marker={"size": 16, "color": CLASS, "symbol": symbols, "line": {"color": "#ffffff", "width": 1}},
             customdata=list(values),
             hovertemplate=f"%{{customdata:.6g}} {escaped(unit)}<extra></extra>",
+            cliponaxis=False,
             showlegend=False,
         )
     )
     figure.add_vline(
         x=right,
         line={"color": look.accent, "width": 3},
-        annotation={"text": f"the model: {right:.4g}", "font": {"size": LETTERS, "color": look.text}},
+        annotation={"text": f"the model: {right:.4g}", "font": {"size": LETTERS, "color": look.text}, "yshift": 22},
     )
     figure.update_yaxes(visible=False, range=[0, max(6, *y, 0) + 1])
-    figure.update_xaxes(title=escaped(unit), range=[low, high], gridcolor=look.line, zeroline=False)
-    return _large(figure, title, look).update_layout(height=360)
+    far = "▸ lies further off" if len(set(symbols)) > 1 or "circle" not in symbols else ""
+    said = " · ".join(filter(None, (unit, far)))
+    figure.update_xaxes(title=escaped(said), range=[low, high], gridcolor=look.line, zeroline=False)
+    return _large(figure, look).update_layout(height=360, margin_t=50)
 
 
 def _span(values: Sequence[float], right: float, within: float) -> tuple[float, float]:
@@ -182,5 +176,11 @@ def _stacked(values: Sequence[float], low: float, high: float) -> tuple[list[flo
     return x, y, symbols
 
 
-def _large(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
-    return styled(figure, escaped(title), look).update_layout(font_size=LETTERS, margin={"t": 70, "b": 50})
+def _hatching(shape: str | list[str]) -> dict[str, Any]:
+    """White lines over a bar's colour."""
+    return {"shape": shape, "fillmode": "overlay", "fgcolor": "#ffffff", "fgopacity": 0.55, "solidity": 0.2}
+
+
+def _large(figure: go.Figure, look: colour.Theme) -> go.Figure:
+    """Without a title: the question stands above the picture, and below it in a file."""
+    return styled(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})
