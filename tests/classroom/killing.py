@@ -8,42 +8,42 @@ from collections.abc import Callable
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import BEFORE
 from tests.classroom.lesson import choices
-from tests.classroom.worker import given
+from tests.classroom.worker import answer_all, given
 
 STUDENTS, STEPS = 30, 6
 
 
 def lose_nothing(address: str, *, kill_after: int, then: Callable[[], None] = lambda: None) -> None:
-    """Kill a worker with -9 after so many acknowledged answers, call `then`, start another one, and look."""
+    """Kill a worker with -9 after so many acknowledged answers, call `then`, answer on elsewhere, and look."""
     room = Classroom(address, lambda link: None)
     key = room.teachers.start(choices(STEPS), is_guided=False)
     tokens = [room.students.join(key.code, f"Student {number}").token for number in range(STUDENTS)]
     room.close()
-    first = _worker(address, tokens)
-    acknowledged = [first.stdout.readline() for _ in range(kill_after)]
-    first.kill()  # SIGKILL
-    acknowledged += [line for line in first.stdout.read().splitlines(keepends=True) if line.endswith(b"\n")]
-    first.wait()
+    acknowledged = _killed(address, tokens, kill_after)
     then()
     _look(address, key, acknowledged)
-    second = _worker(address, tokens)
-    told, _ = second.communicate(timeout=120)
-    assert second.returncode == 0
-    repeated = [line for line in told.splitlines() if line.endswith(b" 0")]
-    assert len(acknowledged) <= len(repeated) < STUDENTS * STEPS, "what was there before is told to be there"
-    _look(address, key, told.splitlines(), is_all=True)
+    told: list[str] = []
+    answer_all(address, tokens, STEPS, told.append)
+    repeated = [line for line in told if line.endswith(" 0")]
+    assert len(acknowledged) <= len(repeated) < STUDENTS * STEPS, "what was saved before is known again"
+    _look(address, key, told, is_all=True)
 
 
-def _worker(address: str, tokens: list[str]) -> subprocess.Popen:
+def _killed(address: str, tokens: list[str], kill_after: int) -> list[str]:
+    """What a worker that was killed had acknowledged."""
     command = [sys.executable, "-m", "tests.classroom.worker", address, str(STEPS)]
-    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    worker.stdin.write("\n".join(tokens).encode())
-    worker.stdin.close()
-    worker.stdin = None
-    return worker
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdin
+        assert worker.stdout
+        worker.stdin.write("\n".join(tokens))
+        worker.stdin.close()
+        told = [worker.stdout.readline() for _ in range(kill_after)]
+        worker.kill()  # SIGKILL: nothing is closed or written any more
+        told += worker.stdout.readlines()
+    return [line.strip() for line in told if line.endswith("\n")]
 
 
-def _look(address: str, key, acknowledged: list[bytes], *, is_all: bool = False) -> None:
+def _look(address: str, key, acknowledged: list[str], *, is_all: bool = False) -> None:
     """Every acknowledged answer is in the table as it was given, and no answer is there twice."""
     room = Classroom(address, lambda link: None)
     rows = [line.split(",") for line in room.teachers.csv(key).decode("utf-8-sig").splitlines()[1:]]

@@ -1,11 +1,12 @@
 """A process that serves a class of students who all answer at once: each acknowledged answer is a line of its output.
 
-`python -m tests.classroom.worker DATABASE STEPS` reads tokens, one a line, and answers every step as every student; an
-answer's client id is its student and step, so that a worker started again sends what its forerunner may have saved.
+`python -m tests.classroom.worker DATABASE STEPS` reads tokens, one a line. An answer's client id is its student and
+step, so that a worker started again sends what its forerunner may have saved.
 """
 
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from attnviz.classroom.errors import StoreError
@@ -18,16 +19,18 @@ def given(number: int, at: int) -> int:
     return (number + at) % 3
 
 
-def main() -> None:
-    """Answer everything, and say so."""
-    room, steps = Classroom(sys.argv[1], lambda link: None), int(sys.argv[2])
-    tokens = sys.stdin.read().split()
+def answer_all(address: str, tokens: list[str], steps: int, say: Callable[[str], object]) -> None:
+    """Every student answers every step, all at once; `say` is told of each answer once it is acknowledged."""
+    room = Classroom(address, lambda link: None)
     with ThreadPoolExecutor(len(tokens)) as pool:
-        for _ in pool.map(lambda who: _answer_all(room, *who, steps), enumerate(tokens)):
-            pass
+        told = [pool.submit(_answer, room, who, steps, say) for who in enumerate(tokens)]
+        for one in told:
+            one.result()
+    room.close()
 
 
-def _answer_all(room: Classroom, number: int, token: str, steps: int) -> None:
+def _answer(room: Classroom, who: tuple[int, str], steps: int, say: Callable[[str], object]) -> None:
+    number, token = who
     for at in range(steps):
         while True:
             try:
@@ -35,8 +38,8 @@ def _answer_all(room: Classroom, number: int, token: str, steps: int) -> None:
                 break
             except StoreError:  # as a page does: what was typed stays, and is sent again
                 continue
-        os.write(1, f"{number} {at} {told.given} {int(told.is_new)}\n".encode())
+        say(f"{number} {at} {int(told.is_new)}")
 
 
 if __name__ == "__main__":
-    main()
+    answer_all(sys.argv[1], sys.stdin.read().split(), int(sys.argv[2]), lambda line: os.write(1, f"{line}\n".encode()))
