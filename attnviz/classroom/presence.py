@@ -18,7 +18,7 @@ _FLUSH = 1.0  # seconds between two transactions
 _MOST = 50_000  # members that are remembered
 
 
-class Place(NamedTuple):
+class MemberPlace(NamedTuple):
     """A member of a class, and where they are."""
 
     member: int
@@ -33,10 +33,10 @@ class Presence:
         self._store, self.clock = store, clock
         self._lock, self._flushing = threading.Lock(), threading.Lock()
         self._written: dict[int, tuple[int, float]] = {}
-        self._waiting: dict[int, tuple[Place, float]] = {}
+        self._waiting: dict[int, tuple[MemberPlace, float]] = {}
         self._flushed = time.monotonic()
 
-    def note(self, place: Place) -> None:
+    def note(self, place: MemberPlace) -> None:
         """A member's screen is there."""
         now = self.clock()
         with self._lock:
@@ -44,11 +44,12 @@ class Presence:
             if at != place.at or now - written > _WRITTEN_EVERY:
                 self._waiting[place.member] = place, now
 
-    def flush(self) -> None:
-        """Write what waits, unless that was done a moment ago or another thread is at it. What cannot be written now
-        is written with what comes next.
+    def flush(self, *, now: bool = False) -> None:
+        """Write what waits, unless that was done a moment ago (or even then, `now`), or another thread is at it. What
+        cannot be written is written with what comes next.
         """
-        if time.monotonic() - self._flushed < _FLUSH or not self._flushing.acquire(blocking=False):
+        is_due = now or time.monotonic() - self._flushed >= _FLUSH
+        if not is_due or not self._flushing.acquire(blocking=False):
             return
         try:
             with self._lock:
@@ -59,7 +60,7 @@ class Presence:
         finally:
             self._flushing.release()
 
-    def _write(self, waiting: dict[int, tuple[Place, float]]) -> None:
+    def _write(self, waiting: dict[int, tuple[MemberPlace, float]]) -> None:
         moved = {
             place.class_id for place, _ in waiting.values() if self._written.get(place.member, (-1,))[0] != place.at
         }

@@ -37,11 +37,11 @@ class Classroom:
 
         Classes that have expired are deleted now and every hour. Raises ClassroomError.
         """
-        self._store, self._clock, self.keep_days = Store(address), clock, keep_days
-        presence = Presence(self._store, clock)
-        news = News(self._store, presence, clock)
-        parts = ClassroomParts(self._store, Truths(run), news, presence, FairJoining(), clock, keep_days)
-        self.students, self.teachers = Students(parts), Teachers(parts)
+        self._store, self._clock = Store(address), clock
+        self._presence = Presence(self._store, clock)
+        news = News(self._store, self._presence, clock)
+        parts = ClassroomParts(self._store, Truths(run), news, self._presence, FairJoining(), clock, keep_days)
+        self.students, self.teachers, self.keep_days = Students(parts), Teachers(parts), keep_days
         self._is_closed = threading.Event()
         self.sweep()
         threading.Thread(target=self._sweep_hourly, name="attnviz-classroom", daemon=True).start()
@@ -49,13 +49,13 @@ class Classroom:
     def sweep(self) -> int:
         """Delete the classes whose time is over, with members and answers; how many there were. Raises StoreError."""
         deleted = self._store.write(self._delete_expired)
-        if deleted:
-            self._store.forget_deleted()
+        self._store.forget_deleted()
         return deleted
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Write who is where, and let go of the database."""
         self._is_closed.set()
+        self._presence.flush(now=True)
         self._store.close()
 
     def _delete_expired(self, session: Session) -> int:

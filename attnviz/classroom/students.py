@@ -15,7 +15,7 @@ from attnviz.classroom.material import unpacked
 from attnviz.classroom.member_view import member_view
 from attnviz.classroom.nicknames import checked_nickname, folded_nickname
 from attnviz.classroom.parts import ClassroomParts
-from attnviz.classroom.presence import Place
+from attnviz.classroom.presence import MemberPlace
 from attnviz.classroom.state import BEFORE, OPEN, REVEALED, ClassVersion, Joined, MemberView, Receipt
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
 from attnviz.lessons.lesson import Lesson
@@ -33,7 +33,7 @@ class Students:
     def __init__(self, parts: ClassroomParts) -> None:
         self._parts = parts
         self._lock = threading.Lock()
-        self._places: dict[bytes, Place] = {}
+        self._places: dict[bytes, MemberPlace] = {}
 
     def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
         """A new member. Spaces, hyphens and small letters in the code do not matter; `address` is whence they come."""
@@ -75,7 +75,7 @@ class Students:
             return (row, member, answers), lesson, here, standing(row, step_of(session, row, here), answers)
 
         rows, lesson, here, stands = self._parts.store.read(found)
-        self._put(token, Place(rows[1].id, rows[0].id, here))
+        self._put(token, MemberPlace(rows[1].id, rows[0].id, here))
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> Picture | None:
@@ -163,14 +163,14 @@ class Students:
         _, row = member_with(session, token, self._parts.clock())
         return row.code, unpacked(row.material)
 
-    def _placed(self, token: str) -> Place:
-        def found(session: Session) -> Place:
+    def _placed(self, token: str) -> MemberPlace:
+        def found(session: Session) -> MemberPlace:
             member, row = member_with(session, token, self._parts.clock())
-            return Place(member.id, row.id, self._at(row, unpacked(row.material), member.step))
+            return MemberPlace(member.id, row.id, self._at(row, unpacked(row.material), member.step))
 
         return self._put(token, self._parts.store.read(found))
 
-    def _put(self, token: str, place: Place) -> Place:
+    def _put(self, token: str, place: MemberPlace) -> MemberPlace:
         with self._lock:
             if len(self._places) > _REMEMBERED:
                 self._places.clear()

@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from sqlalchemy import Engine
@@ -58,10 +58,12 @@ class Store:
         return self._tried(lambda: self._done(work, is_writing=True))
 
     def forget_deleted(self) -> None:
-        """What was deleted also leaves SQLite's log of changes, as soon as nobody reads it."""
-        if self._writer is not None:
-            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        """What was deleted also leaves SQLite's log of changes; if somebody reads it just now, the next time."""
+        if self._writer is None:
+            return
+        options = {"isolation_level": "AUTOCOMMIT"}
+        with suppress(DBAPIError), self._engine.connect().execution_options(**options) as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Let go of every connection."""
