@@ -133,12 +133,21 @@ def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
     from attnviz.lessons.answers import truth_of
     from attnviz.lessons.block import question_of
 
+    _require_all(said)
     question = question_of(said, 0, _refuse)
     truth_of(question, shown)
     return question
 
 
+def _require_all(said: Mapping[str, Any]) -> None:
+    """Raise ValueError with one sentence for what is not filled in."""
+    if not said["ask"]:
+        raise ValueError("Type the question first.")
+    if "options" in said and not 2 <= len(said["options"]) <= _MOST_OPTIONS:
+        raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, a line each.")
+    if "heads" in said and not said["heads"]:
+        raise ValueError("Name 2 to 8 heads to choose from, such as L0 H7, L1 H3.")
+
+
 def _refuse(field: str, sentence: str) -> NoReturn:
-    names = {"ask": "Type the question first.", "heads": "Name 2 to 8 heads, such as L0 H7, L1 H3."}
-    missing = {"options": "Type 2 to 8 answers to choose from, a line each."}
-    raise ValueError((names | missing).get(field) or f"{sentence[:1].upper()}{sentence[1:]}.")
+    raise ValueError(f"{sentence[:1].upper()}{sentence[1:]}.")

@@ -22,6 +22,11 @@ def draw() -> None:
     """The form; where a code came with the link, it stands there already."""
     linked = seat.code()
     st.markdown("#### Join a class")
+    try:
+        days = room().keep_days
+    except ClassroomError as problem:
+        st.error(literal(str(problem)), icon=":material/error:")
+        return
     with st.form("class-join"):
         st.text_input(
             "Code, from your teacher",
@@ -31,7 +36,7 @@ def draw() -> None:
             placeholder="such as BCDF GHJK",
         )
         st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="what your teacher will know you by")
-        st.caption(STORED.format(days=f"{room().keep_days:g}"))
+        st.caption(STORED.format(days=f"{days:g}"))
         st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):
         st.error(literal(said), icon=":material/error:")

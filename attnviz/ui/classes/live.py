@@ -5,7 +5,7 @@ A page that has not changed is thus not sent again, and what is being typed stay
 
 import streamlit as st
 
-from attnviz.classroom.errors import ClassGoneError, StoreError
+from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.state import MemberView, TeacherView
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import TEACHER, Seat
@@ -31,10 +31,10 @@ def watch(own: Seat) -> None:
     """Ask for news from now on, as long as the page is open."""
     try:
         is_new = _news(own) != st.session_state.get(_SEEN)
-    except StoreError:  # the next second asks again
-        return
     except ClassGoneError:
         is_new = True
+    except ClassroomError:  # the next second asks again
+        return
     if is_new:
         st.rerun()
 

@@ -118,6 +118,7 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
     )
     marked = [f"✓ {escaped(name)}" if at == right else escaped(name) for at, name in enumerate(names)]
     figure.update_yaxes(tickvals=list(range(len(options))), ticktext=marked, autorange="reversed", automargin=True)
+    figure.update_yaxes(ticklabelstandoff=10)
     figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.25])
     return _large(figure, look).update_layout(height=80 + 62 * len(options))
 

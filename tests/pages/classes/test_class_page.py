@@ -113,7 +113,7 @@ def test_a_code_counts_with_spaces_and_small_letters_and_what_is_stored_is_said_
     assert "What is stored: your nickname, your answers and their times." in said(app)
     app = join(app, f" {key.code[:4].lower()} - {key.code[4:].lower()} ", "Ann")
     assert "Waiting for the teacher" in said(app)
-    assert app.query_params["class"] == [key.code]
+    assert app.query_params["class"] == key.code
 
 
 def test_the_link_brings_the_code(open_page, key) -> None:
@@ -193,8 +193,23 @@ def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch)
 
 
 def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(open_page, classes) -> None:
-    app = open_page("heads", src="I love you", to="fr")
-    app.button(key="ask-the-room").click().run()
+    def form() -> None:
+        from attnviz.ui.classes import asking
+
+        asking._form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
+
+    open_page("heads", src="I love you", to="fr")
+    app = AppTest.from_function(form, default_timeout=60).run()
     app.selectbox(key="ask-kind").set_value("choice").run()
+    for field, text, sentence in (
+        ("ask-choice", "", "Type the question first."),
+        ("ask-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
+    ):
+        app.text_input(key=field).set_value(text)
+        app.button(key="ask-start").click().run()
+        assert sentence in said(app)
+    app.text_area(key="ask-options-choice").set_value("two\nthree")
     app.button(key="ask-start").click().run()
-    assert "Type the question first." in said(app)
+    assert not app.error
+    (own,) = app.session_state["_attnviz_seats"].values()
+    assert classes.teachers.taught_by(own.key).lesson.steps[0].question.ask == "Two or three?"
