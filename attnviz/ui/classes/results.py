@@ -17,7 +17,6 @@ from attnviz.ui.markdown import literal
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
 _NAMES = {BEFORE: "Before the explanation", AFTER: "After it"}
 _CHART = "class-answers"
@@ -81,7 +80,7 @@ def _drawn(found: TeacherView, question: Question, one: RoundSummary) -> None:
 
 def _figure(
     question: Question, one: RoundSummary, truth: Any, shown: Picture | None
-) -> "tuple[go.Figure | None, Callable[[], pd.DataFrame]]":
+) -> "tuple[Any, Callable[[], pd.DataFrame]]":
     """The figure of the question's kind, with its numbers as a table; None where there are texts to read."""
     import pandas as pd
 
@@ -126,9 +125,7 @@ def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[in
     return (names, numbers, at) if not rest else ([*names, "others"], [*numbers, rest], at)
 
 
-def _bars(
-    names: Sequence[str], counts: Sequence[int], right: int | None
-) -> "tuple[go.Figure, Callable[[], pd.DataFrame]]":
+def _bars(names: Sequence[str], counts: Sequence[int], right: int | None) -> "tuple[Any, Callable[[], pd.DataFrame]]":
     import pandas as pd
 
     from attnviz.views.classes import answers_chart as drawn
