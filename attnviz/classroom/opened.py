@@ -5,7 +5,7 @@ import threading
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.room import KEEP_DAYS, Classroom
-from attnviz.classroom.storage.database import VARIABLE
+from attnviz.classroom.storage.database import VARIABLE, default_file
 from attnviz.classroom.truths import RunPicture
 
 DAYS_VARIABLE = "ATTNVIZ_CLASS_DAYS"
@@ -22,6 +22,11 @@ def classroom(run: RunPicture) -> Classroom:
         if not _opened:
             _opened.append(Classroom(os.environ.get(VARIABLE, ""), run, keep_days=_days()))
         return _opened[0]
+
+
+def is_used() -> bool:
+    """Whether a database is named, or the default one has been made."""
+    return bool(os.environ.get(VARIABLE, "").strip()) or default_file().exists()
 
 
 def close() -> None:

@@ -37,7 +37,7 @@ class Classroom:
 
         Classes that have expired are deleted now and every hour. Raises ClassroomError.
         """
-        self._store, self._clock = Store(address), clock
+        self._store, self._clock, self.keep_days = Store(address), clock, keep_days
         self._presence = Presence(self._store, clock)
         news = News(self._store, self._presence, clock)
         parts = ClassroomParts(self._store, Truths(run), news, self._presence, FairJoining(), clock, keep_days)
