@@ -25,6 +25,7 @@ BELOW = {
     "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
 BELOW["lessons"] = {"analysis", *BELOW["analysis"]}  # what is right is computed
+BELOW["classroom"] = {"lessons", *BELOW["lessons"]}  # what a class is asked, and how right it is
 BELOW["widgets"] = {
     "views",
     "analysis",
@@ -48,6 +49,8 @@ ONLY_IN = {
     "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
+    "sqlalchemy": ("attnviz/classroom/",),
+    "alembic": ("attnviz/classroom/storage/",),
 }
 
 MOST_FILES = 20  # of a folder's own, `__init__.py` included

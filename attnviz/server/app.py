@@ -121,6 +121,18 @@ class Instance:
             return
         self.state.is_loaded.set()
         self.telemetry.say("ready")
+        self._open_classes()
+
+    def _open_classes(self) -> None:
+        """Where there have been classes, those whose time is over are deleted from now on, whoever comes."""
+        from attnviz.classroom import opened
+        from attnviz.ui.lessons.run import picture
+
+        try:
+            if opened.is_used():
+                opened.classroom(picture)
+        except ValueError as error:  # pages say so too, and open it when it is back
+            self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 
 
 def _login(settings: Settings, secret: str, telemetry: Telemetry) -> Login:

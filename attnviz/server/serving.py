@@ -37,6 +37,8 @@ def _prepare(settings: Settings, secret: str) -> None:
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
+    os.environ["ATTNVIZ_DATABASE"] = settings.database
+    os.environ["ATTNVIZ_CLASS_DAYS"] = str(settings.class_days)
     # Outside a page Streamlit warns of each of its functions; the model is warmed up there.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 

@@ -13,8 +13,9 @@ from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
 from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
+from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet
-from attnviz.ui.lessons import going
+from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
 from attnviz.ui.request import Request
@@ -34,6 +35,7 @@ MENU = (
     ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
     ("pages/implementations.py", "Implementations", ":material/notes:"),
     ("pages/lessons.py", "Lessons", ":material/school:"),
+    ("pages/class.py", "Class", ":material/groups:"),
 )
 
 
@@ -89,6 +91,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     st.html(style(*FRAME_STYLES))
     streamlit_internals.watch_browser()
     persistent.begin(title)
+    _follow_class()
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
@@ -117,8 +120,22 @@ def _ready(title: str) -> None:
         hosted.wait(st.session_state["notes-slot"])
     except ValueError as full:
         refuse(str(full))
-    if title != "Lessons" and persistent.text("lesson"):
+    if title != "Class" and persistent.text("class"):
+        from attnviz.ui.classes import docked
+
+        st.html(style("lessons.css", "classes.css"))
+        _cover(docked.draw(title))
+    elif title not in ("Lessons", "Class") and persistent.text("lesson"):
         _lesson(title)
+
+
+def _follow_class() -> None:
+    if not persistent.text("class"):
+        opened.follow(None)
+        return
+    from attnviz.ui.classes import following
+
+    following.begin()
 
 
 def _lesson(title: str) -> None:
@@ -130,8 +147,13 @@ def _lesson(title: str) -> None:
         drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
-    if cover.hides(title):
-        st.info(cover.SAID, icon=":material/visibility_off:")
+    _cover(cover.SAID if cover.hides(title) else "")
+
+
+def _cover(said: str) -> None:
+    """End the page with a sentence in the place of its picture, where there is one."""
+    if said:
+        st.info(said, icon=":material/visibility_off:")
         persistent.publish()
         note(*st.session_state.pop("notes", ()))
         sheet.open_if_asked()
@@ -179,8 +201,10 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
         *st.session_state.pop("notes", ()),
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
+    query = share.shared_query(sentence, view, trace.model_id)
     with st.session_state["copy-link-slot"]:
-        copy_link(share.shared_query(sentence, view, trace.model_id))
+        copy_link(query)
+    asking.button(persistent.page(), query)
     _status(loaded, trace)
     sheet.open_if_asked(view)
 
@@ -194,6 +218,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     if view is not None:
         with st.session_state["copy-link-slot"]:
             copy_link(share.page_query(view))
+        asking.button(persistent.page(), share.page_query(view))
     _status_bar(status)
     sheet.open_if_asked()
 

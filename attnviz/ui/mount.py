@@ -208,6 +208,14 @@ def row_guess(
     _mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
 
 
+def class_seat(data: Mapping[str, Any], *, key: str) -> None:
+    """Who this browser is in a class. `data` has the class's `code`, `keep`, the role and token that it is to remember,
+    and `left`, a token that it is to forget. What it knows, code, role and token, is in
+    ``st.session_state[key]["seat"]``.
+    """
+    _mounted("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
+
+
 def copy_link(query: str) -> None:
     """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
     _mounted("copy_link")(key="copy-link", data={"query": query})
