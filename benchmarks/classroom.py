@@ -45,6 +45,10 @@ class Screen(Visitor):
             self._fragment, self._is_redrawn = message.auto_rerun.fragment_id, True
         super()._take(message)
 
+    def __enter__(self) -> "Screen":
+        super().__enter__()
+        return self
+
     def go(self, page: str) -> None:
         """Be on the page that the last run has switched to."""
         self._page = page

@@ -86,7 +86,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.hold_page()
+    streamlit_internals.watch_browser()
     persistent.begin(title)
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
@@ -121,9 +121,11 @@ def _ready(title: str) -> None:
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, panel
+    from attnviz.ui.lessons import cover, drafting, panel
 
     st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
     if cover.hides(title):

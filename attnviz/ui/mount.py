@@ -213,6 +213,17 @@ def copy_link(query: str) -> None:
     _mounted("copy_link")(key="copy-link", data={"query": query})
 
 
+def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange) -> None:
+    """Keep the draft of a lesson in the visitor's browser, or bring it from there; draws nothing.
+
+    `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, `on_change` runs
+    and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`.
+    """
+    data = {"text": text, "revision": revision, "isKnown": is_known}
+    _mounted("draft_keeper")(key=key, data=data, on_kept_change=on_change)
+    persistent.catch_up(key, on_change)
+
+
 def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange) -> None:
     """The line that stands for menu and bar on a narrow screen, and the switch that presents the picture alone.
 

@@ -16,6 +16,8 @@ FRAME: dict[str, str] = {
     "Run": "Runs the model. Enter in a sentence does the same.",
     "Embed": "Copies the code that shows this picture in a page of your own. Another site's page shows it only where "
     "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
+    "Add to lesson": "Adds this picture, with all that it depends on, as a step to the draft of a lesson. Your browser "
+    "keeps it, and the page Lessons is where its texts and questions are written.",
     "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
     "and a link that is copied meanwhile opens so.",
     # The status bar, and the welcome

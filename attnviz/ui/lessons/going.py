@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.lesson import Lesson, Link
 from attnviz.ui.address import persistent
 from attnviz.ui.lessons.opened import LESSON, STEP
 
@@ -26,6 +26,17 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
 def go(lesson: Lesson, at: int) -> None:
     """To be called by a button: the run that follows opens the step."""
     st.session_state[_GOES] = address(lesson, at)
+
+
+def show(link: Link | None) -> None:
+    """To be called by a button: the run that follows opens the link."""
+    if link is not None:
+        st.session_state[_GOES] = link.page, {name: text for name, text in link.texts.items() if text}
+
+
+def home(query: dict[str, str]) -> None:
+    """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
+    st.session_state[_GOES] = HOME, query
 
 
 def leave() -> None:
