@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import learn_command, lessons_command, serve_command, steps_command
+from attnviz import engine_command, learn_command, lessons_command, serve_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -157,6 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
+    engine_command.add(commands.add_parser("engine", help="run models for many dashboards, on Ray Serve"))
     serve_command.add(commands.add_parser("serve", help="serve the dashboard to many, with what that needs"))
     for command in (translate, trace, steps):
         command.add_argument("--to", help="the language that a translator writes, such as fr or zh")

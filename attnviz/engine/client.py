@@ -1,0 +1,173 @@
+"""Asking an engine over HTTP: again after growing pauses, later where it says so, and not beyond a deadline."""
+
+import os
+import random
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from attnviz.engine.described import ModelOnEngine
+from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
+from attnviz.engine.refusals import refusal_of
+
+if TYPE_CHECKING:
+    import httpx
+
+ADDRESS, TOKEN = "ATTNVIZ_ENGINE", "ATTNVIZ_ENGINE_TOKEN"
+_SECONDS = 60.0  # that an answer may take
+_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+_GONE_AFTER = 3.0  # seconds without any answer at all
+_LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
+_AGAIN = (408, 500, 502, 503)  # what a replica that dies, or a proxy that has none, answers
+
+
+class EngineGoneError(ConnectionError, ValueError):
+    """No engine answers, or not in time."""
+
+
+@dataclass
+class Engine:
+    """An engine at an address. Safe to use from many threads; `seconds` is what an answer may take."""
+
+    address: str
+    token: str = field(default="", repr=False)
+    seconds: float = _SECONDS
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _gone_since: float = 0.0
+    _look_at: float = 0.0
+    _pause: float = _LOOK_AGAIN
+    _paths: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.address.startswith(("http://", "https://")):
+            raise ValueError(f"{ADDRESS} is an address such as http://127.0.0.1:8600, not {self.address[:80]!r}.")
+        self.address, self._http = self.address.rstrip("/"), _http(self.token)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it answers, as far as is known; one that has gone is looked at again now and then."""
+        with self._lock:
+            if not self._gone_since:
+                return True
+            if time.monotonic() < self._look_at:
+                return False
+            self._look_at = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, _SELDOMEST)
+        return self._answers()
+
+    def models(self) -> tuple[str, ...]:
+        """The names of its models, from when it last answered. Raises EngineGoneError where it never did."""
+        return tuple(self._known_paths())
+
+    def about(self, name: str) -> ModelOnEngine:
+        """What it tells of a model. Raises ValueError for one that it has not."""
+        response = self._asked("GET", f"{self._path(name)}/about", b"", {})
+        return ModelOnEngine.from_json(response.json())
+
+    def ask(self, name: str, operation: str, message: Message, *, weights: str = "") -> bytes:
+        """The answer to a message. Raises ValueError or RuntimeError, as the model itself would, and EngineGoneError."""
+        headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
+        response = self._asked("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
+        if response.headers.get(ID) != headers[ID]:
+            raise EngineGoneError(f"What answers at {self.address} is no engine: the answer was to somebody else.")
+        return response.content
+
+    def _path(self, name: str) -> str:
+        paths = self._known_paths()
+        if name not in paths:
+            raise ValueError(f"The engine has no model {name[:80]!r}; it has {', '.join(paths)}.")
+        return f"/models/{paths[name]}"
+
+    def _known_paths(self) -> dict[str, str]:
+        if self._paths is None:
+            said = self._asked("GET", "/models", b"", {}).json()
+            self._paths = {one["name"]: one["path"] for one in said["models"]}
+        return self._paths
+
+    def _answers(self) -> bool:
+        try:
+            self._http.get(f"{self.address}/models", timeout=1.0).raise_for_status()
+        except self._failures:
+            return False
+        self._is_back()
+        return True
+
+    @property
+    def _failures(self) -> tuple[type[Exception], ...]:
+        import httpx
+
+        return (httpx.HTTPError,)
+
+    def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
+        """One request with an id of its own, until it is answered."""
+        if not self.is_there:
+            self._say_gone()
+        began, pause, until = time.monotonic(), _PAUSE, time.time() + self.seconds
+        headers = {**headers, DEADLINE: f"{until:.3f}"}
+        answered = is_gone = False
+        while True:
+            wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
+            try:
+                response = self._http.request(
+                    method, f"{self.address}{path}", content=body, headers=headers, timeout=max(0.1, until - time.time())
+                )
+                answered, is_gone = answered or response.status_code not in _AGAIN, response.status_code == 503
+                if response.status_code == 429:
+                    wait = max(wait, min(float(response.headers.get("Retry-After", 0) or 0), _LONGEST_PAUSE))
+                elif response.status_code not in _AGAIN:
+                    self._is_back()
+                    _require_answer(response)
+                    return response
+            except self._failures:  # a replica that died, or a network: asked again below
+                is_gone = True
+            if time.time() + wait > until or (not answered and time.monotonic() - began > _GONE_AFTER):
+                if is_gone and not answered:
+                    self._is_gone()
+                self._say_gone(answered=answered)
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _is_gone(self) -> None:
+        with self._lock:
+            if not self._gone_since:
+                self._gone_since = time.monotonic()
+                self._look_at, self._pause = self._gone_since + _LOOK_AGAIN, _LOOK_AGAIN
+
+    def _is_back(self) -> None:
+        with self._lock:
+            if self._gone_since:
+                self._gone_since, self._paths = 0.0, None
+
+    def _say_gone(self, *, answered: bool = False) -> NoReturn:
+        if answered:
+            raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
+        raise EngineGoneError("The engine that runs this instance's models does not answer.")
+
+
+def engine_from(environment: Any = os.environ) -> Engine | None:
+    """The engine that ATTNVIZ_ENGINE names; None where it names none. Raises ValueError for what is no address."""
+    address = environment.get(ADDRESS, "").strip()
+    return Engine(address, environment.get(TOKEN, "")) if address else None
+
+
+def _http(token: str) -> "httpx.Client":
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        raise ValueError(f"{ADDRESS} needs httpx: pip install -r requirements-serve.txt.") from None
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.Client(headers=headers, limits=httpx.Limits(max_connections=64), trust_env=False)
+
+
+def _require_answer(response: "httpx.Response") -> None:
+    """Raises what a refusal stands for."""
+    if response.status_code == 200:
+        return
+    sentence, kind = refusal_of(response.content)
+    if kind == "RuntimeError":
+        raise RuntimeError(sentence)
+    if kind == "late":
+        raise EngineGoneError("The engine had too much to do to answer in time.")
+    raise ValueError(sentence or f"The engine answers {response.status_code}, which attnviz does not understand.")

@@ -1,0 +1,162 @@
+"""The engine on Ray Serve: a group of replicas for each model, which Ray starts, watches and starts again.
+
+Ray is imported here alone, and only when an engine is started.
+"""
+
+import signal
+import socket
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from attnviz.engine.app import listed, paths_of, shown
+from attnviz.engine.refusals import RefusedError
+from attnviz.engine.service import ModelService, require_token
+from attnviz.engine.serving import EngineSettings, load
+
+NAMESPACE = "attnviz"
+_SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
+
+
+def run(settings: EngineSettings) -> None:
+    """Start Ray and the models, and stay until somebody stops it; SIGHUP loads every model again, replica by replica.
+
+    Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
+    """
+    _require_port(settings)
+    import ray
+    from ray import serve
+
+    stop, again = threading.Event(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    signal.signal(signal.SIGHUP, lambda *_: again.set())
+    start(settings)
+    try:
+        generation = 0
+        deploy(settings, generation)
+        print(f"attnviz: the engine answers on http://{settings.host}:{settings.port}", flush=True)
+        while not stop.wait(0.2):
+            if again.is_set():
+                again.clear()
+                generation += 1
+                deploy(settings, generation)
+                print(f"attnviz: every model was loaded again ({generation})", flush=True)
+    finally:
+        serve.shutdown()
+        ray.shutdown()
+
+
+def start(settings: EngineSettings) -> None:
+    """Ray on this machine, and its HTTP proxy."""
+    import ray
+    from ray import serve
+
+    ray.init(
+        num_cpus=max(1, len(settings.models)) * settings.most_replicas + 1,
+        object_store_memory=settings.memory_mb << 20,
+        include_dashboard=False,
+        namespace=NAMESPACE,
+        log_to_driver=False,
+        _node_ip_address=settings.host,
+    )
+    serve.start(
+        proxy_location="HeadOnly",
+        http_options={"host": settings.host, "port": settings.port, "request_timeout_s": _SECONDS},
+    )
+
+
+def deploy(settings: EngineSettings, generation: int = 0) -> None:
+    """Put every model behind its path. Another `generation` replaces the replicas one after another, while the others
+    answer. Raises ValueError where one does not come up.
+    """
+    from ray import serve
+
+    paths = paths_of(settings.models)
+    for name, path in paths.items():
+        replica: Any = _replica(settings).bind(name, settings, generation)
+        try:
+            serve.run(replica, name=path, route_prefix=f"/models/{path}")
+        except RuntimeError as error:
+            raise ValueError(f"{name} did not come up on Ray: {_reason(error)}") from error
+    index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
+    serve.run(index.bind({shown(name): path for name, path in paths.items()}, settings.token), name="index")
+
+
+def _replica(settings: EngineSettings) -> Any:
+    """What Ray runs: a model in each replica, and how much each of them takes."""
+    from ray import serve
+
+    limits = settings.limits
+    many = (
+        {"num_replicas": settings.replicas}
+        if settings.most_replicas == settings.replicas
+        else {
+            "autoscaling_config": {
+                "min_replicas": settings.replicas,
+                "max_replicas": settings.most_replicas,
+                "target_ongoing_requests": max(1, limits.batch // 2),
+                "upscale_delay_s": 2,
+                "downscale_delay_s": 60,
+            }
+        }
+    )
+    return serve.deployment(
+        name="model",
+        max_ongoing_requests=limits.waiting,  # 5 unless set, which would cap batches
+        max_queued_requests=settings.waiting,
+        health_check_period_s=1,
+        health_check_timeout_s=10,
+        graceful_shutdown_timeout_s=20,
+        ray_actor_options={"num_cpus": 1, "num_gpus": settings.gpus},
+        backpressure_config={"status_code": 429, "retry_after_s": 1},
+        **many,
+    )(_Replica)
+
+
+class _Replica:
+    """A model in a process of its own."""
+
+    def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
+        self.generation = generation
+        model = load(name, settings.threads)
+        self._service = ModelService(model, shown(name), token=settings.token, limits=settings.limits)
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request, as any service does."""
+        return await self._service.handle(request)
+
+
+class _Index:
+    """The list of models."""
+
+    def __init__(self, paths: Mapping[str, str], token: str) -> None:
+        self._said, self._token = listed(paths), token
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer `GET /models`."""
+        try:
+            require_token(request, self._token)
+        except RefusedError as refusal:
+            return refusal.response()
+        return JSONResponse(self._said)
+
+
+def _require_port(settings: EngineSettings) -> None:
+    """Ray's proxy would look for a port for a minute, and then fail far from here."""
+    with closing(socket.socket()) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((settings.host, settings.port))
+        except OSError as error:
+            raise ValueError(f"Port {settings.port} of {settings.host} cannot be had ({error.strerror}).") from None
+
+
+def _reason(error: Exception) -> str:
+    """The last line of what Ray tells, which is what the model itself said."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "no reason was given")
