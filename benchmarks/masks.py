@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from attnviz.analysis.masks.effect import effect
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, filled, one_head, Weighing
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, filled, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again

@@ -41,7 +41,7 @@ class Batcher(Generic[Item, Made]):
             now, self._waiting[key] = waiting[: self._most], waiting[self._most :]
             try:
                 made: Sequence[Made | Exception] = await self._run([item for item, _ in now])
-            except Exception as error:  # noqa: BLE001 - it is raised to each who asked
+            except Exception as error:
                 made = [error] * len(now)
             for (_, future), one in zip(now, made, strict=True):
                 if future.done():  # who asked has gone

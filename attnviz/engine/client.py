@@ -1,12 +1,11 @@
 """Asking an engine over HTTP: again after growing pauses, later where it says so, and not beyond a deadline."""
 
-import os
 import random
 import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from attnviz.engine.described import ModelOnEngine
 from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
@@ -15,16 +14,19 @@ from attnviz.engine.refusals import refusal_of
 if TYPE_CHECKING:
     import httpx
 
-ADDRESS, TOKEN = "ATTNVIZ_ENGINE", "ATTNVIZ_ENGINE_TOKEN"
+ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
 _SECONDS = 60.0  # that an answer may take
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _GONE_AFTER = 3.0  # seconds without any answer at all
 _LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
-_AGAIN = (408, 500, 502, 503)  # what a replica that dies, or a proxy that has none, answers
 
 
 class EngineGoneError(ConnectionError, ValueError):
     """No engine answers, or not in time."""
+
+
+class OtherWeightsError(ValueError):
+    """The engine's model of that name has other weights than it had."""
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Engine:
         return ModelOnEngine.from_json(response.json())
 
     def ask(self, name: str, operation: str, message: Message, *, weights: str = "") -> bytes:
-        """The answer to a message. Raises ValueError or RuntimeError, as the model itself would, and EngineGoneError."""
+        """The answer to a message. Raises what the model itself would, and EngineGoneError."""
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
         response = self._asked("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
         if response.headers.get(ID) != headers[ID]:
@@ -105,29 +107,33 @@ class Engine:
         if not self.is_there:
             self._say_gone()
         began, pause, until = time.monotonic(), _PAUSE, time.time() + self.seconds
-        headers = {**headers, DEADLINE: f"{until:.3f}"}
-        answered = is_gone = False
+        headers, is_busy = {**headers, DEADLINE: f"{until:.3f}"}, False
         while True:
+            response = self._once(method, path, body, headers, until)
+            if response is not None and not _is_to_be_tried_again(response):
+                self._is_back()
+                _require_answer(response)
+                return response
+            is_busy = response is not None and response.status_code == 429
             wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
-            try:
-                response = self._http.request(
-                    method, f"{self.address}{path}", content=body, headers=headers, timeout=max(0.1, until - time.time())
-                )
-                answered, is_gone = answered or response.status_code not in _AGAIN, response.status_code == 503
-                if response.status_code == 429:
-                    wait = max(wait, min(float(response.headers.get("Retry-After", 0) or 0), _LONGEST_PAUSE))
-                elif response.status_code not in _AGAIN:
-                    self._is_back()
-                    _require_answer(response)
-                    return response
-            except self._failures:  # a replica that died, or a network: asked again below
-                is_gone = True
-            if time.time() + wait > until or (not answered and time.monotonic() - began > _GONE_AFTER):
-                if is_gone and not answered:
+            if is_busy and response is not None:
+                wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
+            if time.time() + wait > until or (not is_busy and time.monotonic() - began > _GONE_AFTER):
+                if response is None or response.status_code in (404, 503):
                     self._is_gone()
-                self._say_gone(answered=answered)
+                self._say_gone(is_busy=is_busy)
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _once(
+        self, method: str, path: str, body: bytes, headers: dict[str, str], until: float
+    ) -> "httpx.Response | None":
+        """What comes back; None where nothing does: a replica that died, or no network."""
+        try:
+            seconds = max(0.1, until - time.time())
+            return self._http.request(method, f"{self.address}{path}", content=body, headers=headers, timeout=seconds)
+        except self._failures:
+            return None
 
     def _is_gone(self) -> None:
         with self._lock:
@@ -140,16 +146,10 @@ class Engine:
             if self._gone_since:
                 self._gone_since, self._paths = 0.0, None
 
-    def _say_gone(self, *, answered: bool = False) -> NoReturn:
-        if answered:
+    def _say_gone(self, *, is_busy: bool = False) -> NoReturn:
+        if is_busy:
             raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
         raise EngineGoneError("The engine that runs this instance's models does not answer.")
-
-
-def engine_from(environment: Any = os.environ) -> Engine | None:
-    """The engine that ATTNVIZ_ENGINE names; None where it names none. Raises ValueError for what is no address."""
-    address = environment.get(ADDRESS, "").strip()
-    return Engine(address, environment.get(TOKEN, "")) if address else None
 
 
 def _http(token: str) -> "httpx.Client":
@@ -161,6 +161,18 @@ def _http(token: str) -> "httpx.Client":
     return httpx.Client(headers=headers, limits=httpx.Limits(max_connections=64), trust_env=False)
 
 
+def _is_to_be_tried_again(response: "httpx.Response") -> bool:
+    """Whether it has too much to do, or is no word of a model: Ray says so of a replica that dies, or is not up yet."""
+    return response.status_code == 429 or (response.status_code != 200 and not refusal_of(response.content)[0])
+
+
+def _seconds_said(response: "httpx.Response") -> float:
+    try:
+        return max(0.0, float(response.headers.get("Retry-After", "0")))
+    except ValueError:  # a date, which no engine sends
+        return 0.0
+
+
 def _require_answer(response: "httpx.Response") -> None:
     """Raises what a refusal stands for."""
     if response.status_code == 200:
@@ -168,6 +180,8 @@ def _require_answer(response: "httpx.Response") -> None:
     sentence, kind = refusal_of(response.content)
     if kind == "RuntimeError":
         raise RuntimeError(sentence)
+    if kind == "weights":
+        raise OtherWeightsError(f"{sentence} Run it again.")
     if kind == "late":
         raise EngineGoneError("The engine had too much to do to answer in time.")
-    raise ValueError(sentence or f"The engine answers {response.status_code}, which attnviz does not understand.")
+    raise ValueError(sentence)

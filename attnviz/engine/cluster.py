@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from attnviz.engine.app import listed, paths_of, shown
 from attnviz.engine.refusals import RefusedError
 from attnviz.engine.service import ModelService, require_token
-from attnviz.engine.serving import EngineSettings, load
+from attnviz.engine.serving import EngineSettings, load, say
 
 NAMESPACE = "attnviz"
 _SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
@@ -32,20 +32,20 @@ def run(settings: EngineSettings) -> None:
     from ray import serve
 
     stop, again = threading.Event(), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    start(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):  # Ray has set its own by now, which end in a core dump
         signal.signal(number, lambda *_: stop.set())
     signal.signal(signal.SIGHUP, lambda *_: again.set())
-    start(settings)
     try:
         generation = 0
         deploy(settings, generation)
-        print(f"attnviz: the engine answers on http://{settings.host}:{settings.port}", flush=True)
+        say(f"the engine answers on http://{settings.host}:{settings.port}")
         while not stop.wait(0.2):
             if again.is_set():
                 again.clear()
                 generation += 1
                 deploy(settings, generation)
-                print(f"attnviz: every model was loaded again ({generation})", flush=True)
+                say(f"every model was loaded again ({generation})")
     finally:
         serve.shutdown()
         ray.shutdown()
@@ -77,14 +77,14 @@ def deploy(settings: EngineSettings, generation: int = 0) -> None:
     from ray import serve
 
     paths = paths_of(settings.models)
+    index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
+    serve.run(index.bind({shown(name): path for name, path in paths.items()}, settings.token), name="index")
     for name, path in paths.items():
         replica: Any = _replica(settings).bind(name, settings, generation)
         try:
             serve.run(replica, name=path, route_prefix=f"/models/{path}")
         except RuntimeError as error:
             raise ValueError(f"{name} did not come up on Ray: {_reason(error)}") from error
-    index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
-    serve.run(index.bind({shown(name): path for name, path in paths.items()}, settings.token), name="index")
 
 
 def _replica(settings: EngineSettings) -> Any:

@@ -21,7 +21,7 @@ Tensors = dict[str, Tensor]
 
 
 class CannotTravelError(AttributeError, ValueError):
-    """What needs the model itself, which is elsewhere. (An AttributeError, too, for who asks whether it is there.)"""
+    """What needs the model itself, which is elsewhere; an AttributeError, too, so that `hasattr` says no."""
 
 
 def described(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.engine import choosing, operations, probes, steps
-from attnviz.engine.client import Engine
+from attnviz.engine.client import Engine, OtherWeightsError
 from attnviz.engine.described import ModelOnEngine, RemoteRules
 from attnviz.engine.message import Message, asked_again, packed
 from attnviz.engine.probes import CannotTravelError
@@ -36,8 +36,8 @@ class RemoteModel:
     device, dtype = torch.device("cpu"), torch.float32  # of what comes back; where it ran, a trace's info says
 
     def __init__(self, engine: Engine, name: str) -> None:
-        self._engine, self._about = engine, engine.about(name)
-        self.name, self.model_id, self.writes = self._about.name, self._about.model_id, self._about.writes
+        self._engine, self.name = engine, name
+        self._learn()
         self._words = lru_cache(maxsize=_WORDS)(self._asked_words)
 
     def __getattr__(self, name: str) -> Any:
@@ -132,7 +132,7 @@ class RemoteModel:
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> Writer:
-        """What writes for each sentence of `trace`: the engine writes ahead, and is asked again where it guessed wrong."""
+        """What writes for each sentence of `trace`; the engine writes ahead of what it is fed."""
         stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
         begun, positions = stepper.begin()
         return Writer(stepper, begun, self.vocabulary, positions)
@@ -173,8 +173,17 @@ class RemoteModel:
         pad = self._about.padding
         return (token.id, token.text) == (pad.id, pad.text)
 
+    def _learn(self) -> None:
+        self._about = self._engine.about(self.name)
+        self.model_id, self.writes = self._about.model_id, self._about.writes
+
     def _ask(self, operation: str, message: Message) -> bytes:
-        return self._engine.ask(self.name, operation, message, weights=self.model_id)
+        try:
+            return self._engine.ask(self.name, operation, message, weights=self.model_id)
+        except OtherWeightsError:
+            self._learn()  # the next run is one of the new weights
+            self._words.cache_clear()
+            raise
 
     def _asked_words(self, ids: tuple[int, ...] | None, text: str, to: str) -> tuple[str, tuple[Token, ...]]:
         meta = {"text": text, "to": to} if ids is None else {"ids": ids}

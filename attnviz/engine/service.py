@@ -1,4 +1,4 @@
-"""One model behind HTTP: who may ask, until when an answer is wanted, how much at a time; what is asked twice runs once.
+"""One model behind HTTP: who may ask, until when, and how much at a time; what is asked twice runs once.
 
 It is the same whether Ray runs it as a replica or one process serves it (`app`).
 """
@@ -133,7 +133,7 @@ class ModelService:
             made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
             for at, one in zip(going, made, strict=True):
                 found[at] = one
-        except Exception:  # noqa: BLE001 - what it was, each one's own run says
+        except Exception:
             for at in going:
                 found[at] = self._one(jobs[at])
         return found
@@ -141,7 +141,7 @@ class ModelService:
     def _one(self, job: "_Job") -> bytes | Exception:
         try:
             return self._alone(job)
-        except Exception as error:  # noqa: BLE001 - it is raised to who asked
+        except Exception as error:
             return error
 
 

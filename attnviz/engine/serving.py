@@ -1,5 +1,6 @@
 """What both ways of starting the engine have in common, and the one without Ray: one process under uvicorn."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -56,6 +57,12 @@ def run_alone(settings: EngineSettings) -> None:
         path: ModelService(load(name, settings.threads), shown(name), token=settings.token, limits=settings.limits)
         for name, path in paths_of(settings.models).items()
     }
-    print(f"attnviz: the engine answers on http://{settings.host}:{settings.port}", flush=True)
+    say(f"the engine answers on http://{settings.host}:{settings.port}")
     app = engine_app(services, token=settings.token)
     uvicorn.run(app, host=settings.host, port=settings.port, access_log=False, log_level="warning")
+
+
+def say(sentence: str) -> None:
+    """A line for whoever has started the engine."""
+    sys.stdout.write(f"attnviz: {sentence}\n")
+    sys.stdout.flush()

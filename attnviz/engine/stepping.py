@@ -45,7 +45,9 @@ class RemoteStepping:
             return self._known.pop(0)[1]
         answer = self._asked(self._pieces, probe, max(1, self._limit - self._prefix.shape[1] + 1))
         found, self._probe = answer.tensors["logits"], probe
-        self._known = [(one.unsqueeze(1), after) for one, after in zip(answer.tensors["chosen"], found[1:], strict=True)]
+        self._known = [
+            (one.unsqueeze(1), after) for one, after in zip(answer.tensors["chosen"], found[1:], strict=True)
+        ]
         return found[0]
 
     def keep(self, rows: Tensor) -> None:

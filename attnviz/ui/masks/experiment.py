@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.analysis.masks import both_ways, effect
 from attnviz.analysis.masks.effect import Effect, Refused
-from attnviz.analysis.masks.fills import FilledScores, filled, one_head, Weighing
+from attnviz.analysis.masks.fills import FilledScores, Weighing, filled, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import Writing, batch_of_two, writing

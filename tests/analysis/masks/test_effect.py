@@ -6,7 +6,7 @@ import torch
 from attnviz.analysis import rerun
 from attnviz.analysis.decoding.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.masks import effect
-from attnviz.analysis.masks.fills import FillChoice, filled, one_head, Weighing
+from attnviz.analysis.masks.fills import FillChoice, Weighing, filled, one_head
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
 from attnviz.models.translator.tiny import tiny_translator

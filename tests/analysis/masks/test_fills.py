@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, filled, Weighing
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled
 from attnviz.analysis.masks.findings import cells_table, comparison, findings, rows_of
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
