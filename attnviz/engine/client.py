@@ -59,6 +59,10 @@ class Engine:
             self._pause = min(2 * self._pause, _SELDOMEST)
         return self._answers()
 
+    def close(self) -> None:
+        """Hang up."""
+        self._http.close()
+
     def models(self) -> tuple[str, ...]:
         """The names of its models, from when it last answered. Raises EngineGoneError where it never did."""
         return tuple(self._known_paths())

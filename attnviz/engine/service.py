@@ -110,6 +110,8 @@ class ModelService:
             raise RefusedError(422, str(error), kind="ValueError") from error
         except RuntimeError as error:
             raise RefusedError(422, str(error).strip().partition("\n")[0], kind="RuntimeError") from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise RefusedError(400, f"The message is not what {job.operation} needs ({error}).") from error
         except RefusedError:
             raise
         except Exception as error:  # a fault of ours: told, so that nobody takes it for a replica that died

@@ -1,6 +1,7 @@
 """Small models of every kind, here and behind an engine."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,7 +51,7 @@ def running(models: dict[str, Any]) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
-def both(models: dict[str, Any], running: Served) -> Any:
+def both(models: dict[str, Any], running: Served) -> Iterator[Callable[[str], Both]]:
     """`both("gpt2")`: the model here and there."""
-    engine = Engine(running.address, TOKEN)
-    return cache(lambda name: Both(models[name], RemoteModel(engine, name)))
+    with closing(Engine(running.address, TOKEN)) as engine:
+        yield cache(lambda name: Both(models[name], RemoteModel(engine, name)))

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import uvicorn
@@ -20,7 +20,7 @@ class Served:
 
     def __init__(self, models: Mapping[str, Any], limits: Limits | None = None) -> None:
         self._models, self._limits = models, limits or Limits()
-        with socket.socket() as free:
+        with closing(socket.socket()) as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
 
@@ -36,7 +36,11 @@ class Served:
             for name, model in self._models.items()
         }
         app = engine_app(self.services, token=TOKEN)
-        self._server = uvicorn.Server(uvicorn.Config(app, port=self.port, lifespan="off", access_log=False, log_level="error"))
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app, port=self.port, lifespan="off", timeout_graceful_shutdown=1, access_log=False, log_level="error"
+            )
+        )
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         while not self._server.started:
@@ -44,7 +48,7 @@ class Served:
 
     def stop(self) -> None:
         """Answer no more."""
-        self._server.force_exit = self._server.should_exit = True
+        self._server.should_exit = True
         self._thread.join()
 
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -81,7 +81,8 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
     with answering([hang_up, status(500), status(503), hang_up]) as (address, seen):
-        answer = Engine(address).ask("tiny", "trace", Message())
+        with closing(Engine(address)) as engine:
+            answer = engine.ask("tiny", "trace", Message())
     assert Message.from_bytes(answer).meta == {"done": True}
     assert len(seen) == 5
     assert len({headers[ID] for headers in seen}) == 1
@@ -89,16 +90,15 @@ def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
 
 
 def test_told_to_wait_it_waits() -> None:
-    with answering([status(429, Retry_After="1")]) as (address, seen):
+    with answering([status(429, Retry_After="1")]) as (address, seen), closing(Engine(address)) as engine:
         began = time.monotonic()
-        Engine(address).ask("tiny", "trace", Message())
+        engine.ask("tiny", "trace", Message())
         assert time.monotonic() - began >= 0.95
     assert len(seen) == 2
 
 
 def test_it_gives_up_at_the_deadline_and_says_that_there_was_too_much_to_do() -> None:
-    with answering([status(429)] * 999) as (address, _):
-        engine = Engine(address, seconds=0.3)
+    with answering([status(429)] * 999) as (address, _), closing(Engine(address, seconds=0.3)) as engine:
         began = time.monotonic()
         with pytest.raises(EngineGoneError, match="too much to do"):
             engine.ask("tiny", "trace", Message())
@@ -112,8 +112,9 @@ def test_an_answer_to_somebody_else_is_none() -> None:
         handler.send_header(ID, "another")
         handler.end_headers()
 
-    with answering([foreign]) as (address, _), pytest.raises(EngineGoneError, match="somebody else"):
-        Engine(address).ask("tiny", "trace", Message())
+    with answering([foreign]) as (address, _), closing(Engine(address)) as engine:
+        with pytest.raises(EngineGoneError, match="somebody else"):
+            engine.ask("tiny", "trace", Message())
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8600", "ftp://engine", "engine"])
@@ -123,8 +124,9 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_a_wrong_token_is_said(models: dict) -> None:
-    with served({"tiny": models["tiny"]}) as engine, pytest.raises(ValueError, match="ATTNVIZ_ENGINE_TOKEN"):
-        Engine(engine.address, "wrong").models()
+    with served({"tiny": models["tiny"]}) as running, closing(Engine(running.address, "wrong")) as engine:
+        with pytest.raises(ValueError, match="ATTNVIZ_ENGINE_TOKEN"):
+            engine.models()
 
 
 def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it_is_back(
@@ -133,8 +135,7 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
     asked: list[str] = []
     run = RemoteModel.trace
     monkeypatch.setattr(RemoteModel, "trace", lambda self, *a, **how: asked.append(a[0]) or run(self, *a, **how))
-    with served({"tiny": models["tiny"]}) as served_here:
-        engine = Engine(served_here.address, TOKEN)
+    with served({"tiny": models["tiny"]}) as served_here, closing(Engine(served_here.address, TOKEN)) as engine:
         model = TranslatorThere(tiny_translator(), engine)
         plain = tiny_translator().trace("I love you", to="fr")
         assert_alike(model.trace("I love you", to="fr"), plain)
@@ -155,14 +156,14 @@ def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it
 
 def test_a_translator_runs_here_where_the_engine_has_other_weights() -> None:
     other = tiny_translator(seed=1)
-    with served({"tiny": other}) as engine:
-        model = TranslatorThere(tiny_translator(), Engine(engine.address, TOKEN))
+    with served({"tiny": other}) as running, closing(Engine(running.address, TOKEN)) as engine:
+        model = TranslatorThere(tiny_translator(), engine)
         assert_alike(model.trace("I love you", to="fr"), tiny_translator().trace("I love you", to="fr"))
 
 
 def test_new_weights_are_noticed_and_the_next_run_is_theirs() -> None:
-    with served({"tiny": tiny_translator()}) as running:
-        model = RemoteModel(Engine(running.address, TOKEN), "tiny")
+    with served({"tiny": tiny_translator()}) as running, closing(Engine(running.address, TOKEN)) as engine:
+        model = RemoteModel(engine, "tiny")
         running.services["tiny"]._model = other = tiny_translator(seed=1)
         running.services["tiny"].about = type(model.about).of(other, "tiny")
         with pytest.raises(OtherWeightsError, match="other weights"):

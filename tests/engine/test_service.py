@@ -87,7 +87,7 @@ class Slow:
         return self._model.trace(*args, **how)
 
 
-def test_asked_twice_with_one_id_it_runs_once(running: Served) -> None:
+def test_asked_twice_with_one_id_it_runs_once() -> None:
     slow = Slow()
     with served({"tiny": slow}) as engine, ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: post(engine, message(), **{ID: "same"}), range(4)))
@@ -104,7 +104,7 @@ def test_a_failure_is_not_kept_for_who_asks_again(running: Served) -> None:
 
 
 def test_what_is_too_much_is_told_to_come_again_and_what_is_late_never_begins() -> None:
-    slow = Slow()
+    slow = Slow(0.5)
     with served({"tiny": slow}, Limits(waiting=3, batch=1)) as engine, ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda _: post(engine, message()), range(12)))
         statuses = [answer.status_code for answer in answers]
@@ -112,7 +112,7 @@ def test_what_is_too_much_is_told_to_come_again_and_what_is_late_never_begins() 
         assert statuses.count(200) >= 3
         assert {answer.headers["Retry-After"] for answer in answers if answer.status_code == 429} == {"1"}
         ran = slow.runs
-        soon = {DEADLINE: f"{time.time() + 0.1:.3f}"}
+        soon = {DEADLINE: f"{time.time() + 0.4:.3f}"}
         late = list(pool.map(lambda _: post(engine, message(), **soon), range(3)))
         assert sorted(answer.status_code for answer in late) == [200, 504, 504]
         assert slow.runs == ran + 1
@@ -137,7 +137,7 @@ def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> N
         answers = apart.submit(asyncio.run, ask()).result()
     assert batches == [4]  # the blank one runs alone, and says what is wrong with it
     for text, answer in zip(texts[:-1], answers, strict=False):
-        assert_alike(models[name].trace(text, **how), storage.from_bytes(answer.content), within=2e-6)
+        assert_alike(models[name].trace(text, **how), storage.from_bytes(answer.content), within=5e-6)
     assert answers[-1].status_code == 422
 
 
