@@ -25,7 +25,7 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
     """The path of each model by its name. Raises ValueError where two would have the same, and for none at all."""
     found: dict[str, str] = {}
     for name in names:
-        if (path := path_of(name)) in found.values():
+        if (path := path_of(shown(name))) in found.values():
             raise ValueError(f"Two of the engine's models would be called {path!r}: give each one once.")
         found[name] = path
     if not found:
