@@ -28,8 +28,8 @@ def run(settings: EngineSettings) -> None:
     Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
     """
     _require_port(settings)
-    import ray
-    from ray import serve
+    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    from ray import serve  # pyright: ignore[reportMissingImports]
 
     stop, again = threading.Event(), threading.Event()
     start(settings)
@@ -53,8 +53,8 @@ def run(settings: EngineSettings) -> None:
 
 def start(settings: EngineSettings) -> None:
     """Ray on this machine, and its HTTP proxy."""
-    import ray
-    from ray import serve
+    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    from ray import serve  # pyright: ignore[reportMissingImports]
 
     ray.init(
         num_cpus=max(1, len(settings.models)) * settings.most_replicas + 1,
@@ -74,22 +74,24 @@ def deploy(settings: EngineSettings, generation: int = 0) -> None:
     """Put every model behind its path. Another `generation` replaces the replicas one after another, while the others
     answer. Raises ValueError where one does not come up.
     """
-    from ray import serve
+    from ray import serve  # pyright: ignore[reportMissingImports]
 
     paths = paths_of(settings.models)
     index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
-    serve.run(index.bind({shown(name): path for name, path in paths.items()}, settings.token), name="index")
+    named = {shown(name): path for name, path in paths.items()}
+    targets = [serve.RunTarget(index.bind(named, settings.token), "index", "/")]
     for name, path in paths.items():
         replica: Any = _replica(settings).bind(name, settings, generation)
-        try:
-            serve.run(replica, name=path, route_prefix=f"/models/{path}")
-        except RuntimeError as error:
-            raise ValueError(f"{name} did not come up on Ray: {_reason(error)}") from error
+        targets.append(serve.RunTarget(replica, path, f"/models/{path}"))
+    try:
+        serve.run_many(targets)
+    except RuntimeError as error:
+        raise ValueError(f"The models did not come up on Ray: {_reason(error)}") from error
 
 
 def _replica(settings: EngineSettings) -> Any:
     """What Ray runs: a model in each replica, and how much each of them takes."""
-    from ray import serve
+    from ray import serve  # pyright: ignore[reportMissingImports]
 
     limits = settings.limits
     many = (

@@ -144,8 +144,9 @@ class RemoteModel:
         texts = [text] if isinstance(text, str) else list(text)
         asked = _texts((), how, interventions)
         answer = Message.from_bytes(self._ask("translate", Message({**asked.meta, "texts": texts}, asked.tensors)))
-        for index, note in answer.meta["notes"] if tell is not None else ():
-            tell(index, note)
+        if tell is not None:
+            for index, note in answer.meta["notes"]:
+                tell(index, note)
         return answer.meta["texts"][0] if isinstance(text, str) else answer.meta["texts"]
 
     def written(

@@ -60,7 +60,7 @@ def answering(first: Answers) -> Iterator[tuple[str, list[dict]]]:
             self.end_headers()
             self.wfile.write(Message({"done": True}).to_bytes())
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

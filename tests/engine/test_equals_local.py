@@ -48,12 +48,15 @@ def test_a_trace_is_the_same_with_an_intervention_and_without(both, name: str) -
 def test_a_run_with_a_mask_in_force_is_the_same(both, name: str, weigh: Weighing | None) -> None:
     model: Both = both(name)
     trace = model.here.trace(TEXT, **model.to)
-    for kind in model.here.kinds:
-        mask = MaskOverride([Site(kind, 0)], MaskSpec({"window": (1,)}).build, head=1, weigh=weigh)
+    masks = [
+        MaskOverride([Site(kind, 0)], MaskSpec({"window": (1,)}).build, head=1, weigh=weigh)
+        for kind in model.here.kinds
+    ]
+    for mask in masks:
         assert_alike(model.here.rerun(trace, mask), model.there.rerun(trace, mask))
     done = ablate("decoder_self" if "decoder_self" in model.here.kinds else "encoder_self", layer=0, heads=[1])
     changed = model.here.trace(TEXT, **model.to, interventions=[done])
-    assert_alike(model.here.rerun(changed, Chain([mask])), model.there.rerun(changed, Chain([mask])))
+    assert_alike(model.here.rerun(changed, Chain(masks)), model.there.rerun(changed, Chain(masks)))
 
 
 def test_a_padded_batch_is_run_again_as_here(both) -> None:

@@ -28,7 +28,7 @@ def on_engine(folder, tiny_catalogue) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process's dashboard has that engine, and offers no other model than its own."""
+    """The dashboard in this process has that engine, and offers no other model than its own."""
     for name, seconds in (("_PAUSE", 0.01), ("_GONE_AFTER", 0.1), ("_LOOK_AGAIN", 0.05), ("_SELDOMEST", 0.1)):
         monkeypatch.setattr(client, name, seconds)
     monkeypatch.setenv("ATTNVIZ_ENGINE", on_engine.address)
@@ -60,6 +60,21 @@ def test_a_page_shows_the_engines_model_or_says_why_not(open_page, page: str, na
     else:
         assert not errors
         assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("page", "tab", "more"),
+    [
+        *(("heads", tab, {}) for tab in ("links", "model", "row", "neuron", "alignment", "flow")),
+        *(("causes", tab, {}) for tab in ("patch", "attribute", "compare", "sentences")),
+        ("heads", "heads", {"do": "decoder_self.0.1=zero"}),
+    ],
+)
+def test_every_tab_shows_it_or_says_why_not(open_page, page: str, tab: str, more: dict) -> None:
+    app = open_page(page, model="bart", src="I love you.", tab=tab, **more)
+    assert not app.exception
+    for error in app.error:
+        assert "runs on the engine" in error.value
 
 
 def test_the_engines_models_stand_in_the_list(open_page) -> None:

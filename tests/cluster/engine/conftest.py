@@ -54,23 +54,27 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 class OnRay:
     """The command's process."""
 
-    def __init__(self, models: list[str], log: Path) -> None:
-        self._models, self._log = models, log
+    def __init__(self, models: list[str], replicas: int, log: Path) -> None:
+        self._models, self._replicas, self._log = models, replicas, log
 
     def start(self) -> None:
         """Until it answers for every model."""
         asked = [part for model in self._models for part in ("--model", model)]
-        how = ["--replicas", "2", "--port", str(PORT), "--waiting", "16"]
+        how = ["--replicas", str(self._replicas), "--port", str(PORT), "--waiting", "16"]
         environment = os.environ | {"ATTNVIZ_ENGINE_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "passive",
                                     "RAY_USAGE_STATS_ENABLED": "0"}  # fmt: skip
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "attnviz", "engine", *asked, *how], cwd=ROOT, env=environment, stdout=log, stderr=log
+                [sys.executable, "-m", "attnviz", "engine", *asked, *how],
+                cwd=ROOT,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         self.wait_for("the engine answers")
 
-    def wait_for(self, words: str, *, seconds: float = 240) -> None:
-    X
+    def wait_for(self, words: str, *, seconds: float = 600) -> None:
+        """Until it has said this."""
         until = time.monotonic() + seconds
         while words not in self._log.read_text(errors="replace"):
             assert self.process.poll() is None, self._log.read_text(errors="replace")[-2000:]
@@ -83,10 +87,13 @@ class OnRay:
         self.process.wait(60)
 
 
-@pytest.fixture(scope="session")
-def on_ray(alone: None, folders: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRay]:
-    """The engine with all of them, two replicas of each."""
-    running = OnRay(list(folders.values()), tmp_path_factory.mktemp("log") / "engine.log")
+@pytest.fixture(scope="module")
+def on_ray(
+    request: pytest.FixtureRequest, alone: None, folders: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OnRay]:
+    """The engine with the models and replicas that a file asks for, as MODELS and REPLICAS."""
+    models = [folders[name] for name in request.module.MODELS]
+    running = OnRay(models, request.module.REPLICAS, tmp_path_factory.mktemp("log") / "engine.log")
     running.start()
     try:
         yield running
