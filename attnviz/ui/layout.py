@@ -87,7 +87,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.hold_page()
+    streamlit_internals.watch_browser()
     persistent.begin(title)
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
