@@ -80,9 +80,9 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
-    with answering([hang_up, status(500), status(503), hang_up]) as (address, seen):
-        with closing(Engine(address)) as engine:
-            answer = engine.ask("tiny", "trace", Message())
+    lost = [hang_up, status(500), status(503), hang_up]
+    with answering(lost) as (address, seen), closing(Engine(address)) as engine:
+        answer = engine.ask("tiny", "trace", Message())
     assert Message.from_bytes(answer).meta == {"done": True}
     assert len(seen) == 5
     assert len({headers[ID] for headers in seen}) == 1
@@ -112,9 +112,12 @@ def test_an_answer_to_somebody_else_is_none() -> None:
         handler.send_header(ID, "another")
         handler.end_headers()
 
-    with answering([foreign]) as (address, _), closing(Engine(address)) as engine:
-        with pytest.raises(EngineGoneError, match="somebody else"):
-            engine.ask("tiny", "trace", Message())
+    with (
+        answering([foreign]) as (address, _),
+        closing(Engine(address)) as engine,
+        pytest.raises(EngineGoneError, match="somebody else"),
+    ):
+        engine.ask("tiny", "trace", Message())
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8600", "ftp://engine", "engine"])
@@ -124,9 +127,12 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_a_wrong_token_is_said(models: dict) -> None:
-    with served({"tiny": models["tiny"]}) as running, closing(Engine(running.address, "wrong")) as engine:
-        with pytest.raises(ValueError, match="ATTNVIZ_ENGINE_TOKEN"):
-            engine.models()
+    with (
+        served({"tiny": models["tiny"]}) as running,
+        closing(Engine(running.address, "wrong")) as engine,
+        pytest.raises(ValueError, match="ATTNVIZ_ENGINE_TOKEN"),
+    ):
+        engine.models()
 
 
 def test_a_translator_runs_here_while_the_engine_is_gone_and_there_again_when_it_is_back(

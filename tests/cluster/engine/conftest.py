@@ -61,11 +61,15 @@ class OnRay:
         """Until it answers for every model."""
         asked = [part for model in self._models for part in ("--model", model)]
         how = ["--replicas", str(self._replicas), "--port", str(PORT), "--waiting", "16"]
-        environment = os.environ | {"ATTNVIZ_ENGINE_TOKEN": TOKEN, "PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "passive",
-                                    "RAY_USAGE_STATS_ENABLED": "0"}  # fmt: skip
+        environment = os.environ | {
+            "ATTNVIZ_ENGINE_TOKEN": TOKEN,
+            "PYTHONPATH": str(ROOT),
+            "RAY_USAGE_STATS_ENABLED": "0",
+        }
         with self._log.open("wb") as log:
+            command = [sys.executable, "-m", "attnviz", "engine", *asked, *how]
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "attnviz", "engine", *asked, *how],
+                command,
                 cwd=ROOT,
                 env=environment,
                 stdout=log,

@@ -75,9 +75,8 @@ def test_killed_replicas_lose_nothing_and_double_nothing(engine: Engine) -> None
             stop.set()
         answers = [answer for one in asked for answer in one.result()]
     seconds = sorted(took for *_, took in answers)
-    print(
-        f"{len(answers)} answers, {len(killed)} kills, p50 {seconds[len(seconds) // 2]:.2f} s, worst {seconds[-1]:.2f} s"
-    )
+    middle, worst = seconds[len(seconds) // 2], seconds[-1]
+    say(f"{len(answers)} answers, {len(killed)} kills, p50 {middle:.2f} s, worst {worst:.2f} s")
     assert killed
     assert all(asked == answered for asked, answered, _ in answers)
     assert len({asked for asked, *_ in answers}) == len(answers)
