@@ -48,7 +48,7 @@ ONLY_IN = {
     "streamlit": ("pages/", "dashboard.py", "attnviz/ui/", "attnviz/server/"),
     "starlette": ("attnviz/server/", "attnviz/engine/"),
     "ray": ("attnviz/engine/cluster.py",),
-    "httpx": ("attnviz/server/login/", "attnviz/engine/client.py"),
+    "httpx": ("attnviz/server/", "attnviz/engine/client.py"),
     "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
