@@ -109,7 +109,7 @@ def _replica(settings: EngineSettings) -> Any:
     )
     return serve.deployment(
         name="model",
-        max_ongoing_requests=limits.waiting,  # 5 unless set, which would cap batches
+        max_ongoing_requests=2 * limits.waiting,  # 5 unless set, which would cap batches; the service refuses before
         max_queued_requests=settings.waiting,
         health_check_period_s=1,
         health_check_timeout_s=10,

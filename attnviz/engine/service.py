@@ -9,8 +9,9 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -27,15 +28,17 @@ from attnviz.models.protocol import Model
 log = logging.getLogger(__name__)
 _KEPT_BYTES = 64 << 20  # of answers, for who asks again because the first answer was lost
 _LONGEST_ID = 100
+_LATELY = 0.3  # what the newest answer's seconds count
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`waiting` requests at most are in a replica at a time, one of them running; `batch` run together at most, after
-    the first has waited `batch_seconds` for others.
+    """`waiting` requests at most are in a replica at a time, one of them running, and no more than it should answer in
+    `wait_seconds`; `batch` run together at most, after the first has waited `batch_seconds` for others.
     """
 
     waiting: int = 32
+    wait_seconds: float = 4.0
     batch: int = 8
     batch_seconds: float = 0.004
 
@@ -48,7 +51,7 @@ class ModelService:
         self.about = ModelOnEngine.of(model, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="attnviz-model")
         self._batcher: Batcher[_Job, bytes] = Batcher(self._together, most=limits.batch, seconds=limits.batch_seconds)
-        self._inside = 0
+        self._inside, self._each = 0, 0.0  # requests, and the seconds that an answer has lately taken
         self._kept: OrderedDict[str, asyncio.Future[bytes]] = OrderedDict()
 
     async def handle(self, request: Request) -> Response:
@@ -97,7 +100,7 @@ class ModelService:
 
     async def _run(self, job: "_Job") -> bytes:
         job.require_time()
-        if self._inside >= self._limits.waiting:
+        if self._inside >= self._limits.waiting or self._inside * self._each > self._limits.wait_seconds:
             raise RefusedError(429, "The engine has as much to do as it takes: ask again in a moment.", again=1)
         self._inside += 1
         try:
@@ -122,7 +125,16 @@ class ModelService:
 
     def _alone(self, job: "_Job") -> bytes:
         job.require_time()
-        return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
+        with self._timed(1):
+            return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
+
+    @contextmanager
+    def _timed(self, count: int) -> Iterator[None]:
+        """How long so many answers take, as far as it goes into what the next are told to expect."""
+        began = time.perf_counter()
+        yield
+        each = (time.perf_counter() - began) / max(1, count)
+        self._each += _LATELY * (each - self._each)
 
     async def _together(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._batch, jobs)
@@ -132,7 +144,8 @@ class ModelService:
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
         try:
-            made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
+            with self._timed(len(going)):
+                made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
             for at, one in zip(going, made, strict=True):
                 found[at] = one
         except Exception:

@@ -110,7 +110,7 @@ def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None
 def _ready(title: str) -> None:
     persistent.publish(early=True)
     st.session_state["notes-slot"] = st.container(key="notes")
-    if said := engine.said():
+    if said := engine.said(persistent.text("model")):
         st.session_state["notes-slot"].warning(literal(said), icon=":material/cloud_off:")
     if refusal := st.session_state.pop("refusal", None):
         refuse(refusal)

@@ -57,13 +57,17 @@ def on_engine(here: "Translator") -> "Translator":
     return TranslatorThere(here, found)
 
 
-def said() -> str:
-    """One sentence for the page while the engine does not answer, or cannot be asked at all; "" else."""
+def said(chosen: str = "") -> str:
+    """What a page says while the engine does not answer, or cannot be asked at all; "" else. `chosen` is the model in
+    its address.
+    """
     try:
         found = _engine_of(_address())
     except ValueError as error:
         return f"{error} Until then models run here."
-    return "" if found is None or found.is_there else _GONE
+    if found is None or found.is_there:
+        return ""
+    return f"{_GONE} The model that is chosen, {chosen[:80]}, waits." if has(chosen) else _GONE
 
 
 def has_gone(error: Exception) -> bool:
