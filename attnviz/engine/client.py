@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
 _SECONDS = 60.0  # that an answer may take
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-_GONE_AFTER = 3.0  # seconds without any answer at all
+_GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica
 _LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
 
 
@@ -122,7 +122,8 @@ class Engine:
             wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
             if is_busy and response is not None:
                 wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
-            if time.time() + wait > until or (not is_busy and time.monotonic() - began > _GONE_AFTER):
+            patience = _GONE_AFTER if response is None else _DOWN_AFTER
+            if time.time() + wait > until or (not is_busy and time.monotonic() - began > patience):
                 if response is None or response.status_code in (404, 503):
                     self._is_gone()
                 self._say_gone(is_busy=is_busy)
