@@ -66,7 +66,7 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
     """What the first target of `trace` loses without each single head, on top of what was done to the trace.
 
     What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
-    cross-attention attends evenly. Raises ValueError for a trace without logits, and where there is nothing to ask.
+    cross-attention's heads become zero. Raises ValueError for a trace without logits, and where there is nothing to ask.
     """
     asked = asked_of(model, trace)
     assert trace.logits is not None  # it was asked of
@@ -81,8 +81,8 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
 
 
 def _put(to: To, kind: Kind) -> To:
-    """Cross-attention has no diagonal: there its heads attend evenly."""
-    return "uniform" if to == "diagonal" and kind == "cross" else to
+    """Cross-attention has no diagonal: there its heads become zero."""
+    return "zero" if to == "diagonal" and kind == "cross" else to
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:
@@ -98,6 +98,6 @@ def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict
     """What the model writes, greedily, for the first source of `trace` without each single head."""
     places = head_places(model)
     edits = rows_of_edits(
-        model, trace, (ablate(kind, layer=layer, heads=[head], to=to) for kind, layer, head in places)
+        model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
     )
     return {place: model.spelled(ids)[0] for place, ids in zip(places, written(model, trace, edits), strict=True)}

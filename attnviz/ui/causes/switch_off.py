@@ -13,7 +13,7 @@ from attnviz.tracing.causes.switches import Head
 from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import choice, flag
-from attnviz.ui.cache import payloads, traces
+from attnviz.ui.cache import means, payloads, traces
 from attnviz.ui.causes.state import CausesState, current
 from attnviz.ui.reported import SWITCH, TEXT, reported
 from attnviz.ui.request import Request
@@ -101,7 +101,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
 
 def _measured(loaded: "Model", plain: "Trace", put: str) -> "HeadEffects | str":
     try:
-        return head_effects(loaded, plain, to=put)
+        return head_effects(loaded, plain, to=means.means(loaded, plain.info.to) if put == "mean" else put)
     except ValueError as why:  # nothing to ask about
         return str(why)
 

@@ -26,6 +26,7 @@ const KEYS = [
 const WORDS = [
   "worth",
   "Zero",
+  "Mean",
   "Even",
   "Diagonal",
   "spreads",
@@ -35,6 +36,7 @@ const WORDS = [
 ];
 const PUTS = [
   ["zero", "Zero"],
+  ["mean", "Mean"],
   ["uniform", "Even"],
   ["diagonal", "Diagonal"],
 ];
