@@ -52,6 +52,13 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
         ) from None
 
 
+def given(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
+    """Interventions as they can run: with the mean of each that asks for one. Raises ValueError as `reference_means`."""
+    if not any(each.is_unmeasured for each in asked):
+        return tuple(asked)
+    return with_means(asked, reference_means(model, to))
+
+
 def with_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Intervention, ...]:
     """Interventions, with these means where one asks for a mean that has not been measured."""
     return tuple(
