@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.comparing.chances import asked_of
-from attnviz.analysis.causes.runs import HeadPlace, head_places, measured, rows_of_edits, written
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold, written
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
@@ -62,11 +62,12 @@ class ReferenceEffects:
         return torch.where(self.spread > 0, (effects.mean - self.mean) / self.spread, torch.nan)
 
 
-def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
+def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
     """What the first target of `trace` loses without each single head, on top of what was done to the trace.
 
     What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
-    cross-attention's heads become zero. Raises ValueError for a trace without logits, and where there is nothing to ask.
+    cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
+    trace without logits, and where there is nothing to ask.
     """
     asked = asked_of(model, trace)
     assert trace.logits is not None  # it was asked of
@@ -76,7 +77,8 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
     )
     every = len(asked.rows) == trace.logits.shape[1]
     before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
-    after = measured(model, trace, edits, asked.log_probabilities, rows=None if every else asked.rows)
+    rows = None if every else asked.rows
+    after = measured(model, trace, edits, asked.log_probabilities, rows=rows, tell=tell)
     return HeadEffects(places, asked.tokens, before, after)
 
 

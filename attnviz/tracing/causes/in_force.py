@@ -72,8 +72,6 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
             f"{each}: that was recorded with other weights ({each.model_id}) than this model has ({model_id}): "
             "trace the donor with this model."
         )
-    if each.is_unmeasured:
-        raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
     kinds = [kind for kind in shapes if (kind == "encoder_self") == (each.where == "encoder")]
     if each.where not in shapes and not (each.what in OF_STACK and kinds):
         raise ValueError(f"This model has no {each.where} attention: it has {', '.join(shapes)}.")
@@ -87,11 +85,19 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
     ):
         if beyond := [number for number in numbers if not 0 <= number < count]:
             raise ValueError(f"There is no {name} {beyond[0]}: this model has {each.where} {name}s 0 to {count - 1}.")
+    if each.how == "mean":
+        _require_mean(each, layers)
     wanted = heads if each.heads is None else len(each.heads)
-    if each.how == "mean" and (lacking := [at for at in _layers(each, layers) if at not in each.values]):
-        raise ValueError(f"{each}: there is no mean of layer {lacking[0]} among those that were measured.")
     if wrong := [len(put) for put in each.values.values() if each.what not in OF_STACK and len(put) not in (1, wanted)]:
         raise ValueError(f"{each}: that is for {wrong[0]} heads, and there are {wanted}.")
+
+
+def _require_mean(each: Intervention, layers: int) -> None:
+    """A mean has numbers for all that it is put into: what has none would become zero."""
+    if each.is_unmeasured:
+        raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
+    if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
+        raise ValueError(f"{each}: there is no mean of layer {lacking[0]} among those that were measured.")
 
 
 def _layers(each: Intervention, count: int) -> Sequence[int]:

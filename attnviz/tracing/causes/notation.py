@@ -29,8 +29,8 @@ _MOST_ROWS = 2_048  # a row's weights are kept with all rows before it
 KINDS: dict[str, Kind] = {"enc": "encoder_self", "dec": "decoder_self", "cross": "cross"}
 _SHORT = {kind: short for short, kind in KINDS.items()}
 _VERBS: dict[tuple[What, How], str] = {
-    ("context", "zero"): "off", ("context", "mean"): "mean", ("attn", "uniform"): "even", ("attn", "diagonal"): "diagonal",
-    ("attn", "exchange"): "swap", ("attn", "values"): "row",
+    ("context", "zero"): "off", ("context", "mean"): "mean", ("attn", "uniform"): "even",
+    ("attn", "diagonal"): "diagonal", ("attn", "exchange"): "swap", ("attn", "values"): "row",
 }  # fmt: skip
 _TO = {"off": "zero", "mean": "mean", "even": "uniform", "diagonal": "diagonal"}
 _ALL = "all"
@@ -161,7 +161,7 @@ def _row(verb: str, where: _Where, more: list[str]) -> Intervention:
 
 
 _MAKERS: dict[str, tuple[Callable[[str, _Where, list[str]], Intervention], int]] = {
-    "off": (_ablation, 4), "mean": (_ablation, 4), "even": (_ablation, 4), "diagonal": (_ablation, 4), "swap": (_swap, 6), "row": (_row, 5),
+    **dict.fromkeys(_TO, (_ablation, 4)), "swap": (_swap, 6), "row": (_row, 5),
 }  # fmt: skip  # how many parts it has at most
 _EXAMPLES = {
     "off": "off.cross.1.2+5", "mean": "mean.cross.1.2+5", "even": "even.enc.0.all", "diagonal": "diagonal.dec.0.3",

@@ -16,6 +16,7 @@ from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import choice, flag
 from attnviz.ui.cache import means, payloads, traces
+from attnviz.ui.causes import progress
 from attnviz.ui.causes.state import CausesState, current
 from attnviz.ui.reported import SWITCH, TEXT, reported
 from attnviz.ui.request import Request
@@ -101,13 +102,18 @@ def _waits(loaded: "Model", plain: "Trace") -> str:
 
 def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
     """What every head is worth to the sentence as it is, or why nobody can say."""
-    made = payloads.cached(plain, ("worth", plain.kinds[0], view.put), make=lambda: _measured(loaded, plain, view.put))
-    return (None, made) if isinstance(made, str) else (made, "")
+    name = ("worth", plain.kinds[0], view.put)
+
+    def run(tell: progress.Tell) -> "HeadEffects | str":
+        return payloads.cached(plain, name, make=lambda: _measured(loaded, plain, view.put, tell))
+
+    made = progress.stoppable("worth", (plain.sentences, view.put), "Taking out each head by itself", run)
+    return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
-def _measured(loaded: "Model", plain: "Trace", put: str) -> "HeadEffects | str":
+def _measured(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) -> "HeadEffects | str":
     try:
-        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put)
+        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=tell)
     except ValueError as why:  # nothing to ask about, or no mean
         return str(why)
 

@@ -53,7 +53,7 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
 
 
 def given(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
-    """Interventions as they can run: with the mean of each that asks for one. Raises ValueError as `reference_means`."""
+    """Interventions as they can run: with the means that they ask for. Raises ValueError as `reference_means` does."""
     if not any(each.is_unmeasured for each in asked):
         return tuple(asked)
     return with_means(asked, reference_means(model, to))
