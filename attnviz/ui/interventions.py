@@ -73,8 +73,12 @@ def _with_numbers(
 ) -> "tuple[Sequence[Intervention], tuple[str, ...]]":
     """What is asked, with the means that it names; as it is, and a sentence, where they cannot be measured."""
     place = st.empty()
+
+    def tell(share: float, what: str) -> None:
+        place.progress(share, text=what)
+
     try:
-        return means.with_means(loaded, asked, to, lambda share, what: place.progress(share, text=what)), ()
+        return means.with_means(loaded, asked, to, tell), ()
     except ValueError as why:
         return asked, (str(why),)
     finally:

@@ -169,7 +169,7 @@ def patched_heads(
     return PatchedHeads(*both, found[:, 0], asked.moved(found, changed), places, what)
 
 
-def patched_stream(
+def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
     control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
 ) -> PatchedStream:  # fmt: skip

@@ -115,8 +115,8 @@ def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
             return traced(())
         from attnviz.tracing.causes import notation
 
-        asked = means.with_means(loaded, notation.parse(do).interventions, to)
-        return _as_far_as_can_be(loaded, traced, asked, is_given=bool(tgt.strip()))
+        wanted = means.with_means(loaded, notation.parse(do).interventions, to)
+        return _as_far_as_can_be(loaded, traced, wanted, is_given=bool(tgt.strip()))
 
 
 def _as_far_as_can_be(

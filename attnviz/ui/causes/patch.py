@@ -104,12 +104,12 @@ def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair | No
         _lists(loaded, pair, step, metric, control)
     turned = view.way == "out"
     into, row = (pair.turned(), pair.rows[step]) if turned else (pair, step)
-    measured = [into.measured(row, each.a, each.b) for each in (metric, control)]
+    asked, stays = (into.measured(row, each.a, each.b) for each in (metric, control))
 
     def run(tell: progress.Tell) -> "Matrices":
-        return layout.run_or_refuse(lambda: computed.of_step(loaded, into, *measured, tell))
+        return layout.run_or_refuse(lambda: computed.of_step(loaded, into, asked, stays, tell))
 
-    what = (into.clean.sentences, into.changed.sentences, *measured)
+    what = (into.clean.sentences, into.changed.sentences, asked, stays)
     found = progress.stoppable("patching", what, "Patching one place after another", run)
     return None if found is None else _AskedOfPair(pair, into, step, row, found)
 
