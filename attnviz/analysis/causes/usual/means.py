@@ -10,6 +10,7 @@ from pathlib import Path
 
 from safetensors import safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from attnviz.analysis.causes.means import mean_contexts
 from attnviz.analysis.corpus.lines import CorpusLine
@@ -21,6 +22,7 @@ from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import KINDS, Intervention, MeanContexts
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
 
 NAME = "head-means.safetensors"
 _LARGE = 1e8  # parameters: a larger model is measured on fewer sentences
@@ -84,7 +86,7 @@ def _stored(model: Model, to: str) -> MeanContexts | None:
             rows = json.loads(said["rows"]).get(to)
             if said["weights"] != model.model_id or rows is None:
                 continue
-            values = {
+            values: dict[tuple[Kind, int], Tensor] = {
                 (kind, layer): file.get_tensor(f"{to}.{kind}.{layer}")
                 for kind in KINDS
                 if kind in model.shapes
