@@ -196,8 +196,11 @@ def _given(weights: Tensor | Sequence[Any]) -> Tensor:
     except (TypeError, ValueError):
         raise ValueError("weights are numbers, a list of equally long rows.") from None
     given = given.unsqueeze(0) if given.dim() == 2 else given
-    if given.dim() != 3 or not given.numel() or not bool(given.isfinite().all()):
-        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), not {given.shape}.")
+    if given.dim() != 3 or not given.numel():
+        shape = tuple(given.shape)
+        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), and this is {shape}.")
+    if not bool(given.isfinite().all()):
+        raise ValueError("weights are finite numbers, and one of these is infinite or none at all.")
     return given
 
 
