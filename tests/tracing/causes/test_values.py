@@ -103,7 +103,7 @@ def test_it_says_what_it_is(done) -> None:
 
 MAKING = [
     (lambda d: attnviz.ablate("corss"), "kind must be one of"),
-    (lambda d: attnviz.ablate("cross", to="mean"), "to must be one of zero, uniform, diagonal"),
+    (lambda d: attnviz.ablate("cross", to="average"), "to must be one of zero, mean, uniform, diagonal"),
     (lambda d: attnviz.ablate("cross", to="diagonal"), "no diagonal"),
     (lambda d: attnviz.ablate("cross", heads=[-1]), "A head is a number from 0 on, not -1"),
     (lambda d: attnviz.ablate("cross", heads=[]), "names no head"),
