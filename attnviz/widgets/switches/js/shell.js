@@ -195,7 +195,8 @@ export function paint(app, began) {
     : "Switch heads off";
   parts.legend.replaceChildren(...boardLegend(app));
   paintAnswer(app);
-  paintMoved(app);
+  if (app.movedKey) requestAnimationFrame(() => setTimeout(() => paintMoved(app))); // the text is seen first
+  else paintMoved(app);
   if (isAnswered(app)) announce(app, header.said.join(" "));
   tellPainted(app, began);
 }
