@@ -13,6 +13,7 @@ from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
 from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
+from attnviz.ui.drawing import sheet
 from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
@@ -86,7 +87,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.hold_page()
+    streamlit_internals.watch_browser()
     persistent.begin(title)
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
@@ -102,7 +103,8 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
 
 def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
     with place:
-        problems = screen.draw(title, request)
+        problems = screen.draw(title, request, sheet.ask)
+    sheet.begin(title, request)
     st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
 
 
@@ -121,15 +123,18 @@ def _ready(title: str) -> None:
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, panel
+    from attnviz.ui.lessons import cover, drafting, panel
 
     st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
     if cover.hides(title):
         st.info(cover.SAID, icon=":material/visibility_off:")
         persistent.publish()
         note(*st.session_state.pop("notes", ()))
+        sheet.open_if_asked()
         st.stop()
 
 
@@ -149,6 +154,7 @@ def refuse(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
     st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
     persistent.publish()
+    sheet.open_if_asked()
     st.stop()
 
 
@@ -176,6 +182,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     with st.session_state["copy-link-slot"]:
         copy_link(share.shared_query(sentence, view, trace.model_id))
     _status(loaded, trace)
+    sheet.open_if_asked(view)
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
@@ -188,6 +195,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
         with st.session_state["copy-link-slot"]:
             copy_link(share.page_query(view))
     _status_bar(status)
+    sheet.open_if_asked()
 
 
 def warn(*sentences: str) -> None:

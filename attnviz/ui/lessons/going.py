@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.lesson import Lesson, Link
 from attnviz.ui.address import persistent
 from attnviz.ui.lessons.opened import LESSON, STEP
 
@@ -26,6 +26,27 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
 def go(lesson: Lesson, at: int) -> None:
     """To be called by a button: the run that follows opens the step."""
     st.session_state[_GOES] = address(lesson, at)
+
+
+def go_to(page: str, query: dict[str, str]) -> None:
+    """As `go`, to a page's title and what its address is to say."""
+    st.session_state[_GOES] = page, query
+
+
+def show(link: Link | None) -> None:
+    """To be called by a button: the run that follows opens the link."""
+    if link is not None:
+        go_to(link.page, {name: text for name, text in link.texts.items() if text})
+
+
+def home(query: dict[str, str]) -> None:
+    """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
+    go_to(HOME, query)
+
+
+def is_going() -> bool:
+    """Whether a button has asked for a place that is not open yet."""
+    return _GOES in st.session_state
 
 
 def leave() -> None:
