@@ -6,6 +6,7 @@ asked for, in float32, before dropout.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, UInt8
@@ -54,6 +55,10 @@ class Trace(TraceLike):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that there are, encoder first."""
+        return self._kinds
+
+    @cached_property
+    def _kinds(self) -> tuple[Kind, ...]:
         recorded = {site.kind for site in self.calls}
         return tuple(kind for kind in KINDS if kind in recorded)
 

@@ -35,7 +35,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attnviz.ui import alarms, batched
+from attnviz.ui import alarms
+from attnviz.ui.sending import batched
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
