@@ -42,6 +42,7 @@ def _serve(settings: Settings, secret: str) -> None:
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
     from attnviz.server.app import Instance
+    from attnviz.server.sockets import Sockets
     from attnviz.server.telemetry import set_up_log
 
     set_up_log()
@@ -61,6 +62,7 @@ def _serve(settings: Settings, secret: str) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
+        ws=Sockets,
         ws_max_size=_LARGEST_FRAME,
         timeout_keep_alive=_PATIENCE,
         timeout_graceful_shutdown=3,

@@ -4,6 +4,7 @@ Per site it keeps query, key, value, mask and what they came from, O(length) mem
 asked for, in float32, before dropout.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -147,4 +148,9 @@ class Trace(TraceLike):
         return of_item(call, self._item(item), None if head is None else self._head(kind, head))
 
     def _layers(self, kind: Kind) -> range:
-        return range(sum(site.kind == self._kind(kind) for site in self.calls))
+        return range(self._counts.get(self._kind(kind), 0))
+
+    @cached_property
+    def _counts(self) -> Mapping[Kind, int]:
+        """Layers of each kind."""
+        return Counter(site.kind for site in self.calls)
