@@ -1,7 +1,6 @@
 """The server: settings are checked, the dashboard is put under uvicorn, and a stop lets running answers finish."""
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import Mapping
@@ -33,8 +32,6 @@ def _prepare(settings: Settings, secret: str) -> None:
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
-    # Outside a page Streamlit warns of each of its functions; the model is warmed up there.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 
 def _serve(settings: Settings, secret: str) -> None:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
-from attnviz.ui.address import persistent, share
+from attnviz.ui.address import held_page, persistent, share
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.lessons import going
@@ -88,7 +88,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.hold_page()
+    held_page.hold_page()
     persistent.begin(title)
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
