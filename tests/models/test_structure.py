@@ -87,6 +87,7 @@ def test_groups_experts_and_parallel_sublayers_are_told(tmp_path: Path) -> None:
 def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: Path) -> None:
     assert built(tmp_path / "beside", "falcon_h1").stacks[0].layers[0].beside == "FalconH1Mixer"
     (stack,) = built(tmp_path / "instead", "lfm2").stacks
+    assert stack.ends_normed  # it is called embedding_norm
     without = [layer for layer in stack.layers if not layer.sites]
     assert without
     assert {layer.beside for layer in without} == {"Lfm2ShortConv"}

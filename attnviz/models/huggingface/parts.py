@@ -212,6 +212,5 @@ def _made_by(norm: nn.Module, made: Tensor) -> bool:
 
 
 def _has_norm_beside(network: nn.Module, stack: nn.Module) -> bool:
-    """Whether a norm stands behind the last layer: beside the list of layers, and not that of the embedding."""
-    beside = next((dict(one.named_children()) for one in network.modules() if stack in one.children()), {})
-    return any(_is_norm(child) and "emb" not in name for name, child in beside.items())
+    """Whether a norm stands behind the last layer: beside the list of layers, whatever it is called."""
+    return any(stack in one.children() and any(map(_is_norm, one.children())) for one in network.modules())
