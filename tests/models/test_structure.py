@@ -81,7 +81,9 @@ def test_groups_experts_and_parallel_sublayers_are_told(tmp_path: Path) -> None:
     assert (grouped.kinds["decoder_self"].groups, grouped.is_tied) == (2, False)
     experts = built(tmp_path / "experts", "gpt_oss").stacks[0].layers[0]
     assert experts.feed_forward == FeedForwardPlan(32, True, experts=2, active=1)
-    assert built(tmp_path / "neox", "gpt_neox").stacks[0].layers[0].is_parallel
+    neox, phi = (built(tmp_path / name, name).stacks[0].layers[0] for name in ("gpt_neox", "phi"))
+    assert (neox.is_parallel, neox.has_own_norms) == (True, True)
+    assert (phi.is_parallel, phi.has_own_norms) == (True, False)
 
 
 def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: Path) -> None:

@@ -103,8 +103,9 @@ def _layer(
     network = _feed_forward(model.torch_module.config, module, attention, width)
     if not sites:
         return LayerPlan(number, sites, network, beside=_what_mixes(module))
-    config = model.torch_module.config
-    return LayerPlan(number, sites, network, _mixer(module), is_parallel=_is_parallel(config))
+    is_parallel = _is_parallel(model.torch_module.config)
+    own_norms = is_parallel and sum(map(_is_norm, module.children())) > 1
+    return LayerPlan(number, sites, network, _mixer(module), is_parallel, own_norms)
 
 
 def _is_parallel(config: Any) -> bool:

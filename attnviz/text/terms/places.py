@@ -54,7 +54,10 @@ _CAUSES: _Tabs = {
     ),
 }  # fmt: skip
 _ANATOMY: _Tabs = {
-    "skip": ("Skip a line", "reshape", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN", "row sums"),
+    "skip": (
+        "Skip a line", "reshape", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN",
+        "row sums",
+    ),
     "memory": ("Memory order", "row-major", "view", "transpose", "contiguous", "strides"),
     "claims": ("Claims", "learned numbers", "variance", "autograd", "recorder", "peak", "alive", "additive"),
     "counts": ("Shapes and counts", "tgt_in", "tgt_out"),
