@@ -93,7 +93,7 @@ def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]
         counts: dict[Kind, int] = {kind: trace.shape(kind)[0] for kind in here}
         layers = tuple(
-            LayerPlan(at, tuple((kind, at) for kind in here if at < counts[kind]))
+            LayerPlan(trace.layer_number(here[0], at), tuple((kind, at) for kind in here if at < counts[kind]))
             for at in range(max(counts.values(), default=0))
         )
         stacks += [StackPlan(stack, layers)] if layers else []

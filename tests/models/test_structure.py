@@ -1,6 +1,7 @@
 """How a model is built, held against its own config: distinct primes tell sizes apart, and nothing is made up."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -123,3 +124,12 @@ def test_of_bare_weights_layers_and_heads_are_all_that_is_known() -> None:
     assert stack.layers == tuple(LayerPlan(at, (("encoder_self", at),)) for at in range(5))
     assert (stack.norm, found.d_model, found.vocabulary, found.ends) == ("", None, None, "")
     assert (found.kinds["encoder_self"].heads, found.kinds["encoder_self"].d_k) == (3, None)
+
+
+def test_of_a_model_on_an_engine_what_its_trace_says_is_all_that_is_known() -> None:
+    model = tiny_translator(n_heads=3, n_layers=2)
+    remote = SimpleNamespace(writes=True)  # its layers stay where they are
+    found = structure(model.trace("a dog", to="fr"), remote)  # type: ignore[arg-type]
+    assert [len(stack.layers) for stack in found.stacks] == [2, 2]
+    assert (found.vocabulary, found.stacks[0].norm, found.ends) == (None, "", "tokens")
+    assert found.kinds["cross"].d_k == model.model.config.d_k
