@@ -14,7 +14,6 @@ from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenize
 from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
 from attnviz.text.limits import MAX_TOKENS, about
-from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.causes.intervention import Intervention
@@ -53,16 +52,6 @@ class HuggingFaceModel(NetworkModel):
         self.text, self.name, self.model_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
         self._rules, self._builder = rules, InputBuilder(network, text, rules)
-
-    def to(self, device: torch.device, dtype: torch.dtype) -> "HuggingFaceModel":
-        """Moved there, and computing in that type."""
-        self.network.to(device, dtype)
-        return self
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
-        return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
 
     @property
     def own_language(self) -> str:
@@ -188,16 +177,6 @@ class HuggingFaceModel(NetworkModel):
         logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
         return logits if rows is None else logits[:, list(rows)]
 
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of a text, without special ones; `to` means nothing here."""
-        read = self.text.encode_target if self.inputs.takes_target else self.text.encode
-        return tuple(token for token in read(text).tokens if not token.is_special)
-
-    @property
-    def writes_logits(self) -> bool:
-        """Whether it has a head over the vocabulary: a writer, or an encoder that guesses masked words."""
-        return self.writes or self.network.model.get_output_embeddings() is not None
-
     @torch.inference_mode()
     def _steps(
         self, builder: InputBuilder, encoded: EncodedText, taught: EncodedText | None, cached: bool,
@@ -219,14 +198,6 @@ class HuggingFaceModel(NetworkModel):
         chosen = int(likeliest(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.continued(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
-
-    def _skipped(self) -> tuple[str, ...]:
-        """That some layers compute no attention, and which do."""
-        return tuple(
-            f"Only {len(numbers)} layers of this model compute attention: its layers "
-            f"{', '.join(map(str, numbers))}, shown as L0 to L{len(numbers) - 1}."
-            for numbers in self.network.layer_numbers.values()
-        )
 
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
         """What was cut, and of which sentence."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -105,3 +105,31 @@ class NetworkModel(CheckpointModel):
     def __init__(self, network: Network) -> None:
         self.network, self.torch_module = network, network.model
         self.family, self.shapes = network.family, dict(network.shapes)
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> Self:
+        """Moved there, and computing in that type."""
+        self.network.to(device, dtype)
+        return self
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
+        return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
+
+    @property
+    def writes_logits(self) -> bool:
+        """Whether it has a head over the vocabulary: a writer, or an encoder that guesses masked words."""
+        return self.writes or self.network.model.get_output_embeddings() is not None
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of a text, without special ones; `to` means nothing here."""
+        read = self.text.encode_target if self.inputs.takes_target else self.text.encode
+        return tuple(token for token in read(text).tokens if not token.is_special)
+
+    def _skipped(self) -> tuple[str, ...]:
+        """That some layers compute no attention, and which do."""
+        return tuple(
+            f"Only {len(numbers)} layers of this model compute attention: its layers "
+            f"{', '.join(map(str, numbers))}, shown as L0 to L{len(numbers) - 1}."
+            for numbers in self.network.layer_numbers.values()
+        )

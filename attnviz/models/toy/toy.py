@@ -3,7 +3,6 @@
 What it was trained without stays away in every pass, and can be put back.
 """
 
-import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,15 +11,12 @@ import torch
 from torch import Tensor
 
 from attnviz.learning.batches import padded
-from attnviz.learning.experiment import Experiment
-from attnviz.learning.network import Habits, ToyNetwork, with_habits
-from attnviz.learning.recording import Recording
-from attnviz.learning.words import BOS, PAD, ToyWords
+from attnviz.learning.words import BOS
 from attnviz.learning.writing import ToyStepper, written
-from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
-from attnviz.models.toy.lines import MOST_TOKENS, Tokens, ToyLines
+from attnviz.models.toy.lines import MOST_TOKENS, Tokens
 from attnviz.models.toy.stepwise import ToyPlan, steps
+from attnviz.models.toy.trained import TrainedToy
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
@@ -30,89 +26,13 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, Vocabulary, likeliest
+from attnviz.transformer.decoding import Choose, likeliest
 from attnviz.transformer.layers import ForwardContext
-from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
-
-# What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
-_BACK = {
-    "causal-mask": {"mask": "causal"},
-    "padding-mask": {"sees_padding": False},
-    "cross-attention": {"sees_source": True},
-}
+from attnviz.transformer.probe import Probe, gradients_if_needed
 
 
-class Toy:
+class Toy(TrainedToy):
     """The network of a recording and its words. Every method is safe to call from many threads at once."""
-
-    languages: tuple[str, ...] = ()
-    writes = True
-    device, dtype = torch.device("cpu"), torch.float32
-
-    def __init__(self, experiment: Experiment, network: ToyNetwork, *, model_id: str, name: str = "") -> None:
-        self.experiment, self.network, self.model_id = experiment, network, model_id
-        self.name = name or experiment.about.title
-        self.words = ToyWords(experiment.about)
-        self.lines = ToyLines(self.words)
-
-    @classmethod
-    def of(cls, recording: Recording, name: str = "") -> "Toy":
-        """The model at the end of a recording. Raises ValueError for one that was kept without weights."""
-        network = recording.network()
-        assert recording.weights is not None  # or there were no network
-        told = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
-        return cls(recording.experiment, network, model_id=told.hexdigest()[:12], name=name)
-
-    @property
-    def without(self) -> tuple[str, ...]:
-        """What it was trained without and still is; a causal mask that leaks counts as missing."""
-        habits = self.network.habits
-        gone = {"causal-mask": habits.mask != "causal", "padding-mask": habits.sees_padding,
-                "cross-attention": not habits.sees_source}  # fmt: skip
-        return (*(name for name, is_gone in gone.items() if is_gone),
-                *(name for name in self.experiment.without if name not in gone))  # fmt: skip
-
-    def put_back(self, name: str) -> "Toy":
-        """The same weights with something in force again that they were trained without: "causal-mask",
-        "padding-mask" or "cross-attention". Raises ValueError for anything else, and for what is not missing.
-        """
-        if name not in self.without:
-            raise ValueError(f"{name!r} is not missing from this toy: it lacks {', '.join(self.without) or 'nothing'}.")
-        if name not in _BACK:
-            raise ValueError(f"{name} cannot be put back: the weights were learned without. Train again with it.")
-        habits: Habits = replace(self.network.habits, **_BACK[name])
-        changed = with_habits(self.network, habits)
-        return Toy(self.experiment, changed, model_id=f"{self.model_id}+{name}", name=self.name)
-
-    @property
-    def inputs(self) -> Inputs:
-        """A source and perhaps its target; a decoder alone takes a prompt."""
-        return Inputs.PROMPT if self.is_decoder_only else Inputs.SOURCE_AND_TARGET
-
-    @property
-    def is_decoder_only(self) -> bool:
-        """Whether it has no source."""
-        return self.experiment.about.is_decoder_only
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
-        return ("decoder_self",) if self.is_decoder_only else ("encoder_self", "decoder_self", "cross")
-
-    @property
-    def n_parameters(self) -> int:
-        """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.network.parameters())
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What writing must know of the ids."""
-        return self.words.rules
-
-    @property
-    def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
-        return dict.fromkeys(self.kinds, (self.network.config.n_layers, self.network.config.n_heads))
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
         """What it writes for a line, greedily, with the `interventions` in force. Raises TextError for an empty line,
@@ -205,22 +125,6 @@ class Toy:
         memory = self.network.encode(src, src_mask, run)
         hidden = self.network.decode(self._batch([sentence.tgt_in] * len(edits.rows)), memory, src_mask, run)
         return self.network.logits(hidden if rows is None else hidden[:, list(rows)])
-
-    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The line that ids stand for, and their tokens."""
-        return self.words.text(ids), self.words.tokens(ids)
-
-    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """The tokens of a line, without special ones; `to` means nothing here."""
-        return self.words.read(text)[0]
-
-    def padding(self, at: int = 0) -> Token:
-        """A `<pad>` after `at` characters of a line."""
-        return Token("<pad>", PAD, at, at, is_special=True)
-
-    def is_pad(self, token: Token) -> bool:
-        """Whether a token is there only because a longer line stands in the same batch."""
-        return token.id == PAD
 
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
         taken = ", ".join(self.inputs.names)
