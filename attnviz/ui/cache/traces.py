@@ -14,7 +14,7 @@ from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
-from attnviz.ui.cache import budget, means, threads
+from attnviz.ui.cache import budget, engine, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
@@ -37,7 +37,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     if _is_shipped(name):
         return _shipped(name)
     offered.require(name)
-    asked = name, local_paths.stamp(name)
+    asked = name, () if engine.has(name) else local_paths.stamp(name)
     _others.forget(lambda other: other[0] == name and other != asked)
     return _others.get(asked, progress)
 
@@ -59,7 +59,7 @@ def _shipped(name: str) -> "Translator":
     threads.prepare()
     from attnviz.models.catalogue import translator
 
-    loaded = translator(name)
+    loaded = engine.on_engine(translator(name))
     loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
     gc.collect()
     gc.freeze()  # what exists now lives as long as the server: later collections skip it
@@ -72,6 +72,8 @@ def _read(asked: _Version, progress: Progress | None) -> "Model":
     threads.prepare()
     if toys.is_toy(name):
         return toys.toy(name)
+    if engine.has(name):
+        return engine.model(name)
     from attnviz.models.catalogue import load
 
     return load(name, progress=progress)

@@ -78,4 +78,4 @@ def _go(key: str) -> None:
     """The run that follows opens the place that was clicked."""
     place = reported(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
-        going.go_to(place["page"], dict(parse_qsl(place["query"])))
+        going.send(place["page"], dict(parse_qsl(place["query"])))

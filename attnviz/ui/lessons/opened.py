@@ -13,7 +13,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.lessons import drafting
 
 LESSON, STEP = "lesson", "lesson_step"
-_PROGRESS = "_attnviz_lessons"
+_PROGRESS, _FOLLOWED = "_attnviz_lessons", "_attnviz_followed"
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,22 @@ class Progress:
         return self.is_skipped or self.marked is not None
 
 
+def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
+    """Have this run be about a step that a class is at, whatever lesson the address names; None for no class."""
+    st.session_state[_FOLLOWED] = step
+
+
+def is_open() -> bool:
+    """Whether there may be a lesson, one's own or a class's: cheap."""
+    return bool(st.session_state.get(_FOLLOWED) or persistent.text(LESSON))
+
+
 def opened() -> OpenedLesson | None:
-    """The lesson that the address names; None for none, for a draft that the browser has yet to bring, and for one that
-    cannot be opened, which a note says.
+    """The lesson that a class follows, or that the address names; None for none, for a draft that the browser has yet
+    to bring, and for one that cannot be opened, which a note says.
     """
+    if followed := st.session_state.get(_FOLLOWED):
+        return followed[0]
     name = persistent.text(LESSON)
     if not name:
         return None
@@ -81,6 +93,9 @@ def opened() -> OpenedLesson | None:
 
 def progress(now: OpenedLesson) -> Progress:
     """How far this visitor is with a step."""
+    followed = st.session_state.get(_FOLLOWED)
+    if followed and followed[0] == now:
+        return followed[1]
     return of_lesson(now.lesson).setdefault(now.at, Progress())
 
 

@@ -10,6 +10,7 @@ from attnviz.lessons.library import Shelved, shelf
 from attnviz.lessons.question import Question
 from attnviz.lessons.writing import draft_of
 from attnviz.ui.address import persistent
+from attnviz.ui.classes import starting
 from attnviz.ui.lessons import drafting, editor, going, panel
 from attnviz.ui.lessons.opened import of_lesson, opened
 from attnviz.ui.markdown import literal
@@ -92,6 +93,9 @@ def _card(one: Shelved) -> None:
         label = "Begin" if first == 0 else "Go on"
         st.button(label, key=f"begin-{one.name}", width="stretch", on_click=going.go, args=(lesson, first))
         st.button("Edit a copy", key=f"copy-{one.name}", width="stretch", on_click=_copy, args=(draft_of(lesson),))
+        st.button(
+            "Start a class", key=f"class-{one.name}", width="stretch", on_click=starting.on_lesson, args=(lesson,)
+        )
 
 
 def _done(lesson: Lesson) -> str:
