@@ -14,7 +14,7 @@ export const tableButton = (app) => {
 function toggle(app) {
   const { parts } = app;
   if (!parts.table) {
-    parts.table = element("div", { class: "numbers", role: "dialog", "aria-label": "Numbers", tabindex: "-1" });
+    parts.table = element("div", { class: "pane numbers", role: "dialog", "aria-label": "Numbers", tabindex: "-1" });
     parts.table.hidden = true;
     parts.table.onkeydown = (event) => {
       event.stopPropagation(); // the picture's keys rest while its numbers are read

@@ -35,7 +35,11 @@ export function buildShell(app) {
   parts.why = element("p", { role: "status" });
   parts.canvas = element("canvas", { role: "img" });
   const label = "Matrices of patches";
-  parts.box = element("div", { class: "matrices", tabindex: "0", role: "group", "aria-label": label }, parts.canvas);
+  parts.box = element(
+    "div",
+    { class: "matrices scrolls", tabindex: "0", role: "group", "aria-label": label },
+    parts.canvas,
+  );
   const said = element("div", { class: "said" }, parts.title);
   const tools = element("div", { class: "tools" }, exportTools(app), helpButton(app));
   const hint = element("footer", { class: "quiet", text: HINT });

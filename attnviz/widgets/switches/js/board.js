@@ -80,7 +80,11 @@ export function tintOf(app, { value, isUsual, full }) {
 }
 
 export const worthText = ({ value, unit }) =>
-  value === null ? "" : unit === "nats" ? value.toFixed(3).replace("0.", ".").replace("-", "−") : signed(value);
+  value === null
+    ? ""
+    : unit === "nats"
+      ? value.toFixed(3).replace("-0.000", "0.000").replace("0.", ".").replace("-", "−")
+      : signed(value);
 
 const signed = (value) => value.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
 
