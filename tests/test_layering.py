@@ -25,6 +25,7 @@ BELOW = {
     "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
 BELOW["lessons"] = {"analysis", *BELOW["analysis"]}  # what is right is computed
+BELOW["classroom"] = {"lessons", *BELOW["lessons"]}  # what a class is asked, and how right it is
 BELOW["widgets"] = {
     "views",
     "analysis",
@@ -35,6 +36,8 @@ BELOW["widgets"] = {
     "transformer",
     "text",
 }  # drawn in the browser; no Streamlit
+# Runs models for many dashboards, and is a model to each; what a mask is filled with travels by its name.
+BELOW["engine"] = {"analysis", *BELOW["analysis"]}
 BELOW["ui"] = set(BELOW) - {"training"}
 BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many
 # attnviz/__init__.py and __main__.py: the API and the command line, which know no page, but what serves them.
@@ -44,10 +47,14 @@ BELOW["pages"] = BELOW["ui"] | {"ui", ""}
 # Where a library may be imported: prefixes of paths from the root.
 ONLY_IN = {
     "streamlit": ("pages/", "dashboard.py", "attnviz/ui/", "attnviz/server/"),
-    "starlette": ("attnviz/server/",),
+    "starlette": ("attnviz/server/", "attnviz/engine/"),
+    "ray": ("attnviz/engine/cluster.py",),
+    "httpx": ("attnviz/server/", "attnviz/engine/client.py"),
     "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
+    "sqlalchemy": ("attnviz/classroom/",),
+    "alembic": ("attnviz/classroom/storage/",),
 }
 
 MOST_FILES = 20  # of a folder's own, `__init__.py` included

@@ -22,7 +22,7 @@ from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns
 from attnviz.ui import hosted, streamlit_internals
-from attnviz.ui.address import held_page
+from attnviz.ui.address import browser
 
 DASHBOARD = Path(__file__).parents[2] / "dashboard.py"
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
@@ -35,7 +35,7 @@ class Instance:
         if said := streamlit_internals.missing_for_server():
             raise RuntimeError(said)
         self._settings = settings
-        self.telemetry = Telemetry(is_logging=settings.log)
+        self.telemetry = Telemetry(is_logging=settings.log, front=settings.front)
         self.state = State()
         self.turns = Turns(settings.runs, most=settings.waiting, seconds=settings.run_seconds)
         self.telemetry.waiting.set_function(lambda: self.turns.waiting)
@@ -55,7 +55,7 @@ class Instance:
         """From the network inwards."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
-        scripts = (*inline_scripts(), held_page.HELD)
+        scripts = (*inline_scripts(), browser.SCRIPT)
         return [
             Middleware(CountedRequests, self.telemetry),
             Middleware(Headers, settings, scripts),
@@ -122,6 +122,18 @@ class Instance:
             return
         self.state.is_loaded.set()
         self.telemetry.say("ready")
+        self._open_classes()
+
+    def _open_classes(self) -> None:
+        """Where there have been classes, those whose time is over are deleted from now on, whoever comes."""
+        from attnviz.classroom import opened
+        from attnviz.ui.lessons.run import picture
+
+        try:
+            if opened.is_used():
+                opened.classroom(picture)
+        except ValueError as error:  # pages say so too, and open it when it is back
+            self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 
 
 def _login(settings: Settings, secret: str, telemetry: Telemetry) -> Login:

@@ -19,8 +19,9 @@ def check(settings: Settings) -> None:
     _certificate(settings)
     _login(settings)
     _models(settings)
+    _database(settings)
     for port in filter(None, (settings.port, settings.metrics_port)):
-        _port(settings.host if port == settings.port else "127.0.0.1", port)
+        check_port(settings.host if port == settings.port else "127.0.0.1", port)
 
 
 def _names(settings: Settings) -> None:
@@ -95,7 +96,16 @@ def _models(settings: Settings) -> None:
         )
 
 
-def _port(host: str, port: int) -> None:
+def _database(settings: Settings) -> None:
+    """Whether its address can be one. Nothing is asked of it: the dashboard also runs while it is away."""
+    if settings.database:
+        from attnviz.classroom.storage.database import engine_of
+
+        engine_of(settings.database).dispose()
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises ValueError, with one sentence, where nobody may listen there."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
