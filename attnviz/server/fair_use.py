@@ -17,7 +17,7 @@ from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Telemetry
-from attnviz.ui import streamlit_internals
+from attnviz.ui.streamlit_internals import is_poll
 
 _AGAIN = 20  # seconds after which who was refused a place may ask again
 _UPLOADS, _UPLOAD_SECONDS = 4, 120  # files that are taken at a time, and how long one may take
@@ -114,7 +114,7 @@ class FairUse:
             message = await receive()
             if message["type"] == "websocket.receive":
                 await own.acquire()
-                await (polls if streamlit_internals.is_poll(message.get("bytes") or b"") else choices).acquire()
+                await (polls if is_poll(message.get("bytes") or b"") else choices).acquire()
             return message
 
         try:

@@ -19,15 +19,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
 import streamlit as st
+from google.protobuf.message import DecodeError
 from streamlit.elements import spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -251,6 +252,10 @@ def login_address() -> str:
     return f"/auth/login?provider={quote(encode_provider_token('default'))}"
 
 
-def index_page() -> str:
-    """The page that every visit begins with, as it is installed."""
-    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+def is_poll(frame: bytes) -> bool:
+    """Whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
+    try:
+        asked = BackMsg.FromString(frame).rerun_script
+    except DecodeError:
+        return False
+    return asked.is_auto_rerun and bool(asked.fragment_id)
