@@ -111,7 +111,7 @@ class Engine:
         """One request with an id of its own, until it is answered."""
         if not self.is_there:
             raise EngineGoneError(_GONE)
-        pause, until, failing_since = _PAUSE, time.time() + self.seconds, 0.0
+        pause, until, patience = _PAUSE, time.time() + self.seconds, _Patience()
         headers = {**headers, DEADLINE: f"{until:.3f}"}
         while True:
             response = self._once(method, path, body, headers, until)
@@ -121,13 +121,10 @@ class Engine:
                 return response
             wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
             if response is not None and response.status_code == 429:
-                wait, failing_since = max(wait, min(_seconds_said(response), _LONGEST_PAUSE)), 0.0
-            else:
-                failing_since = failing_since or time.monotonic()
+                wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
             if time.time() + wait > until:
                 raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
-            patience = _GONE_AFTER if response is None else _DOWN_AFTER
-            if failing_since and time.monotonic() - failing_since > patience:
+            if patience.is_over(response):
                 self._is_gone()
                 raise EngineGoneError(_GONE)
             time.sleep(wait)
@@ -153,6 +150,22 @@ class Engine:
         with self._lock:
             if self._gone_since:
                 self._gone_since, self._paths = 0.0, None
+
+
+@dataclass
+class _Patience:
+    """How long one request has met nobody, or only a proxy that has no replica."""
+
+    silent_since: float = 0.0
+    down_since: float = 0.0
+
+    def is_over(self, response: "httpx.Response | None") -> bool:
+        """Whether that is too long, after this answer or this silence; being told to wait is neither."""
+        now, is_busy = time.monotonic(), response is not None and response.status_code == 429
+        self.silent_since = 0.0 if response is not None else self.silent_since or now
+        self.down_since = 0.0 if is_busy else self.down_since or now
+        silence = now - (self.silent_since or now)
+        return silence > _GONE_AFTER or now - (self.down_since or now) > _DOWN_AFTER
 
 
 def _http(token: str) -> "httpx.Client":
