@@ -39,7 +39,7 @@ test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards b
 	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)
 
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
-	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
+	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
 SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json' '!**/*.html'

@@ -25,6 +25,7 @@ BELOW = {
     "views": {"models", "implementations", "learning", "maps", "tracing", "transformer", "text"},
 }
 BELOW["lessons"] = {"analysis", *BELOW["analysis"]}  # what is right is computed
+BELOW["classroom"] = {"lessons", *BELOW["lessons"]}  # what a class is asked, and how right it is
 BELOW["widgets"] = {
     "views",
     "analysis",
@@ -52,6 +53,8 @@ ONLY_IN = {
     "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),
+    "sqlalchemy": ("attnviz/classroom/",),
+    "alembic": ("attnviz/classroom/storage/",),
 }
 
 MOST_FILES = 20  # of a folder's own, `__init__.py` included
@@ -151,6 +154,21 @@ def test_libraries_stay_in_their_place(file: str) -> None:
     tops = {name.split(".")[0] for name in imported(file)}
     strays = {library for library in tops & set(ONLY_IN) if not file.startswith(ONLY_IN[library])}
     assert not strays, f"these may be imported only in {[ONLY_IN[library] for library in sorted(strays)]}"
+
+
+def test_one_file_reaches_into_streamlit() -> None:
+    """What is imported as `streamlit.…` is not offered openly, but for these."""
+    offered = ("streamlit.components.v2.", "streamlit.delta_generator.DeltaGenerator")
+    inside = {
+        file: strays
+        for file in FILES
+        if (
+            strays := {
+                name for name in imported(file) if name.startswith("streamlit.") and not name.startswith(offered)
+            }
+        )
+    }
+    assert set(inside) == {"attnviz/ui/streamlit_internals.py"}
 
 
 def test_the_lowest_rooms_know_nothing_of_the_rest() -> None:

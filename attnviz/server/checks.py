@@ -19,6 +19,7 @@ def check(settings: Settings) -> None:
     _certificate(settings)
     _login(settings)
     _models(settings)
+    _database(settings)
     for port in filter(None, (settings.port, settings.metrics_port)):
         check_port(settings.host if port == settings.port else "127.0.0.1", port)
 
@@ -93,6 +94,14 @@ def _models(settings: Settings) -> None:
         raise ValueError(
             f"open_models needs a folder for what is downloaded, and {there} cannot be written: set HF_HOME."
         )
+
+
+def _database(settings: Settings) -> None:
+    """Whether its address can be one. Nothing is asked of it: the dashboard also runs while it is away."""
+    if settings.database:
+        from attnviz.classroom.storage.database import engine_of
+
+        engine_of(settings.database).dispose()
 
 
 def check_port(host: str, port: int) -> None:

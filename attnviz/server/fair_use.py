@@ -17,11 +17,13 @@ from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Telemetry
+from attnviz.ui import streamlit_internals
 
 _AGAIN = 20  # seconds after which who was refused a place may ask again
 _UPLOADS, _UPLOAD_SECONDS = 4, 120  # files that are taken at a time, and how long one may take
 _REQUESTS = 8  # plain requests for each frame: a page's opening alone takes a few
 _MOST = 10_000  # addresses that are remembered
+_POLLS = 1.5  # a second, of each browser that an address may have: a class behind one address asks once a second each
 
 
 class Buckets:
@@ -62,6 +64,8 @@ class FairUse:
     def __init__(self, app: ASGIApp, settings: Settings, telemetry: Telemetry, state: State) -> None:
         self._app, self._settings, self._telemetry, self._state = app, settings, telemetry, state
         self._frames = Buckets(settings.address_rate, settings.address_burst)
+        polls = settings.visitors_an_address * _POLLS
+        self._polls = Buckets(polls, math.ceil(2 * polls))
         self._requests = Buckets(settings.address_rate * _REQUESTS, settings.address_burst * _REQUESTS)
         self._uploads = asyncio.Semaphore(_UPLOADS)
         self._connected: Counter[str] = Counter()
@@ -104,13 +108,13 @@ class FairUse:
         self._connected[address] += 1
         self._telemetry.visitors.set(self._connected.total())
         own = bucket_of(self._settings.session_rate, self._settings.session_burst)
-        everybody = self._frames.of(address)
+        choices, polls = self._frames.of(address), self._polls.of(address)
 
         async def receive_in_time() -> Message:
             message = await receive()
             if message["type"] == "websocket.receive":
                 await own.acquire()
-                await everybody.acquire()
+                await (polls if streamlit_internals.is_poll(message.get("bytes") or b"") else choices).acquire()
             return message
 
         try:

@@ -59,6 +59,9 @@ class Settings:
     models: tuple[str, ...] = ()
     open_models: str = _one_of(WHO_OPENS)
 
+    database: str = _secret()
+    class_days: float = _number(14.0, 0.01, 366)
+
     metrics_port: int = _number(0, 0, 65535)
     log: bool = True
     front: str = ""

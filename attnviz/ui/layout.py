@@ -11,13 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
-from attnviz.ui.address import persistent, share
+from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
+from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
-from attnviz.ui.lessons import going
+from attnviz.ui.classes import asking
+from attnviz.ui.drawing import sheet
+from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
-from attnviz.ui.mount import copy_link, definitions
+from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
+from attnviz.ui.sending.carried import definitions
 from attnviz.views.terms import term
 
 T = TypeVar("T")
@@ -34,6 +38,7 @@ MENU = (
     ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
     ("pages/implementations.py", "Implementations", ":material/notes:"),
     ("pages/lessons.py", "Lessons", ":material/school:"),
+    ("pages/class.py", "Class", ":material/groups:"),
 )
 
 
@@ -87,8 +92,9 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.watch_browser()
+    browser.watch_browser()
     persistent.begin(title)
+    _follow_class()
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
@@ -103,7 +109,8 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
 
 def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
     with place:
-        problems = screen.draw(title, request)
+        problems = screen.draw(title, request, sheet.ask)
+    sheet.begin(title, request)
     st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
 
 
@@ -118,21 +125,43 @@ def _ready(title: str) -> None:
         hosted.wait(st.session_state["notes-slot"])
     except ValueError as full:
         refuse(str(full))
-    if title != "Lessons" and persistent.text("lesson"):
+    if title != "Class" and persistent.text("class"):
+        from attnviz.ui.classes import docked
+
+        st.html(style("lessons.css", "classes.css"))
+        _cover(docked.draw(title))
+    elif title not in ("Lessons", "Class") and persistent.text("lesson"):
         _lesson(title)
+
+
+def _follow_class() -> None:
+    if not persistent.text("class"):
+        opened.follow(None)
+        return
+    from attnviz.ui.classes import following
+
+    following.begin()
 
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, panel
+    from attnviz.ui.lessons import cover, drafting, panel
 
     st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
-    if cover.hides(title):
-        st.info(cover.SAID, icon=":material/visibility_off:")
+    _cover(cover.SAID if cover.hides(title) else "")
+
+
+def _cover(said: str) -> None:
+    """End the page with a sentence in the place of its picture, where there is one."""
+    if said:
+        st.info(said, icon=":material/visibility_off:")
         persistent.publish()
         note(*st.session_state.pop("notes", ()))
+        sheet.open_if_asked()
         st.stop()
 
 
@@ -152,6 +181,7 @@ def refuse(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
     st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
     persistent.publish()
+    sheet.open_if_asked()
     st.stop()
 
 
@@ -174,13 +204,16 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     note(
         *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
         *trace.info.notes,
-        *_lost(request, loaded, trace),
+        *_said_lost.get(trace, lambda: _lost(request, loaded, trace)),
         *st.session_state.pop("notes", ()),
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
+    query = share.shared_query(sentence, view, trace.model_id)
     with st.session_state["copy-link-slot"]:
-        copy_link(share.shared_query(sentence, view, trace.model_id))
+        copy_link(query)
+    asking.button(persistent.page(), query)
     _status(loaded, trace)
+    sheet.open_if_asked(view)
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
@@ -192,13 +225,18 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     if view is not None:
         with st.session_state["copy-link-slot"]:
             copy_link(share.page_query(view))
+        asking.button(persistent.page(), share.page_query(view))
     _status_bar(status)
+    sheet.open_if_asked()
 
 
 def warn(*sentences: str) -> None:
     """Say above the picture what cannot be done, and go on."""
     for sentence in sentences:
         st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+
+
+_said_lost: Beside[tuple[str, ...]] = Beside()
 
 
 def _lost(request: Request, loaded, trace) -> tuple[str, ...]:

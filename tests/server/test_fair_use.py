@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
 from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.health import Health, State
 from attnviz.server.settings import Settings
@@ -57,6 +59,28 @@ def test_many_connections_of_one_address_share_a_bucket_and_another_address_has_
     answered, flooded = run_apart(go())
     assert answered == 5
     assert flooded <= 14
+
+
+def test_a_class_behind_one_address_is_not_slowed_by_what_its_pages_ask_by_themselves() -> None:
+    poll = BackMsg()
+    poll.rerun_script.fragment_id, poll.rerun_script.is_auto_rerun = "watch", True
+    choice = BackMsg()
+    choice.rerun_script.widget_states.SetInParent()
+
+    async def go(frame: bytes) -> int:
+        app = app_of(session_rate=100.0, session_burst=100, address_rate=1.0, address_burst=3)
+        students = [Socket(app, "192.0.2.1") for _ in range(30)]
+        for socket in students:
+            socket.say(frame, frame)
+        await asyncio.sleep(0.05)
+        came = sum(len(socket.frames) for socket in students)
+        for socket in students:
+            socket.task.cancel()
+        return came
+
+    assert run_apart(go(poll.SerializeToString())) == 60
+    assert run_apart(go(choice.SerializeToString())) == 3
+    assert run_apart(go(b"\xff\xff")) == 3
 
 
 def test_plain_requests_beyond_the_bucket_get_429_and_are_told_when_to_come_again() -> None:

@@ -112,6 +112,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         (OIDC | {"oidc_client": "", "allowed": ()}, "also needs oidc_client, allowed"),
         (OIDC | {"public_address": "attn.example"}, "give it whole"),
         ({"open_models": "teachers"}, "without a login nobody is one"),
+        ({"database": "mysql://ana:short@host/name"}, "names no database that classes can be stored in"),
         ({"host": "no.such.host.invalid"}, "no address of this machine"),
     ],
 )

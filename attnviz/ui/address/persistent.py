@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
 
-BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step")  # on every page
+BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class")  # on every page
 _SITE = ("kind", "layer", "head")
 # The head in focus goes along to the pages that show one.
 FOCUS: dict[str, tuple[str, ...]] = {
@@ -114,6 +114,11 @@ def text(name: str, default: str = "") -> str:
     """What is chosen for `name` on this page; `default` where nothing is."""
     memory = _memory()
     return _place(memory, name).get(name, default)
+
+
+def page() -> str:
+    """The title of the page that is open."""
+    return _memory().page
 
 
 def texts() -> Texts:

@@ -8,14 +8,21 @@ from attnviz.ui.lessons.run import picture
 
 SAID = "Covered until the lesson's question is answered, or skipped."
 _FINE = ("Heads",)  # pages that cover what tells, and show the rest
+_NO_PICTURE = ("Lessons", "Class")
 
 
 def hides(title: str) -> bool:
     """Whether the page shows nothing below its bar for now."""
     question = _open_question()
-    if question is None or question.cover == "nothing" or title == "Lessons":
+    if question is None or question.cover == "nothing" or title in _NO_PICTURE:
         return False
     return question.cover == "page" or title not in _FINE
+
+
+def hides_numbers() -> bool:
+    """Whether a question is open whose answer some number of the run would tell."""
+    question = _open_question()
+    return question is not None and question.cover != "nothing"
 
 
 def cover() -> Cover | None:

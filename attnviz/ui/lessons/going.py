@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.question import Question
 from attnviz.ui.address import persistent
 from attnviz.ui.lessons.opened import LESSON, STEP
 
@@ -16,16 +17,41 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
     place = {LESSON: lesson.name, STEP: str(at + 1)}
     if link is None:
         return HOME, place
-    question = lesson.steps[at].question
+    return link.page, texts_of(link, lesson.steps[at].question) | place
+
+
+def texts_of(link: Link, question: Question | None) -> dict[str, str]:
+    """What a step's link says, as far as it may stand in the bar before `question` is answered."""
     texts = {name: text for name, text in link.texts.items() if text}
     if question is not None and question.cover == "page":
         texts.pop("tgt", None)  # the bar would show what is asked for; the model writes it again
-    return link.page, texts | place
+    return texts
 
 
 def go(lesson: Lesson, at: int) -> None:
     """To be called by a button: the run that follows opens the step."""
-    st.session_state[_GOES] = address(lesson, at)
+    send(*address(lesson, at))
+
+
+def send(page: str, query: dict[str, str]) -> None:
+    """As `go`, to the page of that title and with that address."""
+    st.session_state[_GOES] = page, query
+
+
+def show(link: Link | None) -> None:
+    """To be called by a button: the run that follows opens the link."""
+    if link is not None:
+        send(link.page, {name: text for name, text in link.texts.items() if text})
+
+
+def home(query: dict[str, str]) -> None:
+    """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
+    send(HOME, query)
+
+
+def is_going() -> bool:
+    """Whether a button has asked for a place that is not open yet."""
+    return _GOES in st.session_state
 
 
 def leave() -> None:

@@ -11,10 +11,9 @@ import pandas as pd
 
 from attnviz.maps.cover import Cover, CoveredMaps
 from attnviz.maps.maps import Maps
-from attnviz.ui.address import persistent
 from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.lessons import cover, marks
-from attnviz.ui.lessons.opened import LESSON, opened
+from attnviz.ui.lessons.opened import is_open, opened
 from attnviz.widgets.wire import Payload
 
 
@@ -29,7 +28,7 @@ class OnHeads:
     @classmethod
     def now(cls, view: HeadsState) -> "OnHeads":
         """That of this visitor's lesson, if one is open."""
-        if not persistent.text(LESSON):
+        if not is_open():
             return cls()
         now, asked = opened(), marks.on_map(view)
         is_asking = now is not None and now.question is not None and asked is not None and "most" in asked

@@ -10,9 +10,10 @@ from attnviz.lessons.library import lesson_named
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Marked, Truth
 from attnviz.ui.address import persistent
+from attnviz.ui.lessons import drafting
 
 LESSON, STEP = "lesson", "lesson_step"
-_PROGRESS = "_attnviz_lessons"
+_PROGRESS, _FOLLOWED = "_attnviz_lessons", "_attnviz_followed"
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,32 @@ class Progress:
         return self.is_skipped or self.marked is not None
 
 
+def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
+    """Have this run be about a step that a class is at, whatever lesson the address names; None for no class."""
+    st.session_state[_FOLLOWED] = step
+
+
+def is_open() -> bool:
+    """Whether there may be a lesson, one's own or a class's: cheap."""
+    return bool(st.session_state.get(_FOLLOWED) or persistent.text(LESSON))
+
+
 def opened() -> OpenedLesson | None:
-    """The lesson that the address names; None for none, and for one that cannot be opened, which a note says."""
+    """The lesson that a class follows, or that the address names; None for none, for a draft that the browser has yet
+    to bring, and for one that cannot be opened, which a note says.
+    """
+    if followed := st.session_state.get(_FOLLOWED):
+        return followed[0]
     name = persistent.text(LESSON)
     if not name:
         return None
     try:
-        lesson = lesson_named(name)
+        lesson = drafting.lesson() if name == drafting.DRAFT else lesson_named(name)
     except ValueError as error:
         st.session_state.setdefault("notes", []).append(str(error))
         persistent.write({LESSON: None, STEP: None})
+        return None
+    if lesson is None:
         return None
     said = persistent.text(STEP, "1")
     number = int(said) if said.isdecimal() and len(said) < 4 else 1
@@ -76,6 +93,9 @@ def opened() -> OpenedLesson | None:
 
 def progress(now: OpenedLesson) -> Progress:
     """How far this visitor is with a step."""
+    followed = st.session_state.get(_FOLLOWED)
+    if followed and followed[0] == now:
+        return followed[1]
     return of_lesson(now.lesson).setdefault(now.at, Progress())
 
 

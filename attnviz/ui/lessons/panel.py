@@ -6,7 +6,8 @@ from attnviz.lessons.answers import truth_of
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
 from attnviz.lessons.scoring import scored
-from attnviz.ui.lessons import answering, going
+from attnviz.ui.classes import starting
+from attnviz.ui.lessons import answering, drafting, going
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -34,6 +35,11 @@ def draw() -> None:
 def _head(now: OpenedLesson) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        if now.lesson.name == drafting.DRAFT:
+            st.button(
+                "Edit", key="lesson-edit", type="tertiary", on_click=going.home, args=({"edit": str(now.at + 1)},)
+            )
+        st.button("Start a class", key="lesson-class", type="tertiary", on_click=starting.on_lesson, args=(now.lesson,))
         st.button("Close", key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
 
 
@@ -47,7 +53,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
         did.is_skipped = True  # nobody can answer, and nothing is to be covered
         return
     if did.is_over:
-        _told(now, question, shown)
+        told(now, question, shown)
         return
     did.draft = answering.draft(now, question, shown)
     _hints(question, did)
@@ -89,7 +95,8 @@ def _skip(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
         did.said = str(error)
 
 
-def _told(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = "Skipped.") -> None:
+    """What was right and why; `unanswered` is said to whoever gave no answer."""
     did = progress(now)
     if did.truth is None:
         st.error(literal(did.said))
@@ -97,7 +104,7 @@ def _told(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     if question.kind == ROW and shown is not None:
         answering.drawn_row(now, shown, did.guess, did.truth)
     if did.marked is None:
-        st.warning(literal(f"Skipped. {_right(question, did)}"), icon=":material/skip_next:")
+        st.warning(literal(f"{unanswered} {_right(question, did)}"), icon=":material/skip_next:")
     elif did.marked.share is None:
         st.info("Thank you. This answer is not scored.", icon=":material/edit_note:")
     else:
@@ -154,7 +161,6 @@ def summary(now: OpenedLesson) -> str:
     right = sum(one.marked is not None and one.marked.is_right for one in found)
     answered = sum(one.marked is not None for one in found)
     skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    return (
-        f"The end. Of {len(now.lesson.questions)} questions you answered {answered}, {right} of them right; "
-        f"{skipped} skipped, {hints} hints."
-    )
+    asked = len(now.lesson.questions)
+    questions = f"{asked} question" + ("" if asked == 1 else "s")
+    return f"The end. Of {questions} you answered {answered}, {right} of them right; {skipped} skipped, {hints} hints."

@@ -21,11 +21,13 @@ const KEYS = [
   ["i", "all but these"],
   ["Esc, 0", "all on"],
   ["m, l", "off: those that matter most, least"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = [
   "worth",
   "Zero",
+  "Mean",
   "Even",
   "Diagonal",
   "spreads",
@@ -35,6 +37,7 @@ const WORDS = [
 ];
 const PUTS = [
   ["zero", "Zero"],
+  ["mean", "Mean"],
   ["uniform", "Even"],
   ["diagonal", "Diagonal"],
 ];
@@ -193,7 +196,8 @@ export function paint(app, began) {
     : "Switch heads off";
   parts.legend.replaceChildren(...boardLegend(app));
   paintAnswer(app);
-  paintMoved(app);
+  if (app.movedKey) requestAnimationFrame(() => setTimeout(() => paintMoved(app))); // the text is seen first
+  else paintMoved(app);
   if (isAnswered(app)) announce(app, header.said.join(" "));
   tellPainted(app, began);
 }

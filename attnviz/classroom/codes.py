@@ -1,0 +1,47 @@
+"""The secrets of a class: its code, which people type, and the tokens that links and browsers hold."""
+
+import hashlib
+import hmac
+import secrets
+import unicodedata
+
+# Letters that cannot be taken for one another or for a number, and that make no words. Eight of them are 25,600,000,000
+# codes: at the most tries that `fair_joining` lets through, the code of one of 1,000 classes is met after 59 days.
+LETTERS = "BCDFGHJKMNPQRSTVWXYZ"
+LENGTH = 8
+_TOKEN_BYTES = 24
+
+
+def new_code() -> str:
+    """A code that nobody can guess."""
+    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+
+
+def read_code(typed: str) -> str:
+    """A code as somebody typed it, with spaces, hyphens or small letters; "" for what cannot be one."""
+    if len(typed) > 100:
+        return ""
+    plain = unicodedata.normalize("NFKC", typed).upper()
+    code = "".join(one for one in plain if unicodedata.category(one)[0] not in "ZPC")
+    return code if len(code) == LENGTH and set(code) <= set(LETTERS) else ""
+
+
+def shown_code(code: str) -> str:
+    """A code in two parts, as it is read aloud."""
+    half = len(code) // 2
+    return f"{code[:half]} {code[half:]}"
+
+
+def new_token() -> str:
+    """A secret of 192 bits, as it can stand in a link."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def hashed(token: str) -> bytes:
+    """What is stored of a token. It has too many bits to be guessed from its hash."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def is_token_of(token: str, stored: bytes) -> bool:
+    """Compared in constant time."""
+    return hmac.compare_digest(hashed(token), stored)

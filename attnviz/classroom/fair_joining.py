@@ -1,0 +1,46 @@
+"""How often codes may be tried and classes begun, so that no code is found by guessing."""
+
+from ipaddress import ip_address, ip_network
+
+from limits import RateLimitItemPerHour, RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from attnviz.classroom.errors import ClassroomError
+
+_WRONG = RateLimitItemPerMinute(20, namespace="wrong codes of an address")
+_ALL_WRONG = RateLimitItemPerMinute(300, namespace="wrong codes of all")
+_STARTED = RateLimitItemPerHour(60, namespace="classes of an address")
+
+
+class FairJoining:
+    """Counts of this process. A class joins from one address at the same moment: only wrong codes count."""
+
+    def __init__(self) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    def require_a_try(self, address: str) -> None:
+        """Raises ClassroomError where too many wrong codes came from there, or from everywhere."""
+        if not self._limiter.test(_WRONG, network_of(address)):
+            raise ClassroomError("Too many wrong codes were tried from here: wait a minute, then try again.")
+        if not self._limiter.test(_ALL_WRONG):
+            raise ClassroomError("Too many wrong codes are being tried at the moment: wait a minute, then try again.")
+
+    def wrong(self, address: str) -> None:
+        """Count a code that there is not."""
+        self._limiter.hit(_WRONG, network_of(address))
+        self._limiter.hit(_ALL_WRONG)
+
+    def start(self, address: str) -> None:
+        """Count a class. Raises ClassroomError where too many were begun from there."""
+        if not self._limiter.hit(_STARTED, network_of(address)):
+            raise ClassroomError("Too many classes were started from here: try again in an hour.")
+
+
+def network_of(address: str) -> str:
+    """An address as one customer's: of IPv6, where each has a whole /64, that."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(found) if found.version == 4 else str(ip_network((int(found), 64), strict=False))

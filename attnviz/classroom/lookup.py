@@ -1,0 +1,75 @@
+"""Rows by the secrets that name them. Whoever changes a class locks its row first, so that changes come one by one."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.codes import hashed, is_token_of, read_code, shown_code
+from attnviz.classroom.errors import ClassGoneError
+from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, MemberRow
+
+NO_LINK = "There is no class at this link, or none any more: start a new one."
+NO_MEMBER = "This class is over and deleted, or you were taken out of it: join again with a code."
+
+
+def class_with(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
+    """The class with a code. Raises ClassGoneError."""
+    row = _class(session, code, now, lock=lock)
+    if row is None:
+        raise ClassGoneError(f"There is no class with the code {shown_code(code)}: look at it again, or ask for it.")
+    return row
+
+
+def class_taught(session: Session, key: TeacherKey, now: float, *, lock: bool = False) -> ClassRow:
+    """The class of a teacher's link. Raises ClassGoneError, in the same words for no class and for another secret."""
+    row = _class(session, read_code(key.code), now, lock=lock)
+    if not is_token_of(key.secret, row.teacher if row else bytes(32)) or row is None:
+        raise ClassGoneError(NO_LINK)
+    return row
+
+
+def member_with(session: Session, token: str, now: float, *, lock: bool = False) -> tuple[MemberRow, ClassRow]:
+    """A member and their class. Raises ClassGoneError."""
+    member = session.scalar(select(MemberRow).where(MemberRow.token == hashed(token)))
+    row = session.get(ClassRow, member.class_id, with_for_update=lock or None) if member else None
+    if member is None or row is None or row.expires <= now:
+        raise ClassGoneError(NO_MEMBER)
+    return member, row
+
+
+def step_of(session: Session, row: ClassRow, at: int) -> ClassStepRow:
+    """A step of a class: as it was left, or as one is that the class has not been at."""
+    found = session.get(ClassStepRow, (row.id, at))
+    state = CLOSED if row.is_guided else OPEN
+    return found or ClassStepRow(class_id=row.id, step=at, state=state, round=BEFORE)
+
+
+def answers_of(session: Session, member: MemberRow, at: int) -> dict[str, AnswerRow]:
+    """A member's answers to a step, by round."""
+    asked = select(AnswerRow).where(AnswerRow.member_id == member.id, AnswerRow.step == at)
+    return {answer.round: answer for answer in session.scalars(asked)}
+
+
+def _class(session: Session, code: str, now: float, *, lock: bool) -> ClassRow | None:
+    asked = select(ClassRow).where(ClassRow.code == code, ClassRow.expires > now)
+    return session.scalar(asked.with_for_update() if lock else asked)
+
+
+class Standing(NamedTuple):
+    """How a step stands for one member."""
+
+    state: str
+    round: str
+
+
+def standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
+    """In a guided class as the teacher left the step; alone, open until one's own answer shows what is right."""
+    if row.is_guided:
+        state, in_round = step.state, step.round
+    else:
+        is_shown = step.state == REVEALED or BEFORE in answers
+        state, in_round = REVEALED if is_shown else OPEN, BEFORE
+    return Standing(CLOSED if row.is_over and state == OPEN else state, in_round)

@@ -1,0 +1,75 @@
+"""What one student is shown, made of rows; without what tells the answer, until it may be told."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.lookup import Standing
+from attnviz.classroom.material import without_answer, without_target
+from attnviz.classroom.state import BEFORE, REVEALED, MemberView
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
+from attnviz.classroom.truths import Truths
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.scoring import Marked, Truth, scored
+
+Rows = tuple[ClassRow, MemberRow, Mapping[str, AnswerRow]]
+
+
+def member_view(rows: Rows, lesson: Lesson, at: int, stands: Standing, truths: Truths) -> MemberView:
+    """The view of step `at`."""
+    row, member, answers = rows
+    step, own = lesson.steps[at], answers.get(stands.round)
+    is_revealed = stands.state == REVEALED
+    given = _given(own)
+    truth, problem = _truth(row, lesson, at, truths) if is_revealed else (None, "")
+    bare = step if is_revealed else without_answer(step)
+    return MemberView(
+        code=row.code,
+        title=lesson.title,
+        nickname=member.nickname,
+        steps=len(lesson.steps),
+        at=at,
+        step=bare,
+        link=lesson.picture(at) if is_revealed else _link(lesson, at),
+        is_guided=row.is_guided,
+        is_over=row.is_over,
+        state=stands.state,
+        round=stands.round,
+        given=given,
+        first=_given(answers.get(BEFORE)),
+        has_answered=own is not None,
+        is_skipped=own is not None and given is None,
+        is_revealed=is_revealed,
+        truth=truth,
+        marked=_marked(lesson, at, given, truth),
+        problem=problem,
+        expires=row.expires,
+    )
+
+
+def _given(answer: AnswerRow | None) -> Any:
+    return json.loads(answer.given) if answer else None
+
+
+def _link(lesson: Lesson, at: int) -> Link | None:
+    return without_target(lesson.picture(at), lesson.steps[at].question)
+
+
+def _truth(row: ClassRow, lesson: Lesson, at: int, truths: Truths) -> tuple[Truth | None, str]:
+    if lesson.steps[at].question is None:
+        return None, ""
+    try:
+        return truths.of(row.code, lesson, at), ""
+    except ClassroomError as error:
+        return None, str(error)
+
+
+def _marked(lesson: Lesson, at: int, given: Any, truth: Truth | None) -> Marked | None:
+    question = lesson.steps[at].question
+    if question is None or given is None or truth is None:
+        return None
+    try:
+        return scored(question, given, truth)
+    except ValueError:  # the model was replaced by one that cuts the sentence otherwise
+        return None

@@ -1,0 +1,56 @@
+"""Whether there is news of a class, from memory for half a second, so that a hundred screens ask the database twice."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.presence import AWAY_AFTER, Presence
+from attnviz.classroom.state import ClassVersion
+from attnviz.classroom.storage.store import Store
+from attnviz.classroom.storage.tables import ClassRow, MemberRow
+
+_FRESH = 0.5  # seconds
+_MOST = 2_000  # classes that are remembered
+
+
+class News:
+    """Versions of classes. The counters are the database's own, so that two processes agree on them."""
+
+    def __init__(self, store: Store, presence: Presence, clock: Callable[[], float]) -> None:
+        self._store, self._presence, self._clock = store, presence, clock
+        self._lock = threading.Lock()
+        self._known: OrderedDict[int, tuple[float, ClassVersion | None]] = OrderedDict()
+
+    def of(self, class_id: int) -> ClassVersion | None:
+        """The version; None for a class that there is not any more. Raises StoreError."""
+        self._presence.flush()
+        now = time.monotonic()
+        with self._lock:
+            asked, version = self._known.get(class_id, (float("-inf"), None))
+            if now - asked < _FRESH:
+                return version
+            if version is not None:  # who comes while it is read takes the last one, and asks nobody
+                self._known[class_id] = now, version
+        version = self._store.read(lambda session: self._found(session, class_id))
+        with self._lock:
+            self._known[class_id] = now, version
+            if len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        return version
+
+    def forget(self, class_id: int) -> None:
+        """There is news of this class: the next who asks is told."""
+        with self._lock:
+            if class_id in self._known:
+                self._known[class_id] = float("-inf"), self._known[class_id][1]
+
+    def _found(self, session: Session, class_id: int) -> ClassVersion | None:
+        now = self._clock()
+        here = select(func.count()).where(MemberRow.class_id == class_id, MemberRow.seen > now - AWAY_AFTER)
+        asked = select(ClassRow.shared, ClassRow.news, here.scalar_subquery())
+        found = session.execute(asked.where(ClassRow.id == class_id, ClassRow.expires > now)).one_or_none()
+        return ClassVersion(*found) if found else None

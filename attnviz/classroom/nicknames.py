@@ -1,0 +1,44 @@
+"""Nicknames: whatever people write, as long as everybody can see what it is."""
+
+import unicodedata
+
+from attnviz.classroom.errors import ClassroomError
+
+MOST = 40  # characters
+_MOST_MARKS = 3  # accents on one letter
+_JOINERS = "\u200c\u200d"  # which Persian, Hindi and emoji need
+
+
+def checked_nickname(typed: str) -> str:
+    """A nickname as it is saved: NFC, single spaces. Raises ClassroomError with one sentence."""
+    if len(typed) > 10 * MOST:
+        raise ClassroomError(_too_long(len(typed)))
+    name = " ".join(unicodedata.normalize("NFC", typed).split())
+    for one in name:
+        if unicodedata.category(one)[0] == "C" and one not in _JOINERS:
+            raise ClassroomError(f"A nickname has no invisible characters, such as U+{ord(one):04X}: type it again.")
+    if len(name) > MOST:
+        raise ClassroomError(_too_long(len(name)))
+    if not any(unicodedata.category(one)[0] in "LNS" for one in name):
+        raise ClassroomError("Type a nickname with at least one letter, number or emoji.")
+    if _marks_in_a_row(name) > _MOST_MARKS:
+        raise ClassroomError(f"A nickname has at most {_MOST_MARKS} accents on one letter: leave some out.")
+    return name
+
+
+def folded_nickname(name: str) -> str:
+    """A nickname as it is compared: “ana” and “Ａｎａ” are one, with joiners or without."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(one for one in plain if one not in _JOINERS)
+
+
+def _too_long(length: int) -> str:
+    return f"A nickname has at most {MOST} characters, and this one has {length:,}."
+
+
+def _marks_in_a_row(name: str) -> int:
+    most = row = 0
+    for one in name:
+        row = row + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
+        most = max(most, row)
+    return most

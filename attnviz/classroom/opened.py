@@ -1,0 +1,47 @@
+"""The classroom of this process, opened when the first page asks for it."""
+
+import os
+import threading
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.room import KEEP_DAYS, Classroom
+from attnviz.classroom.storage.database import VARIABLE, default_file
+from attnviz.classroom.truths import RunPicture
+
+DAYS_VARIABLE = "ATTNVIZ_CLASS_DAYS"
+MOST_DAYS = 366
+_lock = threading.Lock()
+_opened: list[Classroom] = []
+
+
+def classroom(run: RunPicture) -> Classroom:
+    """The one classroom, on the database that ATTNVIZ_DATABASE names. Raises ClassroomError, and tries again when it
+    is next asked for.
+    """
+    with _lock:
+        if not _opened:
+            _opened.append(Classroom(os.environ.get(VARIABLE, ""), run, keep_days=_days()))
+        return _opened[0]
+
+
+def is_used() -> bool:
+    """Whether a database is named, or the default one has been made."""
+    return bool(os.environ.get(VARIABLE, "").strip()) or default_file().exists()
+
+
+def close() -> None:
+    """Let go of the database; the next who asks opens it again."""
+    with _lock:
+        while _opened:
+            _opened.pop().close()
+
+
+def _days() -> float:
+    said = os.environ.get(DAYS_VARIABLE, "").strip() or str(KEEP_DAYS)
+    try:
+        days = float(said)
+    except ValueError:
+        days = 0.0
+    if not 0 < days <= MOST_DAYS:
+        raise ClassroomError(f"{DAYS_VARIABLE} is {said[:40]!r}: give days from 1 to {MOST_DAYS}, such as 14.")
+    return days

@@ -1,0 +1,71 @@
+"""A class together: students and teachers over one database. Knows no page.
+
+Every refusal is a `ClassroomError`, one sentence to be shown as it is; a `ClassGoneError` among them says that there is
+no such class or member (any more), a `StoreError` that nothing was saved and the same call may be made again.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.errors import StoreError
+from attnviz.classroom.fair_joining import FairJoining
+from attnviz.classroom.news import News
+from attnviz.classroom.parts import ClassroomParts
+from attnviz.classroom.presence import Presence
+from attnviz.classroom.storage.store import Store
+from attnviz.classroom.storage.tables import ClassRow
+from attnviz.classroom.students import Students
+from attnviz.classroom.teachers import Teachers
+from attnviz.classroom.truths import RunPicture, Truths
+
+KEEP_DAYS = 14.0
+_SWEEP = 3600.0  # seconds between two looks for classes whose time is over
+
+
+class Classroom:
+    """All classes of one database. Safe to be called from any thread; several processes may share a database."""
+
+    def __init__(
+        self, address: str, run: RunPicture, *, keep_days: float = KEEP_DAYS, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`address` is as `attnviz.classroom.storage.database` has it; `run` gives the run of a step's link.
+
+        Classes that have expired are deleted now and every hour. Raises ClassroomError.
+        """
+        self._store, self._clock, self.keep_days = Store(address), clock, keep_days
+        self._presence = Presence(self._store, clock)
+        news = News(self._store, self._presence, clock)
+        parts = ClassroomParts(self._store, Truths(run), news, self._presence, FairJoining(), clock, keep_days)
+        self.students, self.teachers, self.keep_days = Students(parts), Teachers(parts), keep_days
+        self._is_closed = threading.Event()
+        self.sweep()
+        threading.Thread(target=self._sweep_hourly, name="attnviz-classroom", daemon=True).start()
+
+    def sweep(self) -> int:
+        """Delete the classes whose time is over, with members and answers; how many there were. Raises StoreError."""
+        deleted = self._store.write(self._delete_expired)
+        self._store.forget_deleted()
+        return deleted
+
+    def close(self) -> None:
+        """Write who is where, and let go of the database."""
+        self._is_closed.set()
+        self._presence.flush(now=True)
+        self._store.close()
+
+    def _delete_expired(self, session: Session) -> int:
+        return len(
+            session.scalars(delete(ClassRow).where(ClassRow.expires <= self._clock()).returning(ClassRow.id)).all()
+        )
+
+    def _sweep_hourly(self) -> None:
+        while not self._is_closed.wait(_SWEEP):
+            try:
+                self.sweep()
+            except StoreError as error:
+                logging.getLogger(__name__).warning("Expired classes were not deleted yet: %s", error)

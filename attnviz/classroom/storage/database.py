@@ -1,0 +1,99 @@
+"""Where classes are stored: an SQLite file, or PostgreSQL for an instance of several processes or machines."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError
+
+from attnviz.classroom.errors import ClassroomError
+
+VARIABLE = "ATTNVIZ_DATABASE"
+WRITING = "attnviz_writing"  # an execution option: this transaction will write
+_PATIENCE = 3  # seconds that a statement waits for another's lock, and a connection for its server
+_CONNECTIONS = 8
+# FULL: a commit is on the disk before it is acknowledged, so that neither a killed process nor a power cut loses it.
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {_PATIENCE * 1000}",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",  # what is purged is overwritten
+)
+_POSTGRESQL = {
+    "connect_timeout": _PATIENCE,
+    "tcp_user_timeout": _PATIENCE * 1000,
+    "options": f"-c lock_timeout={_PATIENCE}s -c statement_timeout={2 * _PATIENCE}s -c synchronous_commit=on",
+    "application_name": "attnviz",
+}
+
+
+def default_file() -> Path:
+    """The file in which classes are stored where nothing is said."""
+    return platformdirs.user_state_path("attnviz") / "classes.sqlite"
+
+
+def engine_of(address: str) -> Engine:
+    """The database at an address: a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the default file.
+
+    Nothing is opened yet, but for the file's folder, which is made. Raises ClassroomError with one sentence.
+    """
+    url = _url(address.strip())
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url)
+    try:
+        return create_engine(
+            url, connect_args=_POSTGRESQL, pool_pre_ping=True, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE
+        )
+    except ImportError:
+        raise ClassroomError(
+            f"{VARIABLE} names PostgreSQL: install requirements-serve.txt, which has psycopg."
+        ) from None
+
+
+def _url(address: str) -> URL:
+    if "://" not in address:
+        file = Path(address).expanduser() if address else default_file()
+        return URL.create("sqlite", database=str(file))
+    try:
+        url = make_url(address)
+    except ArgumentError:
+        raise ClassroomError(f"{VARIABLE} cannot be read: {_MEANT}.") from None
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        raise ClassroomError(f"{VARIABLE} names no database that classes can be stored in: {_MEANT}.")
+    return url.set(drivername="sqlite")
+
+
+_MEANT = "give the path of a file, or postgresql+psycopg://user:password@host/name"
+
+
+def _sqlite(url: URL) -> Engine:
+    file = Path(url.database or "")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(mode=0o600)  # nobody else on this machine reads who is in a class
+    except OSError as error:
+        raise ClassroomError(
+            f"Classes cannot be stored in {file} ({error.strerror}): set {VARIABLE} to a file that can be written."
+        ) from None
+    engine = create_engine(url, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE)
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: sqlite3.Connection, record: Any) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says, and not where sqlite3 would
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+
+
+def _begin(connection: Any) -> None:
+    """Who will write says so at once: a reader that begins to write later may find that it cannot."""
+    is_writing = connection.get_execution_options().get(WRITING, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")

@@ -1,0 +1,12 @@
+"""How Alembic runs the migrations: on the connection, and in the transaction, of `attnviz.classroom.storage.schema`."""
+
+from alembic import context
+
+from attnviz.classroom.storage.tables import Table
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Table.metadata,
+    transactional_ddl=True,
+)
+context.run_migrations()

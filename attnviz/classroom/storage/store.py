@@ -1,0 +1,112 @@
+"""Transactions that either are on the disk or did not happen, and what is said where they cannot be."""
+
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.errors import StoreError
+from attnviz.classroom.storage.database import WRITING, engine_of
+from attnviz.classroom.storage.schema import migrate
+
+T = TypeVar("T")
+
+_PAUSES = (0.2, 0.4)  # seconds before a second and a third try
+_TURN = 10.0  # seconds that a thread waits for the threads that write before it
+_BUSY = "The class's database is busy: nothing is lost, and nothing of this is saved yet; try again in a moment."
+_FULL = "The disk of the class's database is full: what was saved is safe, but this is not; tell whoever runs attnviz."
+_AWAY = "The class's database does not answer: what was saved is safe, but this is not yet; try again in a moment."
+_DAMAGED = "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell whoever runs attnviz."
+_SQLITE = {
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: "The class's database cannot be written: tell whoever runs attnviz.",
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+}
+# PostgreSQL's classes of errors: disk full, lock not had in time, two that waited for each other, or cancelled.
+_POSTGRESQL = {"53100": _FULL, "55P03": _BUSY, "40001": _BUSY, "40P01": _BUSY, "57014": _BUSY, "53300": _BUSY}
+
+
+class Store:
+    """A database of classes. Work is a function of a session that may be called again, where the first try failed."""
+
+    def __init__(self, address: str) -> None:
+        """Raises ClassroomError for an address that is none, and StoreError for a database that does not open."""
+        self._engine: Engine = engine_of(address)
+        # One writer at a time is all that SQLite has; who waits here is woken when it can go, and in order.
+        self._writer = threading.Lock() if self._engine.dialect.name == "sqlite" else None
+        self._tried(lambda: migrate(self._engine))
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """What `work` finds. Raises StoreError."""
+        return self._tried(lambda: self._done(work, is_writing=False))
+
+    def write(self, work: Callable[[Session], T]) -> T:
+        """What `work` gives, after its changes are on the disk. Raises StoreError, and then nothing was changed,
+        unless the database went away in that very moment; and IntegrityError where a row is there already.
+        """
+        return self._tried(lambda: self._done(work, is_writing=True))
+
+    def forget_deleted(self) -> None:
+        """What was deleted also leaves SQLite's log of changes; if somebody reads it just now, the next time."""
+        if self._writer is None:
+            return
+        options = {"isolation_level": "AUTOCOMMIT"}
+        with suppress(DBAPIError), self._engine.connect().execution_options(**options) as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self._engine.dispose()
+
+    def _done(self, work: Callable[[Session], T], *, is_writing: bool) -> T:
+        with self._turn(is_writing):
+            connection = self._engine.connect().execution_options(**{WRITING: is_writing})
+            with connection, Session(connection, expire_on_commit=False) as session, session.begin():
+                return work(session)
+
+    @contextmanager
+    def _turn(self, is_writing: bool) -> Iterator[None]:
+        if not is_writing or self._writer is None:
+            yield
+            return
+        if not self._writer.acquire(timeout=_TURN):
+            raise StoreError(_BUSY)
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    def _tried(self, work: Callable[[], T]) -> T:
+        for pause in (*_PAUSES, None):
+            try:
+                return work()
+            except IntegrityError:
+                raise
+            except (DBAPIError, NoConnectionError, sqlite3.Error) as error:
+                said = _said(error)
+                if pause is None or said not in (_BUSY, _AWAY):
+                    raise StoreError(said) from error
+            time.sleep(pause * random.uniform(0.75, 1.25))
+        raise AssertionError("the last try returns or raises")
+
+
+def _said(error: DBAPIError | NoConnectionError | sqlite3.Error) -> str:
+    """One sentence, without what the database itself says: that may hold an address, or what somebody typed."""
+    if isinstance(error, NoConnectionError):
+        return _BUSY
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, sqlite3.Error):
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
+        return _SQLITE.get(code, _AWAY)
+    return _POSTGRESQL.get(getattr(cause, "sqlstate", "") or "", _AWAY)

@@ -1,0 +1,82 @@
+"""What is stored of a class, and nothing else: times are seconds since 1970 in UTC, secrets are hashes."""
+
+from sqlalchemy import Boolean, Double, ForeignKey, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+# Names that a migration can call them by, on every database.
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+_NUMBERED = {"sqlite_autoincrement": True}  # the number of a row that was deleted is nobody else's
+
+
+class Table(DeclarativeBase):
+    """The base of the tables."""
+
+    metadata = MetaData(naming_convention=_NAMES)
+
+
+class ClassRow(Table):
+    """A class. `material` is its lesson as JSON, `step` where it stands, `shared` and `news` count its changes."""
+
+    __tablename__ = "classes"
+    __table_args__ = _NUMBERED
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    code: Mapped[str] = mapped_column(String(16), unique=True)
+    teacher: Mapped[bytes] = mapped_column(LargeBinary)
+    material: Mapped[str] = mapped_column(Text)
+    is_guided: Mapped[bool] = mapped_column(Boolean)
+    is_over: Mapped[bool] = mapped_column(Boolean)
+    step: Mapped[int] = mapped_column(Integer)
+    shared: Mapped[int] = mapped_column(Integer)
+    news: Mapped[int] = mapped_column(Integer)
+    created: Mapped[float] = mapped_column(Double)
+    expires: Mapped[float] = mapped_column(Double, index=True)
+
+
+class ClassStepRow(Table):
+    """A step that the class has been at: open, closed or revealed, and before or after the explanation."""
+
+    __tablename__ = "class_steps"
+
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    step: Mapped[int] = mapped_column(Integer, primary_key=True)
+    state: Mapped[str] = mapped_column(String(16))
+    round: Mapped[str] = mapped_column(String(16))
+
+
+class MemberRow(Table):
+    """A student. `folded` is the nickname as it is compared, `token` the hash of what their browser keeps."""
+
+    __tablename__ = "members"
+    __table_args__ = (UniqueConstraint("class_id", "folded"), _NUMBERED)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"))
+    nickname: Mapped[str] = mapped_column(String(64))
+    folded: Mapped[str] = mapped_column(Text)
+    token: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    step: Mapped[int] = mapped_column(Integer)
+    joined: Mapped[float] = mapped_column(Double)
+    seen: Mapped[float] = mapped_column(Double)
+
+
+class AnswerRow(Table):
+    """An answer: one a member, step and round. `given` is JSON, null where it was skipped; `score` is from 0 to 1."""
+
+    __tablename__ = "answers"
+    __table_args__ = (UniqueConstraint("member_id", "step", "round"), _NUMBERED)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("members.id", ondelete="CASCADE"))
+    step: Mapped[int] = mapped_column(Integer)
+    round: Mapped[str] = mapped_column(String(16))
+    client_id: Mapped[str] = mapped_column(String(64))
+    given: Mapped[str] = mapped_column(Text)
+    score: Mapped[float | None] = mapped_column(Double)
+    saved: Mapped[float] = mapped_column(Double)

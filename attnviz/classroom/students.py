@@ -1,0 +1,214 @@
+"""What students do in a class. A token is a student: whoever holds another one is somebody else."""
+
+import json
+import threading
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.codes import LENGTH, hashed, new_token, read_code
+from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.lookup import NO_MEMBER, answers_of, class_with, member_with, standing, step_of
+from attnviz.classroom.material import unpacked
+from attnviz.classroom.member_view import member_view
+from attnviz.classroom.nicknames import checked_nickname, folded_nickname
+from attnviz.classroom.parts import ClassroomParts
+from attnviz.classroom.presence import MemberPlace
+from attnviz.classroom.state import BEFORE, OPEN, REVEALED, ClassVersion, Joined, MemberView, Receipt
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
+from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.scoring import scored
+
+MOST_MEMBERS = 400
+_LONGEST_ID = 64  # characters of a browser's name for an answer
+_REMEMBERED = 50_000  # tokens
+
+
+class Students:
+    """The students' side of all classes. Every refusal is a ClassroomError."""
+
+    def __init__(self, parts: ClassroomParts) -> None:
+        self._parts = parts
+        self._lock = threading.Lock()
+        self._places: dict[bytes, MemberPlace] = {}
+
+    def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
+        """A new member. Spaces, hyphens and small letters in the code do not matter; `address` is whence they come."""
+        fair = self._parts.fair
+        fair.require_a_try(address)
+        name, read, token = checked_nickname(nickname), read_code(code), new_token()
+        if not read:
+            raise ClassroomError(f"The code of a class has {LENGTH} letters, such as BCDF GHJK: look at it again.")
+        try:
+            row = self._parts.store.write(lambda session: self._new_member(session, read, name, token))
+        except ClassGoneError:
+            fair.wrong(address)
+            raise
+        except IntegrityError:
+            raise ClassroomError(
+                f"Somebody in this class is called “{name}” already: choose another nickname."
+            ) from None
+        self._parts.news.forget(row.id)
+        return Joined(token, name, read)
+
+    def heartbeat(self, token: str) -> ClassVersion:
+        """Say that a student's screen is there, once a second; whether there is news. Writes seldom."""
+        place = self._places.get(hashed(token)) or self._placed(token)
+        self._parts.presence.note(place)
+        version = self._parts.news.of(place.class_id)
+        if version is None:
+            self._places.pop(hashed(token), None)
+            raise ClassGoneError(NO_MEMBER)
+        return version
+
+    def seen_by(self, token: str, at: int | None = None) -> MemberView:
+        """What a student may see. In a class that walks alone `at` is the step that they go to; None stays."""
+
+        def found(session: Session) -> tuple[Any, Lesson, int, Any]:
+            member, row = member_with(session, token, self._parts.clock())
+            lesson = unpacked(row.material)
+            here = self._at(row, lesson, self._last(token, member) if at is None else at)
+            answers = answers_of(session, member, here)
+            return (row, member, answers), lesson, here, standing(row, step_of(session, row, here), answers)
+
+        rows, lesson, here, stands = self._parts.store.read(found)
+        self._put(token, MemberPlace(rows[1].id, rows[0].id, here))
+        return member_view(rows, lesson, here, stands, self._parts.truths)
+
+    def picture(self, token: str) -> Picture | None:
+        """The run of the student's step, for the server alone: it holds what is right."""
+
+        def found(session: Session) -> tuple[Lesson, int]:
+            member, row = member_with(session, token, self._parts.clock())
+            lesson = unpacked(row.material)
+            return lesson, self._at(row, lesson, self._last(token, member))
+
+        return self._parts.truths.picture(*self._parts.store.read(found))
+
+    def answer(self, token: str, at: int, given: Any, *, in_round: str, client_id: str) -> Receipt:
+        """Save an answer to step `at` and the round that the student was asked in; when this returns it is on the disk.
+
+        `given` is as `attnviz.lessons.scoring` has it. The same `client_id` again gives the same receipt.
+        """
+        code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
+        question = lesson.questions.get(at)
+        if question is None:
+            raise ClassroomError("This step asks nothing.")
+        truth = self._parts.truths.of(code, lesson, at)
+        try:
+            score = scored(question, given, truth).share
+        except (ValueError, OverflowError) as error:
+            raise ClassroomError(str(error)) from None
+        answer = AnswerRow(step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=_json(given))
+        return self._saved(token, answer)
+
+    def skip(self, token: str, at: int) -> Receipt:
+        """In a class that walks alone: show what is right without an answer, which is counted."""
+        _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
+        if at not in lesson.questions:
+            raise ClassroomError("This step asks nothing.")
+        return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=_json(None)))
+
+    def leave(self, token: str) -> None:
+        """The student goes: their token is worth nothing any more. What they answered stays with the class."""
+
+        def leave(session: Session) -> int:
+            member, row = member_with(session, token, self._parts.clock(), lock=True)
+            member.token, member.seen = hashed(new_token()), 0.0
+            row.news += 1
+            return row.id
+
+        self._parts.news.forget(self._parts.store.write(leave))
+        self._places.pop(hashed(token), None)
+
+    def _new_member(self, session: Session, code: str, name: str, token: str) -> ClassRow:
+        now = self._parts.clock()
+        row = class_with(session, code, now, lock=True)
+        if session.scalar(select(MemberRow.id).where(MemberRow.token == hashed(token))):
+            return row  # this is a second try, and the first one was saved after all
+        if row.is_over:
+            raise ClassroomError("This class has ended: nobody can join it any more.")
+        if session.scalars(select(func.count()).where(MemberRow.class_id == row.id)).one() >= MOST_MEMBERS:
+            raise ClassroomError(f"This class has {MOST_MEMBERS} members, as many as there can be.")
+        member = MemberRow(class_id=row.id, nickname=name, folded=folded_nickname(name), token=hashed(token))
+        member.step, member.joined, member.seen = self._at(row, unpacked(row.material), 0), now, now
+        session.add(member)
+        row.news += 1
+        return row
+
+    def _saved(self, token: str, answer: AnswerRow) -> Receipt:
+        def save(session: Session) -> tuple[AnswerRow, int, bool]:
+            member, row = member_with(session, token, self._parts.clock(), lock=True)
+            answers = answers_of(session, member, answer.step)
+            if (there := answers.get(answer.round)) is not None:
+                return _same(there, answer), row.id, False
+            _require_open(*standing(row, step_of(session, row, answer.step), answers), row, answer)
+            now = self._parts.clock()
+            new = AnswerRow(
+                class_id=row.id, member_id=member.id, step=answer.step, round=answer.round, given=answer.given,
+                client_id=answer.client_id, score=answer.score, saved=now,
+            )  # fmt: skip
+            session.add(new)
+            row.news += 1
+            return new, row.id, True
+
+        saved, class_id, is_new = self._parts.store.write(save)
+        self._parts.news.forget(class_id)
+        return Receipt(saved.step, saved.round, json.loads(saved.given), saved.saved, is_new)
+
+    def _lesson_of(self, session: Session, token: str) -> tuple[str, Lesson]:
+        _, row = member_with(session, token, self._parts.clock())
+        return row.code, unpacked(row.material)
+
+    def _placed(self, token: str) -> MemberPlace:
+        def found(session: Session) -> MemberPlace:
+            member, row = member_with(session, token, self._parts.clock())
+            return MemberPlace(member.id, row.id, self._at(row, unpacked(row.material), member.step))
+
+        return self._put(token, self._parts.store.read(found))
+
+    def _put(self, token: str, place: MemberPlace) -> MemberPlace:
+        with self._lock:
+            if len(self._places) > _REMEMBERED:
+                self._places.clear()
+            self._places[hashed(token)] = place
+        self._parts.presence.note(place)
+        return place
+
+    def _last(self, token: str, member: MemberRow) -> int:
+        """The step that a student's screen showed last, which the database may not know yet."""
+        place = self._places.get(hashed(token))
+        return place.at if place else member.step
+
+    @staticmethod
+    def _at(row: ClassRow, lesson: Lesson, asked: int) -> int:
+        return row.step if row.is_guided else min(max(asked, 0), len(lesson.steps) - 1)
+
+
+def _json(given: Any) -> str:
+    return json.dumps(given, ensure_ascii=True, allow_nan=False)
+
+
+def _same(there: AnswerRow, answer: AnswerRow) -> AnswerRow:
+    """The answer that is there, if it is this one."""
+    if there.client_id != answer.client_id:
+        raise ClassroomError("You have answered this question already, perhaps in another tab: that answer counts.")
+    return there
+
+
+def _require_open(state: str, in_round: str, row: ClassRow, answer: AnswerRow) -> None:
+    if row.is_over:
+        raise ClassroomError("This class has ended: it takes no more answers.")
+    if row.is_guided and answer.given == _json(None):
+        raise ClassroomError("Your teacher shows what is right when everybody has answered.")
+    if row.is_guided and row.step != answer.step:
+        raise ClassroomError("Your class has gone on to another step: this answer came too late.")
+    if state == REVEALED:
+        raise ClassroomError("What is right has been shown: this answer came too late.")
+    if state != OPEN:
+        raise ClassroomError("This step takes no answers at the moment: wait for your teacher to open it.")
+    if in_round != answer.round:
+        raise ClassroomError("The question has been asked again meanwhile: look at it once more, then answer.")

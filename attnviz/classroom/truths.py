@@ -1,0 +1,56 @@
+"""What is right in a class, computed from the model's run, each step once for all who answer."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.lessons.answers import truth_of
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import Question
+from attnviz.lessons.scoring import Truth
+
+RunPicture = Callable[[Link | None], Picture | None]
+_MOST = 512  # steps of all classes
+
+
+class Truths:
+    """Answers of steps, by class and step."""
+
+    def __init__(self, run: RunPicture) -> None:
+        """`run` gives a link's run, or None for no link and for a page that runs nothing."""
+        self._run = run
+        self._lock = threading.Lock()
+        self._found: OrderedDict[tuple[str, int], Truth] = OrderedDict()
+        self._computing: dict[tuple[str, int], threading.Lock] = {}
+
+    def of(self, code: str, lesson: Lesson, at: int) -> Truth:
+        """What is right at a step that asks something. Raises ClassroomError where it cannot be computed."""
+        key = code, at
+        with self._lock:
+            computing = self._computing.setdefault(key, threading.Lock())
+        with computing:
+            if key not in self._found:
+                self._keep(key, self._computed(lesson.questions[at], lesson.picture(at)))
+            return self._found[key]
+
+    def picture(self, lesson: Lesson, at: int) -> Picture | None:
+        """The run of a step's link. Raises ClassroomError."""
+        try:
+            return self._run(lesson.picture(at))
+        except ValueError as error:
+            raise ClassroomError(str(error)) from error
+
+    def _computed(self, question: Question, link: Link | None) -> Truth:
+        try:
+            return truth_of(question, self._run(link))
+        except ValueError as error:
+            raise ClassroomError(f"What is right cannot be computed here: {error}") from error
+
+    def _keep(self, key: tuple[str, int], truth: Truth) -> None:
+        with self._lock:
+            self._found[key] = truth
+            if len(self._found) > _MOST:
+                oldest, _ = self._found.popitem(last=False)
+                self._computing.pop(oldest, None)

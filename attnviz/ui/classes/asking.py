@@ -1,0 +1,153 @@
+"""Ask the room: a class on a single question about the picture that stands on the page."""
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+import streamlit as st
+
+from attnviz.lessons.lesson import PAGES, Link
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
+from attnviz.ui.lessons.run import picture
+from attnviz.ui.markdown import literal
+
+# Each kind of question: what it is called, and what it asks if nobody says it otherwise.
+_KINDS: Mapping[str, tuple[str, str]] = {
+    CELL: ("Click the cell of most weight", "Which cell has most weight?"),
+    ROW: ("Draw a row", "How is the weight of this row shared out?"),
+    HEAD: ("Which of these heads", "Which of these heads is it?"),
+    TOKEN: ("What is written next", "What does the model write here?"),
+    TRANSLATION: ("What the model writes", "What does the model write?"),
+    NUMBER: ("A number", "How large is it?"),
+    CHOICE: ("One of several sentences", ""),
+    TEXT: ("In their own words", ""),
+}
+_WITHOUT_PICTURE = (CHOICE, TEXT)
+_MOST_ASKED, _MOST_OPTIONS = 300, 8
+_ROWS = (CELL, ROW, TOKEN)
+
+
+def button(page: str, query: str) -> None:
+    """The button in the rail, on a page that a step's link can lead to. `query` is the link to what stands there."""
+    if page not in PAGES.values():
+        return
+    with st.sidebar:
+        pressed = st.button("Ask the room", key="ask-the-room", icon=":material/record_voice_over:", width="stretch")
+    if pressed:
+        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(_form)(page, query)
+
+
+def _form(page: str, query: str) -> None:
+    """What is asked; a mistake is said below, and what was typed stays."""
+    link = Link(page, dict(parse_qsl(query)))
+    st.markdown("One question about the picture on this page. Students answer with a code, on their phones.")
+    try:
+        shown = picture(link)
+    except ValueError:
+        shown = None
+    kinds = list(_KINDS if shown is not None else _WITHOUT_PICTURE)
+    kind = st.selectbox("Kind of question", kinds, format_func=lambda one: _KINDS[one][0], key="ask-kind")
+    asked = _KINDS[kind][1]
+    said = {"kind": kind, "ask": st.text_input("Question", asked, max_chars=_MOST_ASKED, key=f"ask-{kind}").strip()}
+    said |= _fields(kind, shown)
+    if why := st.text_area("Why it is so (shown with the answer; may stay empty)", key="ask-why").strip():
+        said["why"] = why
+    if st.button("Start", type="primary", key="ask-start"):
+        _start(link, said, shown)
+
+
+def _fields(kind: str, shown: Picture | None) -> dict[str, Any]:
+    """What a question of this kind needs besides."""
+    found: dict[str, Any] = {}
+    if kind in _ROWS and shown is not None:
+        found |= _row(shown, may_be_none=kind == CELL)
+    if kind == CELL:
+        found["most"] = str(st.number_input("How many cells", 1, 5, 1, key="ask-most"))
+    if kind == HEAD:
+        found |= _heads()
+    if kind == NUMBER and shown is not None:
+        found |= _number(shown)
+    if kind in (CHOICE, TOKEN, TRANSLATION):
+        found |= _options(kind)
+    return found
+
+
+def _row(shown: Picture, *, may_be_none: bool) -> dict[str, str]:
+    names = [f"{at}  {row.text}" for at, row in enumerate(shown.maps.rows)]
+    places = [None, *range(len(names))] if may_be_none else list(range(len(names)))
+    at = st.selectbox(
+        "Row", places, format_func=lambda place: "the whole map" if place is None else names[place], key="ask-row"
+    )
+    return {} if at is None else {"row": str(at)}
+
+
+def _heads() -> dict[str, Any]:
+    from attnviz.analysis.heads.metric_table import METRICS
+
+    typed = st.text_input("Heads to choose from", placeholder="L0 H7, L1 H3, L2 H5", key="ask-heads")
+    by = st.selectbox("The largest", list(METRICS), format_func=lambda name: name.replace("_", " "), key="ask-by")
+    return {"heads": [part.strip() for part in typed.split(",") if part.strip()], "by": by}
+
+
+def _number(shown: Picture) -> dict[str, str]:
+    from attnviz.lessons.measures import MEASURES
+
+    names = [name for name, one in MEASURES.items() if set(one.needs) <= {"row"}]
+    measure = st.selectbox(
+        "Which number", names, format_func=lambda name: f"{name.replace('_', ' ')}: {MEASURES[name].means}",
+        key="ask-measure",
+    )  # fmt: skip
+    found = {"measure": measure}
+    if "row" in MEASURES[measure].needs:
+        found |= _row(shown, may_be_none=False)
+    within = st.number_input("Right within", 0.0, value=0.05, format="%g", key="ask-within")
+    return found | {"within": f"{within:g}"}
+
+
+def _options(kind: str) -> dict[str, Any]:
+    label = "Answers to choose from, a line each"
+    may = "" if kind == CHOICE else " (may stay empty: then they type it)"
+    typed = st.text_area(f"{label}{may}", key=f"ask-options-{kind}")
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
+    found: dict[str, Any] = {"options": lines} if lines or kind == CHOICE else {}
+    if kind == CHOICE:
+        most = max(1, min(len(lines), _MOST_OPTIONS))
+        found["right"] = str(st.number_input("Which line is right", 1, most, 1, key="ask-right"))
+    return found
+
+
+def _start(link: Link, said: Mapping[str, Any], shown: Picture | None) -> None:
+    from attnviz.ui.classes import starting
+
+    try:
+        starting.ask(_question(said, shown), None if shown is None and link.page != "Learning" else link)
+    except ValueError as problem:
+        st.error(literal(str(problem)), icon=":material/error:")
+        return
+    st.rerun()
+
+
+def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
+    """The question, whose answer the picture has. Raises ValueError with one sentence."""
+    from attnviz.lessons.answers import truth_of
+    from attnviz.lessons.block import question_of
+
+    _require_all(said)
+    question = question_of(said, 0, _refuse)
+    truth_of(question, shown)
+    return question
+
+
+def _require_all(said: Mapping[str, Any]) -> None:
+    """Raise ValueError with one sentence for what is not filled in."""
+    if not said["ask"]:
+        raise ValueError("Type the question first.")
+    if "options" in said and not 2 <= len(said["options"]) <= _MOST_OPTIONS:
+        raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, a line each.")
+    if "heads" in said and not said["heads"]:
+        raise ValueError("Name 2 to 8 heads to choose from, such as L0 H7, L1 H3.")
+
+
+def _refuse(field: str, sentence: str) -> NoReturn:
+    raise ValueError(f"{sentence[:1].upper()}{sentence[1:]}.")

@@ -1,0 +1,128 @@
+"""The teacher's screen: what the class is asked, its answers once they are revealed, who is where, and the end."""
+
+import html
+
+import streamlit as st
+
+from attnviz.classroom.state import AFTER, BEFORE, CLOSED, REVEALED, MemberLine, TeacherView
+from attnviz.lessons.lesson import LessonStep
+from attnviz.lessons.question import Question
+from attnviz.ui.classes import ending, following, invitation, results, teacher
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import Seat
+from attnviz.ui.markdown import literal
+
+
+def draw(own: Seat, found: TeacherView) -> None:
+    """Stage on the left, what is only the teacher's on the right."""
+    stage, side = st.columns([70, 30], gap="medium")
+    with stage, st.container(key="class-stage"):
+        _stage(own, found)
+    with side, st.container(key="class-side"):
+        _side(own, found)
+
+
+def _stage(own: Seat, found: TeacherView) -> None:
+    step = found.lesson.steps[found.class_at]
+    if found.is_over:
+        st.info("This class has ended: nobody joins or answers any more.", icon=":material/flag:")
+    is_told = found.state == REVEALED
+    st.caption(literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}"))
+    if _is_lobby(found):
+        invitation.draw(found.code, is_large=True)
+    else:
+        _asked(step, is_told=is_told)
+    if not found.is_guided:
+        st.info(
+            "Everybody walks alone: each sees what is right after an answer of their own.", icon=":material/hiking:"
+        )
+    if not is_told:
+        teacher.answered(found)
+    teacher.controls(own, found)
+    if found.problem:
+        st.warning(literal(found.problem), icon=":material/error:")
+    if step.question is not None and (is_told or not found.is_guided):
+        results.draw(found, step.question)
+
+
+def _asked(step: LessonStep, *, is_told: bool) -> None:
+    """The step; once it is told, its question alone, for the answers are the picture then."""
+    if not (is_told and step.question):
+        st.markdown(f"### {step.title}\n\n{step.text}")
+    if step.question is not None:
+        st.markdown(f"### {literal(step.question.ask)}")
+        _options(step.question, is_told=is_told)
+
+
+def _is_lobby(found: TeacherView) -> bool:
+    """Whether the class has not begun."""
+    return found.class_at == 0 and found.state == CLOSED and not any(one.answered for one in found.members)
+
+
+def _options(question: Question, *, is_told: bool) -> None:
+    """What can be chosen, for those who look at the wall; once it is told, the bars say it."""
+    if question.options and not is_told:
+        st.markdown("\n".join(f"{at}. {literal(option.text)}" for at, option in enumerate(question.options, 1)))
+
+
+def _side(own: Seat, found: TeacherView) -> None:
+    if not _is_lobby(found):
+        invitation.draw(found.code, is_large=False)
+    st.segmented_control(
+        "How the class walks", ["together", "alone"], key="class-mode", required=True,
+        default="together" if found.is_guided else "alone", disabled=found.is_over,
+        format_func={"together": "Together", "alone": "Everybody alone"}.__getitem__,
+        on_change=_guide, args=(own,),
+    )  # fmt: skip
+    if found.lesson.picture(found.class_at) is not None:
+        st.button("Show this step’s picture", key="class-picture", on_click=following.show_step, args=(found,))
+    st.html(_members(found))
+    if found.members:
+        _remove(own, found)
+    ending.draw(own, found)
+
+
+def _guide(own: Seat) -> None:
+    teacher.act(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
+
+
+def _members(found: TeacherView) -> str:
+    """Who is there, whether they have answered, and where they are if they walk alone."""
+    here = sum(one.is_here for one in found.members)
+    lines = "".join(_member(one, found) for one in found.members)
+    none = "" if lines else "<p>Nobody has joined yet.</p>"
+    return (
+        f"<section class='class-members' aria-label='Who is in the class'><h4>{here} here, {len(found.members)} in all"
+        f"</h4>{none}<ul>{lines}</ul></section>"
+    )
+
+
+def _member(one: MemberLine, found: TeacherView) -> str:
+    has_answered = found.round in one.answered or (not found.is_guided and BEFORE in one.answered)
+    mark = "✓" if has_answered else "…"
+    said = "has answered" if has_answered else "has not answered"
+    second = " ✓" if AFTER in one.answered and found.round == AFTER and BEFORE in one.answered else ""
+    where = "" if one.is_here and found.is_guided else f" <small>{_where(one)}</small>"
+    away = "" if one.is_here else " class='away'"
+    name = html.escape(one.nickname)
+    return f"<li{away}><span aria-label='{said}'>{mark}{second}</span> <bdi>{name}</bdi>{where}</li>"
+
+
+def _where(one: MemberLine) -> str:
+    return f"step {one.at + 1}" if one.is_here else "away"
+
+
+def _remove(own: Seat, found: TeacherView) -> None:
+    """For a nickname that nobody wants to see."""
+    with st.popover("Remove somebody", type="tertiary"):
+        names = {one.id: one.nickname for one in found.members}
+        st.selectbox(
+            "Who", list(names), index=None, format_func=lambda known: names.get(known, ""), key="class-remove-who"
+        )
+        st.button("Remove, with their answers", key="class-remove", on_click=_take_out, args=(own,))
+
+
+def _take_out(own: Seat) -> None:
+    who = st.session_state.get("class-remove-who")
+    if who is not None:
+        teacher.act(lambda key: room().teachers.remove(key, who), own)

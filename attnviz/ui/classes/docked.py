@@ -1,0 +1,46 @@
+"""A class beside any page: the panel of a student or of the teacher, and what the page may not show yet."""
+
+import streamlit as st
+
+from attnviz.classroom.state import MemberView
+from attnviz.ui.address import persistent
+from attnviz.ui.classes import following, live, seat, student, teacher
+from attnviz.ui.classes.seat import CLASS
+from attnviz.ui.lessons import cover, going
+
+_COVERED = "Covered until the teacher reveals the answer."
+_OUTSIDE = "This picture belongs to a class, and this browser is not in it."
+
+
+def draw(title: str) -> str:
+    """Draw the panel; what the page says in the place of its picture, "" where it may show it."""
+    seat.draw()
+    own, found = seat.current(), following.view()
+    if own is not None:
+        live.watch(own)
+    with st.container(key="lesson-panel"):
+        if own is None or found is None:
+            _outside()
+            return _OUTSIDE
+        if isinstance(found, MemberView):
+            with st.container(key="class-panel"):
+                student.draw(own, found)
+                _way_back(title, found)
+        else:
+            teacher.panel(own, found)
+    return _COVERED if cover.hides(title) else ""
+
+
+def _outside() -> None:
+    """For a link that somebody passed on, and for the moment until the browser has said who this is."""
+    st.markdown("#### A class")
+    of = {CLASS: persistent.text(CLASS)}
+    st.button("Join the class", key="class-to-join", type="primary", on_click=going.send, args=(following.HOME, of))
+    st.button("Look without the class", key="class-without", on_click=persistent.write, args=({CLASS: None},))
+
+
+def _way_back(title: str, found: MemberView) -> None:
+    """For a student who has gone elsewhere."""
+    page, query = following.address(found.code, found.link)
+    if page != title and not following.is_waiting(found):
+        st.button("Back to the class’s picture", key="class-return", on_click=going.send, args=(page, query))

@@ -1,0 +1,54 @@
+"""What becomes of a class: its answers as a file, its end, its deletion, and the link that brings the teacher back."""
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.state import TeacherView
+from attnviz.ui.address import persistent
+from attnviz.ui.classes import following, invitation, seat, teacher
+from attnviz.ui.classes.dates import day
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import CLASS, Seat
+
+
+def draw(own: Seat, found: TeacherView) -> None:
+    """The buttons, and when everything is deleted."""
+    with st.container(horizontal=True, gap="small", key="class-ending"):
+        st.download_button(
+            "Answers (CSV)",
+            lambda: room().teachers.csv(own.key),
+            file_name=f"attnviz-class-{found.code}.csv",
+            mime="text/csv",
+            on_click="ignore",
+            key="class-csv",
+        )
+        with st.popover("Your link"):
+            st.markdown("Whoever has this link teaches this class. Keep it, and show it to nobody.")
+            st.code(invitation.secret_link(own), language=None)
+        if not found.is_over:
+            _end(own)
+        _delete(own)
+    st.caption(f"Deleted by itself on {day(found.expires)}, with every nickname and answer.")
+
+
+def _end(own: Seat) -> None:
+    with st.popover("End the class"):
+        st.markdown("Nobody joins or answers any more. What was answered stays until it is deleted.")
+        st.button("End it", key="class-end", on_click=teacher.act, args=(room().teachers.end, own))
+
+
+def _delete(own: Seat) -> None:
+    with st.popover("Delete"):
+        st.markdown("The class, its nicknames and its answers are deleted at once, and cannot be brought back.")
+        st.button("Delete everything now", key="class-purge", on_click=_purge, args=(own,))
+
+
+def _purge(own: Seat) -> None:
+    try:
+        room().teachers.purge(own.key)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    seat.give_up(own)
+    persistent.write({CLASS: None})
+    following.say("The class is deleted, with every nickname and answer.")

@@ -1,0 +1,110 @@
+"""What a class is at, as this visitor may know it, and the way there: where a class goes, a student's screen goes."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.state import CLOSED, REVEALED, MemberView, TeacherView
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.ui.classes import live, seat
+from attnviz.ui.classes.seat import CLASS, Seat
+from attnviz.ui.lessons import going, opened
+from attnviz.ui.lessons.opened import OpenedLesson, Progress
+
+HOME = "Class"
+_VIEW, _PLACE = "_attnviz_class_view", "_attnviz_class_place"
+
+
+def begin() -> None:
+    """Call early in each run of a page whose address names a class: reads what the class is at, and has the run that
+    follows go there. Where the database is away, what was read last holds, so that nothing that is typed is lost.
+    """
+    own = seat.current()
+    try:
+        found = None if own is None else _read(own)
+    except ClassGoneError as gone:
+        assert own is not None  # nobody else is gone
+        seat.give_up(own)
+        say(str(gone))
+        found = None
+    except ClassroomError as problem:
+        say(str(problem))
+        found = view() if own is not None else None
+    st.session_state[_VIEW] = found
+    opened.follow(None if found is None else _step(found))
+    if isinstance(found, MemberView):
+        _go_along(found)
+
+
+def _read(own: Seat) -> MemberView | TeacherView:
+    return live.member_view(own) if own.role == seat.STUDENT else live.teacher_view(own)
+
+
+def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
+    return _of_student(found) if isinstance(found, MemberView) else _of_teacher(found)
+
+
+def view() -> MemberView | TeacherView | None:
+    """What `begin` has read; None for somebody who is not in the class, and for a class that cannot be read."""
+    found = st.session_state.get(_VIEW)
+    return found if found is not None and found.code == seat.code() else None
+
+
+def is_waiting(found: MemberView) -> bool:
+    """Whether a student waits for the teacher to open the step."""
+    return found.is_guided and found.state == CLOSED and not found.has_answered
+
+
+def say(sentence: str) -> None:
+    """Have the page say a sentence about the class, once."""
+    st.session_state.setdefault("notes", []).append(sentence)
+
+
+def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
+    """The page of a step, and what its address says."""
+    place = {CLASS: code}
+    return (
+        (HOME, place)
+        if link is None
+        else (link.page, {name: text for name, text in link.texts.items() if text} | place)
+    )
+
+
+def show_step(found: TeacherView) -> None:
+    """The teacher's screen goes to the picture of the class's step."""
+    going.send(*teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED))
+
+
+def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) -> tuple[str, dict[str, str]]:
+    """As `address`, without what a projector may not show before the reveal."""
+    link = lesson.picture(at)
+    if link is None:
+        return HOME, {CLASS: code}
+    question = None if is_revealed else lesson.steps[at].question
+    return link.page, going.texts_of(link, question) | {CLASS: code}
+
+
+def _go_along(found: MemberView) -> None:
+    """Once for each step that is opened, and for each picture that a reveal completes."""
+    if is_waiting(found):
+        return
+    page, query = address(found.code, found.link)
+    place = found.code, found.at, page, tuple(sorted(query.items()))
+    if st.session_state.get(_PLACE) != place:
+        st.session_state[_PLACE] = place
+        going.send(page, query)
+
+
+def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
+    """The step as a lesson of its own: each round has fields of its own."""
+    step = replace(found.step, link=found.link)
+    lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", "", (step,))
+    marked = found.marked if found.is_revealed else None
+    did = Progress(found.given, found.truth, marked, is_skipped=found.is_revealed and marked is None)
+    return OpenedLesson(lesson, 0), did
+
+
+def _of_teacher(found: TeacherView) -> tuple[OpenedLesson, Progress]:
+    lesson = replace(found.lesson, name=f"{found.code}-taught")
+    return OpenedLesson(lesson, found.class_at), Progress(truth=found.truth, is_skipped=found.state == REVEALED)

@@ -1,0 +1,52 @@
+"""How a class is joined: its code, a link, and the link as a QR code that is drawn here."""
+
+import html
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from attnviz.classroom.codes import shown_code
+from attnviz.ui.classes.seat import CLASS, Seat
+
+_OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own names for itself
+
+
+def link(code: str) -> str:
+    """The students' link, on the host under which this browser has opened the page."""
+    return f"{_origin()}/class?{CLASS}={code}"
+
+
+def secret_link(own: Seat) -> str:
+    """The teacher's. The secret stands behind "#": browsers send that to no server, and tell it no other site."""
+    return f"{link(own.code)}#teach={own.token}"
+
+
+def reach() -> str:
+    """A sentence where students cannot follow the link; "" where they can."""
+    host = urlsplit(_origin()).netloc
+    if not host.startswith(_OWN_NAMES):
+        return ""
+    name = host.partition(":")[0] if not host.startswith("[") else "[::1]"
+    return f"This link opens on this computer only: {name} is every computer's name for itself."
+
+
+def draw(code: str, *, is_large: bool) -> None:
+    """Code, link and QR code; large on the screen that the class looks at first."""
+    address = link(code)
+    picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")
+    size = "large" if is_large else "small"
+    shown = html.escape(address.partition("//")[2])
+    st.html(
+        f"<section class='class-invitation {size}' aria-label='How to join'>"
+        f"<img src='{picture}' alt='QR code of {shown}'>"
+        f"<div><p>Code</p><strong>{shown_code(code)}</strong><p>at</p><span>{shown}</span></div></section>"
+    )
+    if is_large and (said := reach()):
+        st.caption(said)
+
+
+def _origin() -> str:
+    parts = urlsplit(st.context.url or "http://localhost")
+    path = parts.path.rpartition("/")[0].rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"

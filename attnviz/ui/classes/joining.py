@@ -1,0 +1,57 @@
+"""How a student comes in: the code, a nickname, and before that what is going to be stored."""
+
+import streamlit as st
+
+from attnviz.classroom.codes import shown_code
+from attnviz.classroom.errors import ClassroomError
+from attnviz.ui.address import persistent
+from attnviz.ui.classes import seat
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import CLASS, STUDENT, Seat
+from attnviz.ui.markdown import literal
+
+STORED = (
+    "What is stored: your nickname, your answers and their times, and which step you see. Nothing else, and no "
+    "account. Your teacher sees your nickname beside your answers; the others in the class see no name. All of it is "
+    "deleted when the teacher deletes the class, and by itself {days} days after the class began."
+)
+_CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
+
+
+def draw() -> None:
+    """The form; where a code came with the link, it stands there already."""
+    linked = seat.code()
+    st.markdown("#### Join a class")
+    try:
+        days = room().keep_days
+    except ClassroomError as problem:
+        st.error(literal(str(problem)), icon=":material/error:")
+        return
+    with st.form("class-join"):
+        st.text_input(
+            "Code, from your teacher",
+            value=shown_code(linked) if linked else persistent.text(CLASS)[:100],
+            key=_CODE,
+            autocomplete="off",
+            placeholder="such as BCDF GHJK",
+        )
+        st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="what your teacher will know you by")
+        st.caption(STORED.format(days=f"{days:g}"))
+        st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
+    if said := st.session_state.get(_SAID):
+        st.error(literal(said), icon=":material/error:")
+    st.caption("You teach? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
+
+
+def _join() -> None:
+    """Take the seat; a refusal is said below the form, and what was typed stays."""
+    st.session_state[_SAID] = ""
+    try:
+        joined = room().students.join(
+            st.session_state[_CODE], st.session_state[_NAME], address=st.context.ip_address or ""
+        )  # fmt: skip
+    except ClassroomError as refusal:
+        st.session_state[_SAID] = str(refusal)
+        return
+    seat.take(Seat(joined.code, STUDENT, joined.token))
+    persistent.write({CLASS: joined.code})

@@ -1,0 +1,27 @@
+"""The page Class: the form to join, a student's waiting room, or the teacher's console."""
+
+import streamlit as st
+
+from attnviz.classroom.state import MemberView
+from attnviz.ui.classes import console, following, joining, live, seat, student
+
+
+def bar() -> None:
+    """What stands in the place of the sentence."""
+    st.markdown("**Class** · a lesson or a question together, without accounts")
+
+
+def draw() -> None:
+    """What this visitor is there for."""
+    seat.draw()
+    own, found = seat.current(), following.view()
+    if own is None or found is None:
+        with st.container(key="lesson-alone"):
+            joining.draw()
+        return
+    live.watch(own)
+    if isinstance(found, MemberView):
+        with st.container(key="lesson-alone"):
+            student.draw(own, found)
+    else:
+        console.draw(own, found)

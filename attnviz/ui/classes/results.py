@@ -1,0 +1,143 @@
+"""What the class answered, drawn on the picture: beside the truth, and before the explanation beside after it."""
+
+import html
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.classroom.state import AFTER, BEFORE, RoundSummary, Said, TeacherView
+from attnviz.lessons.picture import Picture
+from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
+from attnviz.lessons.scoring import folded
+from attnviz.ui import charts
+from attnviz.ui.lessons.run import picture
+from attnviz.ui.markdown import literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMES = {BEFORE: "Before the explanation", AFTER: "After it"}
+_CHART = "class-answers"
+_MOST_TYPED = 7  # different texts that have a bar of their own
+
+
+def draw(found: TeacherView, question: Question) -> None:
+    """The figure of the question's kind, of the last round or of that which is chosen, and what is right."""
+    rounds = {name: one for name, one in found.summaries.items() if one.answered}
+    if not rounds:
+        st.caption("No answers.")
+    else:
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+            st.html(shares(rounds))
+            chosen = _chosen(list(rounds))
+        _drawn(found, question, rounds[chosen])
+    if found.truth is not None and found.truth.said:
+        st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
+    if question.why:
+        st.markdown(question.why)
+
+
+def shares(rounds: dict[str, RoundSummary]) -> str:
+    """The share that is right, as a bar for each round."""
+    lines = [
+        f"<dt>{_NAMES[name]}</dt><dd><meter min='0' max='1' value='{one.share_right:.4f}'></meter> "
+        f"<b>{one.right} of {one.scored}</b> right ({one.share_right:.0%}){_score(one)}</dd>"
+        for name, one in rounds.items()
+        if one.share_right is not None
+    ]
+    return f"<dl class='class-shares'>{''.join(lines)}</dl>" if lines else "<p></p>"
+
+
+def _score(one: RoundSummary) -> str:
+    """What is left to say where an answer can be right in part."""
+    is_news = one.mean_score is not None and abs(one.mean_score - (one.share_right or 0)) >= 0.005
+    return f", mean score {one.mean_score:.0%}" if is_news else ""
+
+
+def _chosen(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return st.segmented_control(
+        "Answers", names, default=names[-1], format_func=_NAMES.__getitem__, key="class-round", required=True
+    )
+
+
+def _drawn(found: TeacherView, question: Question, one: RoundSummary) -> None:
+    truth = found.truth.answer if found.truth is not None else None
+    try:
+        shown = picture(found.lesson.picture(found.at))
+    except ValueError as problem:
+        st.warning(literal(str(problem)))
+        shown = None
+    figure, table = _figure(question, one, truth, shown)
+    if figure is None:
+        st.html(texts(one.texts))
+        return
+    charts.show(figure, key=_CHART, table=table, caption=[question.ask, f"{one.answered} answers of a class"])
+
+
+def _figure(
+    question: Question, one: RoundSummary, truth: Any, shown: Picture | None
+) -> "tuple[Any, Callable[[], pd.DataFrame]]":
+    """The figure of the question's kind, with its numbers as a table; None where there are texts to read."""
+    import pandas as pd
+
+    from attnviz.views.classes import answers_chart as drawn
+
+    theme = charts.theme()
+    if question.kind == CELL and shown is not None and one.cells is not None:
+        rows, cols = ([label.text for label in labels] for labels in (shown.maps.rows, shown.maps.cols))
+        lines = [(rows[row], cols[col], count) for (row, col), count in sorted(one.cells.items())]
+        site, right = (shown.layer, shown.head), [tuple(cell) for cell in truth or ()]
+        made = drawn.clicks_on_map(shown.maps, site, one.cells, right, theme=theme)
+        return made, lambda: pd.DataFrame(lines, columns=["row", "key", "clicked"])
+    if question.kind == ROW and shown is not None and truth is not None:
+        keys = [col.text for col in shown.maps.cols]
+        made = drawn.rows_compared(keys, one.row, truth, theme=theme)
+        return made, lambda: pd.DataFrame({"key": keys, "class": one.row, "model": truth})
+    if question.kind == NUMBER and truth is not None:
+        made = drawn.dots_on_a_line(one.numbers, truth, question.within, unit=question.unit, theme=theme)
+        return made, lambda: pd.DataFrame({"answer": one.numbers})
+    if question.kind == HEAD and one.heads is not None:
+        names = [f"L{layer} H{head}" for layer, head in question.heads]
+        counts = [one.heads.get(pair, 0) for pair in question.heads]
+        right = question.heads.index(tuple(truth)) if truth is not None else None
+        return _bars(names, counts, right)
+    if question.kind == CHOICE or question.options:
+        return _bars([option.text for option in question.options], one.options, truth)
+    if question.kind != TEXT:
+        return _bars(*written(one.texts, truth))
+    return None, pd.DataFrame
+
+
+def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[int], int | None]:
+    """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count."""
+    counts, first = Counter[str](), dict[str, str]()
+    for one in said:
+        counts[folded(one.text)] += 1
+        first.setdefault(folded(one.text), one.text)
+    most = counts.most_common(_MOST_TYPED)
+    rest = counts.total() - sum(count for _, count in most)
+    names, numbers = [first[name] for name, _ in most], [count for _, count in most]
+    at = next((at for at, (name, _) in enumerate(most) if right is not None and name == folded(right)), None)
+    return (names, numbers, at) if not rest else ([*names, "others"], [*numbers, rest], at)
+
+
+def _bars(names: Sequence[str], counts: Sequence[int], right: int | None) -> "tuple[Any, Callable[[], pd.DataFrame]]":
+    import pandas as pd
+
+    from attnviz.views.classes import answers_chart as drawn
+
+    made = drawn.bars_of_choices(names, counts, right, theme=charts.theme())
+    return made, lambda: pd.DataFrame({"option": list(names), "chosen": list(counts)})
+
+
+def texts(said: Sequence[Said]) -> str:
+    """Free texts as a list; whatever they hold is drawn as text."""
+    lines = "".join(
+        f"<li><q><bdi>{html.escape(one.text)}</bdi></q> <small><bdi>{html.escape(one.nickname)}</bdi></small></li>"
+        for one in said
+    )
+    return f"<ul class='class-texts'>{lines}</ul>"

@@ -1,0 +1,33 @@
+"""A class on a lesson: begun by one button, which makes whoever presses it its teacher."""
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.question import Question
+from attnviz.ui.classes import following, seat
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import CLASS, TEACHER, Seat
+from attnviz.ui.lessons import going
+
+
+def on_lesson(lesson: Lesson) -> None:
+    """To be called by a button: a new class, and the teacher's screen goes to it."""
+    try:
+        key = room().teachers.start(lesson, address=st.context.ip_address or "")
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    _teach(key)
+
+
+def ask(question: Question, link: Link | None) -> None:
+    """A class on a single question. Raises ValueError with one sentence."""
+    _teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
+
+
+def _teach(key: TeacherKey) -> None:
+    """Sit down as the teacher of a class, and go to its console."""
+    seat.take(Seat(key.code, TEACHER, key.secret))
+    going.send(following.HOME, {CLASS: key.code})

@@ -1,0 +1,103 @@
+"""The teacher's controls: which step the class is at, and whether it takes answers.
+
+The console and the panel beside any page have the same ones.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.classroom.codes import shown_code
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
+from attnviz.ui.address import persistent
+from attnviz.ui.classes import following
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import CLASS, Seat
+from attnviz.ui.lessons import going
+from attnviz.ui.markdown import literal
+
+
+def panel(own: Seat, found: TeacherView) -> None:
+    """What stands beside the picture of a step: the question, who has answered, the controls."""
+    step = found.lesson.steps[found.class_at]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(literal(f"You teach · {shown_code(found.code)}"))
+        st.button("Put aside", key="class-aside", type="tertiary", on_click=_put_aside)
+    st.markdown(f"#### {step.title}")
+    if step.question is not None:
+        st.markdown(f"**{literal(step.question.ask)}**")
+    answered(found)
+    controls(own, found, goes_along=True)
+    st.button("The class’s answers", key="class-console", on_click=going.send, args=("Class", {CLASS: found.code}))
+
+
+def answered(found: TeacherView) -> None:
+    """How many have answered, as a bar and in words."""
+    here = [one for one in found.members if one.is_here]
+    if found.lesson.steps[found.class_at].question is None:
+        st.caption(f"{len(here)} here · this step asks nothing")
+        return
+    count = sum(found.round in one.answered for one in found.members)
+    among = max(count, sum(one.is_here or found.round in one.answered for one in found.members))
+    said = {OPEN: "open", CLOSED: "closed", REVEALED: "revealed"}[found.state]
+    second = "second round, " if found.round == AFTER else ""
+    st.progress(count / among if among else 0.0, text=f"{count} of {among} have answered · {second}{said}")
+
+
+def controls(own: Seat, found: TeacherView, *, goes_along: bool = False) -> None:
+    """Back, Next, and what the class's step does next. With `goes_along` the teacher's screen goes to its picture."""
+    with st.container(horizontal=True, key="class-controls", vertical_alignment="bottom"):
+        _steps(own, found, goes_along=goes_along)
+        if found.is_guided and not found.is_over:
+            _stage(own, found)
+
+
+def _steps(own: Seat, found: TeacherView, *, goes_along: bool) -> None:
+    for name, at in (("Back", found.class_at - 1), ("Next", found.class_at + 1)):
+        st.button(
+            name, key=f"class-{name.lower()}", disabled=not 0 <= at < len(found.lesson.steps) or not found.is_guided,
+            on_click=_go, args=(own, found, at, goes_along),
+        )  # fmt: skip
+
+
+def _stage(own: Seat, found: TeacherView) -> None:
+    """What can be done to the step, the usual thing first."""
+    asks = found.lesson.steps[found.class_at].question is not None
+    if found.state == CLOSED:
+        _button("Open", room().teachers.open, own, is_next=True)
+    if not asks or found.state == REVEALED:
+        return
+    if found.state == OPEN:
+        _button("Close", room().teachers.close, own)
+    _button("Reveal", room().teachers.reveal, own, is_next=found.state == OPEN)
+    if found.round != AFTER and any(one.answered for one in found.members):
+        _button("Ask again", room().teachers.ask_again, own)
+
+
+def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = False) -> None:
+    kind = "primary" if is_next else "secondary"
+    st.button(name, key=f"class-{name.lower().replace(' ', '-')}", type=kind, on_click=act, args=(does, own))
+
+
+def act(does: Callable[..., None], own: Seat, **more: bool) -> None:
+    """Have the class do something; why it does not is said on the page."""
+    try:
+        does(own.key, **more)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+
+
+def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
+    try:
+        room().teachers.go(own.key, at)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    if goes_along:
+        going.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
+
+
+def _put_aside() -> None:
+    """Use the app without the class's panel; the class goes on, and its link opens it again."""
+    persistent.write({CLASS: None})

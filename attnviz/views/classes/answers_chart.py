@@ -1,0 +1,187 @@
+"""What a class answered, drawn large enough for the last row of a room: on the map, beside the model's row, as bars and
+as dots. Every text is escaped here; every figure is told from the truth by shape or pattern, not by colour alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.maps.maps import Maps
+from attnviz.views import colour
+from attnviz.views.heads.heatmap import heatmap_of
+from attnviz.views.labels import escaped, shortened, ticks
+from attnviz.views.site.panels import styled
+
+Cell = tuple[int, int]  # row and column
+CLASS = "#a3541a"  # what the class said: amber, on which white letters are read
+LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest disc
+_WIDEST = 46  # characters of an option beside its bar
+_BINS = 48  # places along a line where dots are stacked
+
+
+def clicks_on_map(
+    shown: Maps, site: tuple[int | str, int | str], counts: Mapping[Cell, int], right: Sequence[Cell], *, theme: str
+) -> go.Figure:
+    """The model's map of `site` (layer, head). A disc on each cell that was clicked says how many did.
+
+    The cells that are right have a frame.
+    """
+    look = colour.theme(theme)
+    figure = heatmap_of(shown, *site, theme=theme)
+    clicked = [(cell, count) for cell, count in sorted(counts.items()) if count]
+    most = max((count for _, count in clicked), default=1)
+    figure.add_traces([_frames(right, look.panel, 8), _frames(right, look.text, 4)])
+    figure.add_trace(
+        go.Scatter(
+            x=[col for (_, col), _ in clicked],
+            y=[row for (row, _), _ in clicked],
+            mode="markers+text",
+            text=[str(count) for _, count in clicked],
+            textfont={"color": "#ffffff", "size": 14},
+            marker={
+                "size": [LEAST + (MOST - LEAST) * math.sqrt(count / most) for _, count in clicked],
+                "color": CLASS,
+                "opacity": 1,
+                "line": {"color": "#ffffff", "width": 2},
+            },
+            hovertemplate="%{text} of the class<extra></extra>",
+            name="clicked",
+            showlegend=False,
+        )
+    )
+    figure.update_xaxes(title_font_size=13).update_yaxes(title_font_size=13)
+    return figure.update_layout(font_size=14, height=max(440, len(shown.rows) * 34 + 220))
+
+
+def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
+    """A frame round each cell. Two inks, one on the other, are seen on any cell."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for row, col in cells:
+        x += [col - 0.48, col + 0.48, col + 0.48, col - 0.48, col - 0.48, None]
+        y += [row - 0.48, row - 0.48, row + 0.48, row + 0.48, row - 0.48, None]
+    line = {"color": ink, "width": width}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, name="right")
+
+
+def rows_compared(keys: Sequence[str], mean: Sequence[float], model: Sequence[float], *, theme: str) -> go.Figure:
+    """The mean of the rows that the class drew, hatched, beside the model's row."""
+    look = colour.theme(theme)
+    hatched = {"color": CLASS, "pattern": _hatching("/")}
+    figure = go.Figure(
+        [
+            _upright(mean, "the class, on average", hatched),
+            _upright(model, "the model", {"color": look.accent}),
+        ]
+    )
+    figure.update_xaxes({**ticks(list(keys)), "tickangle": -40 if len(keys) > 8 else 0})
+    figure.update_yaxes(title="weight", rangemode="tozero", gridcolor=look.line)
+    return _large(figure, look).update_layout(
+        barmode="group", height=460, margin_t=60, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    )
+
+
+def _upright(weights: Sequence[float], name: str, marker: dict) -> go.Bar:
+    return go.Bar(
+        x=np.arange(len(weights)),
+        y=list(weights),
+        name=name,
+        marker=marker,
+        hovertemplate=f"{name}: %{{y:.3f}}<extra></extra>",
+    )
+
+
+def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | None, *, theme: str) -> go.Figure:
+    """A bar for each option, with how many chose it and what share that is; the right one is marked by a tick, too."""
+    look, total = colour.theme(theme), max(1, sum(counts))
+    names = [shortened(option, _WIDEST) for option in options]
+    figure = go.Figure(
+        go.Bar(
+            x=list(counts),
+            y=np.arange(len(options)),
+            orientation="h",
+            text=[f"{count} · {count / total:.0%}" for count in counts],
+            textposition="outside",
+            textfont={"size": LETTERS},
+            cliponaxis=False,
+            marker={
+                "color": [look.accent if at == right else CLASS for at in range(len(options))],
+                "pattern": _hatching(["" if at == right else "/" for at in range(len(options))]),
+            },
+            customdata=[escaped(option) for option in options],
+            hovertemplate="%{customdata}: %{x}<extra></extra>",
+        )
+    )
+    marked = [f"✓ {escaped(name)}" if at == right else escaped(name) for at, name in enumerate(names)]
+    figure.update_yaxes(tickvals=list(range(len(options))), ticktext=marked, autorange="reversed", automargin=True)
+    figure.update_yaxes(ticklabelstandoff=10)
+    figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.25])
+    return _large(figure, look).update_layout(height=80 + 62 * len(options))
+
+
+def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit: str, theme: str) -> go.Figure:
+    """Every number as a dot, equal ones stacked, the right one a line; what lies far off stands at the end of the line
+    as a triangle, and hovering says where it belongs.
+    """
+    look = colour.theme(theme)
+    low, high = _span(values, right, within)
+    x, y, symbols = _stacked(values, low, high)
+    figure = go.Figure(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={"size": 16, "color": CLASS, "symbol": symbols, "line": {"color": "#ffffff", "width": 1}},
+            customdata=list(values),
+            hovertemplate=f"%{{customdata:.6g}} {escaped(unit)}<extra></extra>",
+            cliponaxis=False,
+            showlegend=False,
+        )
+    )
+    figure.add_vline(
+        x=right,
+        line={"color": look.accent, "width": 3},
+        annotation={"text": f"the model: {right:.4g}", "font": {"size": LETTERS, "color": look.text}, "yshift": 22},
+    )
+    figure.update_yaxes(visible=False, range=[0, max(6, *y, 0) + 1])
+    far = "▸ lies further off" if len(set(symbols)) > 1 or "circle" not in symbols else ""
+    said = " · ".join(filter(None, (unit, far)))
+    figure.update_xaxes(title=escaped(said), range=[low, high], gridcolor=look.line, zeroline=False)
+    return _large(figure, look).update_layout(height=360, margin_t=50)
+
+
+def _span(values: Sequence[float], right: float, within: float) -> tuple[float, float]:
+    """From where to where the line goes: the middle half of the answers and the right one have most of it."""
+    away = float(np.median(np.abs(np.array(values) - right))) if values else 0.0
+    reach = max(4 * away, 4 * within, 0.1 * abs(right), 1e-9)
+    near = [value for value in values if abs(value - right) <= reach] + [right]
+    room = max(max(near) - min(near), reach / 4) * 0.08
+    return min(near) - room, max(near) + room
+
+
+def _stacked(values: Sequence[float], low: float, high: float) -> tuple[list[float], list[int], list[str]]:
+    """Where each dot lies, how high on the others, and its shape."""
+    seen: Counter[int] = Counter()
+    x, y, symbols = [], [], []
+    for value in values:
+        place = min(max(value, low), high)
+        at = round((place - low) / (high - low) * _BINS)
+        seen[at] += 1
+        x.append(place)
+        y.append(seen[at])
+        symbols.append("circle" if low <= value <= high else "triangle-left" if value < low else "triangle-right")
+    return x, y, symbols
+
+
+def _hatching(shape: str | list[str]) -> dict[str, Any]:
+    """White lines over a bar's colour."""
+    return {"shape": shape, "fillmode": "overlay", "fgcolor": "#ffffff", "fgopacity": 0.55, "solidity": 0.2}
+
+
+def _large(figure: go.Figure, look: colour.Theme) -> go.Figure:
+    """Without a title: the question stands above the picture, and below it in a file."""
+    return styled(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})

@@ -1,0 +1,11 @@
+"""Class: a lesson or a question together; students join with a code and a nickname, the teacher sees their answers."""
+
+import streamlit as st
+
+from attnviz.ui import layout
+from attnviz.ui.classes import page
+
+layout.begin_page_of_its_own("Class", "", page.bar)
+st.html(layout.style("lessons.css", "classes.css"))
+page.draw()
+layout.end_page_of_its_own(None, ())

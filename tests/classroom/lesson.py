@@ -1,0 +1,30 @@
+"""A lesson of choices, whose answers need no model: in step n the option numbered n modulo 3 is right."""
+
+from attnviz.lessons import reading
+from attnviz.lessons.lesson import Lesson
+
+_HEAD = "---\ntitle: Choices\nminutes: 5\nfor: tests\nlanguage: en\n---\nNothing to see.\n"
+_STEP = """
+## Step {number}
+
+The text of step {number}.
+
+```question
+kind: choice
+ask: Which one?
+options: [red, green, blue]
+right: {right}
+why: Because {number}.
+```
+"""
+
+
+def choices_file(steps: int) -> str:
+    """The file of a lesson of so many steps."""
+    parts = [_STEP.format(number=at + 1, right=at % 3 + 1) for at in range(steps)]
+    return _HEAD + "".join(parts)
+
+
+def choices(steps: int) -> Lesson:
+    """The lesson."""
+    return reading.read(choices_file(steps), name="choices")

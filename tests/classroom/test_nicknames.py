@@ -1,0 +1,53 @@
+"""Nicknames are whatever people write, and nothing that cannot be seen."""
+
+import pytest
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.nicknames import checked_nickname, folded_nickname
+
+
+@pytest.mark.parametrize(
+    ("typed", "saved"),
+    [
+        ("  Ana  ", "Ana"),
+        ("Ana\t\n Maria", "Ana Maria"),
+        ("Zoe\u0308", "Zoë"),
+        ("小明", "小明"),
+        ("नमस्ते", "नमस्ते"),
+        ("عائشة", "عائشة"),
+        ("👩\u200d🚀", "👩\u200d🚀"),
+        ("<b>Ana</b>", "<b>Ana</b>"),
+        ("=1+1", "=1+1"),
+        ("a" * 40, "a" * 40),
+    ],
+)
+def test_a_nickname_is_saved_as_it_reads(typed: str, saved: str) -> None:
+    assert checked_nickname(typed) == saved
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("", "at least one letter"),
+        (" \t\u3000", "at least one letter"),
+        ("...", "at least one letter"),
+        ("\u200d", "at least one letter"),
+        ("a" * 41, "at most 40 characters, and this one has 41"),
+        ("a" * 10_000, "at most 40 characters, and this one has 10,000"),
+        ("Ana\u202e", "such as U\\+202E"),
+        ("Ana\u2066", "such as U\\+2066"),
+        ("A\u200bna", "such as U\\+200B"),
+        ("Ana\x00", "such as U\\+0000"),
+        ("Ana\x1b[31m", "such as U\\+001B"),
+        ("Ana\ud800", "such as U\\+D800"),
+        ("a" + "\u0301\u0302\u0303\u0304\u0305", "at most 3 accents"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(typed: str, words: str) -> None:
+    with pytest.raises(ClassroomError, match=words) as refused:
+        checked_nickname(typed)
+    assert str(refused.value).isprintable()
+
+
+def test_names_that_look_alike_in_another_width_or_case_are_one() -> None:
+    assert len({folded_nickname(name) for name in ("Straße", "STRASSE", "ｓｔｒａｓｓｅ", "Stra\u200dsse")}) == 1

@@ -1,0 +1,215 @@
+"""The page Class and the panel of a class, without a browser: what is said of bad input, and what is sent to whom."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.classroom import opened
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.reading import read
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import STUDENT, TEACHER, Seat
+
+LESSON = """---
+title: Love
+minutes: 10
+for: anybody
+language: en
+---
+## First
+
+/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
+
+```question
+kind: choice
+ask: Two or three?
+options: [two, "three <b>$x$</b>"]
+right: 2
+cover: page
+why: Because three is the secret reason.
+```
+
+## Second
+
+```question
+kind: text
+ask: Why?
+```
+"""
+
+
+@pytest.fixture
+def classes(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
+    """The classes of a database of this test's own."""
+    monkeypatch.setenv("ATTNVIZ_DATABASE", f"sqlite:///{tmp_path / 'classes.sqlite'}")
+    opened.close()
+    yield room()
+    opened.close()
+
+
+@pytest.fixture
+def key(classes: Classroom) -> TeacherKey:
+    return classes.teachers.start(read(LESSON))
+
+
+@pytest.fixture
+def sit(open_page) -> Callable[..., AppTest]:
+    """A page as it is for somebody who sits in a class."""
+
+    def make(page: str, own: Seat) -> AppTest:
+        app = open_page(page, **{"class": own.code})
+        app.session_state["_attnviz_seats"] = {own.code: own}
+        return app.run()
+
+    return make
+
+
+def said(app: AppTest) -> str:
+    parts = (*app.error, *app.info, *app.warning, *app.success, *app.markdown, *app.caption)
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def sent(app: AppTest) -> str:
+    """All that the run sent to the browser, as far as it is text."""
+    return "\n".join(str(element.proto) for element in app.main) + said(app)
+
+
+def join(app: AppTest, code: str, nickname: str) -> AppTest:
+    app.text_input(key="class-code").set_value(code)
+    app.text_input(key="class-nickname").set_value(nickname)
+    return next(button for button in app.button if button.label == "Join").click().run()
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("Ann", "called “Ann” already"),
+        (" ", "at least one letter"),
+        ("x" * 10_000, "at most 40 characters"),
+        ("a\u202eb", "invisible characters"),
+    ],
+)
+def test_a_nickname_that_cannot_be_is_refused_in_a_sentence_and_stays(open_page, classes, key, typed, sentence) -> None:
+    classes.students.join(key.code, "Ann")
+    app = join(open_page("class"), key.code, typed)
+    assert not app.exception
+    assert sentence in said(app)
+    assert app.text_input(key="class-nickname").value == typed
+
+
+@pytest.mark.parametrize("code", ["", "12", "BCDFGHJK", "x" * 10_000])
+def test_a_code_of_no_class_is_refused_in_a_sentence(open_page, key, code: str) -> None:
+    app = join(open_page("class"), code, "Ann")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.text_input(key="class-code").value == code
+
+
+def test_a_code_counts_with_spaces_and_small_letters_and_what_is_stored_is_said_before(open_page, key) -> None:
+    app = open_page("class")
+    assert "What is stored: your nickname, your answers and their times, and which step you see." in said(app)
+    app = join(app, f" {key.code[:4].lower()} - {key.code[4:].lower()} ", "Ann")
+    assert "Waiting for the teacher" in said(app)
+    assert app.query_params["class"] == key.code
+
+
+def test_the_link_brings_the_code(open_page, key) -> None:
+    app = open_page("class", **{"class": key.code.lower()})
+    assert app.text_input(key="class-code").value.replace(" ", "") == key.code
+
+
+def test_a_class_that_has_ended_takes_nobody(open_page, classes, key) -> None:
+    classes.teachers.end(key)
+    assert "ended" in said(join(open_page("class"), key.code, "Ann"))
+
+
+def test_a_student_is_sent_nothing_that_tells_before_the_reveal(sit, classes, key) -> None:
+    tokens = [classes.students.join(key.code, name).token for name in ("Ann", "Bob")]
+    classes.teachers.open(key)
+    classes.students.answer(tokens[1], 0, 1, in_round="before", client_id="1")
+    app = sit("heads", Seat(key.code, STUDENT, tokens[0]))
+    assert "Two or three?" in said(app)
+    assert "Covered until the teacher reveals the answer." in said(app)
+    assert "secret reason" not in sent(app)
+    assert "Bob" not in sent(app)
+    assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500], "no picture"
+
+    classes.teachers.reveal(key)
+    app.run()
+    assert "secret reason" in said(app)
+    assert "You gave no answer." in said(app)
+
+
+def test_an_answer_is_in_once_and_waits(sit, classes, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, STUDENT, token))
+    app.button(key="class-submit").click().run()
+    assert len(app.error) == 1, "nothing is chosen"
+    app.radio[0].set_value(1).run()
+    app.button(key="class-submit").click().run()
+    assert "Your answer is in: three <b>$x$</b>. Waiting for the teacher." in said(app)
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+
+
+def test_the_teacher_sees_names_and_texts_as_text(sit, classes, key) -> None:
+    token = classes.students.join(key.code, "<script>Ann").token
+    classes.teachers.go(key, 1)
+    classes.students.answer(token, 1, "<b>so</b> & so", in_round="before", client_id="1")
+    classes.teachers.reveal(key)
+    app = sit("class", Seat(key.code, TEACHER, key.secret))
+    assert not app.exception
+    drawn = "\n".join(element.proto.body for element in app.get("html"))
+    assert "<bdi>&lt;script&gt;Ann</bdi>" in drawn
+    assert "&lt;b&gt;so&lt;/b&gt; &amp; so" in drawn
+
+
+def test_opening_revealing_and_deleting(sit, classes, key) -> None:
+    app = sit("class", Seat(key.code, TEACHER, key.secret))
+    for name in ("class-open", "class-reveal"):
+        app.button(key=name).click().run()
+    assert classes.teachers.taught_by(key).state == "revealed"
+    app.button(key="class-purge").click().run()
+    assert "The class is deleted" in said(app)
+    assert "Join a class" in said(app)
+
+
+def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
+    app = sit("class", Seat(key.code, TEACHER, "x" * 32))
+    assert not app.exception
+    assert "Join a class" in said(app)
+    assert app.info
+
+
+def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_DATABASE", "mysql://nowhere")
+    opened.close()
+    app = open_page("class")
+    assert not app.exception
+    assert "ATTNVIZ_DATABASE" in said(app)
+
+
+def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(open_page, classes) -> None:
+    def form() -> None:
+        from attnviz.ui.classes import asking
+
+        asking._form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
+
+    open_page("heads", src="I love you", to="fr")
+    app = AppTest.from_function(form, default_timeout=60).run()
+    app.selectbox(key="ask-kind").set_value("choice").run()
+    for field, text, sentence in (
+        ("ask-choice", "", "Type the question first."),
+        ("ask-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
+    ):
+        app.text_input(key=field).set_value(text)
+        app.button(key="ask-start").click().run()
+        assert sentence in said(app)
+    app.text_area(key="ask-options-choice").set_value("two\nthree")
+    app.button(key="ask-start").click().run()
+    assert not app.error
+    (own,) = app.session_state["_attnviz_seats"].values()
+    assert classes.teachers.taught_by(own.key).lesson.steps[0].question.ask == "Two or three?"

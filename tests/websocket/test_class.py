@@ -1,0 +1,106 @@
+"""What a class sends to whom, read off the websocket: a student is sent nothing that tells before the reveal."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.picture import pictures
+from attnviz.lessons.reading import read
+from tests.browser import server
+from tests.websocket.visitor import Visitor
+
+LESSON = """---
+title: Love
+minutes: 10
+for: anybody
+language: en
+---
+## First
+
+/heads?src=I+love+you.&to=fr&tgt=Je+t%27aime.&kind=cross&layer=1&head=0
+
+```question
+kind: translation
+ask: What does it write?
+why: The reason that nobody may know.
+```
+"""
+TELLING = (b"nobody may know", b"aime", b"Bob")
+
+
+class Listener(Visitor):
+    """A visitor who keeps every byte that is sent."""
+
+    heard = b""
+
+    def _take(self, message: ForwardMsg) -> None:
+        self.heard += message.SerializeToString()
+        super()._take(message)
+
+    def sits(self, code: str, role: str, token: str) -> None:
+        """As the browser says who this is."""
+        seat = json.dumps({"seat": {"code": code, "role": role, "token": token}})
+        self.send(self.state("class-seat", json_value=seat))
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("classes") / "classes.sqlite"
+
+
+@pytest.fixture(scope="module")
+def address(database: Path) -> Iterator[str]:
+    environment = {"ATTNVIZ_DATABASE": f"sqlite:///{database}", "OMP_WAIT_POLICY": "passive"}
+    with server.dashboard(database.with_name("dashboard.log"), environment) as address:
+        yield address
+
+
+@pytest.fixture
+def classes(address: str, database: Path) -> Iterator[Classroom]:
+    """The same classes in this process."""
+    run = pictures()
+    found = Classroom(f"sqlite:///{database}", lambda link: None if link is None else run(link))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def key(classes: Classroom) -> TeacherKey:
+    """A class at its first step, which Bob has answered."""
+    key = classes.teachers.start(read(LESSON))
+    bob = classes.students.join(key.code, "Bob").token
+    classes.teachers.open(key)
+    classes.students.answer(bob, 0, "Je t'aime.", in_round="before", client_id="1")
+    return key
+
+
+def test_a_student_hears_nothing_that_tells_before_the_reveal(address: str, classes: Classroom, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as ann:
+        ann.open("class", {"class": key.code})
+        ann.sits(key.code, "student", token)
+        assert b"What does it write" in ann.heard
+        assert ann.shown.exceptions == []
+        assert not [telling for telling in TELLING if telling in ann.heard]
+
+        classes.teachers.reveal(key)
+        ann.send()
+        assert b"nobody may know" in ann.heard
+        assert b"Bob" not in ann.heard, "others' names are nobody's"
+
+
+@pytest.mark.parametrize("page", ["class", "heads", "decoding"])
+def test_a_students_token_is_no_teachers(address: str, classes: Classroom, key, page: str) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as ann:
+        ann.open(page, {"src": "I love you.", "to": "fr", "class": key.code})
+        ann.sits(key.code, "teacher", token)
+        assert ann.shown.exceptions == []
+        assert b"Bob" not in ann.heard
+        assert b"nobody may know" not in ann.heard
+        assert not [name for name in ann.shown.widgets if name.startswith(("class-reveal", "class-purge"))]
