@@ -16,7 +16,8 @@ PAGES = {
     "heads: neuron": {"tab": "neuron"}, "heads: alignment": {"tab": "alignment"}, "heads: flow": {"tab": "flow"},
     "masks": {"masks": "random~window", "fill": "number"},
     "decoding": {"choose": "sampled", "more": "experiment"}, "anatomy": {}, "anatomy: skip": {"tab": "skip"},
-    "implementations": {}, "implementations: bugs": {"tab": "bugs"}, "learning": {"train": "1"}, "class": {"class": "BCDFGHJK"},
+    "implementations": {}, "implementations: bugs": {"tab": "bugs"}, "learning": {"train": "1"},
+    "class": {"class": "BCDFGHJK"},
 }  # fmt: skip
 WRONG = {
     "kind": 5, "layer": {}, "head": [], "row": "x", "pins": 5, "zoom": 5, "seq": "x", "heads": 5, "token": {},

@@ -18,8 +18,8 @@ FRAME: dict[str, str] = {
     "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
     "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
     "and a link that is copied meanwhile opens so.",
-    "Ask the room": "One question about the picture on this page, for a class: students answer it on their phones, with "
-    "a code that you show them.",
+    "Ask the room": "One question about the picture on this page, for a class: students answer on their phones, with a "
+    "code that you show them.",
     "Start a class": "This lesson together: students join with a code, and see each step when you open it.",
     # The status bar, and the welcome
     "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",
