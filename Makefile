@@ -6,6 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+FRONTS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Stamps: newer than what they were made from, so that nothing is resolved again until a pin changes.
@@ -14,12 +15,13 @@ TRAIN_READY := $(VENV)/.ready-to-train
 SERVE_READY := $(VENV)/.ready-to-serve
 TEST_READY := $(VENV)/.ready-to-test
 BROWSER_READY := $(VENV)/.ready-to-browse
+CLUSTER_READY := $(VENV)/.ready-to-cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-cluster walk check format bench train recordings clean
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
 
 run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
@@ -27,11 +29,17 @@ run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 serve: $(SERVE_READY) ## the dashboard for many, as docs/hosting.md tells it (CONFIG=deploy/attnviz.toml, ARGS="--port 8601")
 	@exec $(BIN)/python -m attnviz serve $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
 
+cluster: $(SERVE_READY) ## several of them behind HAProxy, which one command starts and looks after (FRONTS=2, CONFIG, ARGS as for serve)
+	@exec $(BIN)/python -m attnviz cluster --fronts "$(FRONTS)" $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
+
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
+test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards behind HAProxy, models on an engine (ARGS="-k words")
+	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)
+
 walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
-	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk \
+	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
 SCRIPTS := attnviz/widgets benchmarks tests '!**/*.css' '!**/*.json' '!**/*.html'
@@ -94,4 +102,8 @@ $(TEST_READY): requirements-dev.txt $(TRAIN_READY) $(SERVE_READY)
 
 $(BROWSER_READY): tests/browser/chromium.py $(TEST_READY)
 	@$(BIN)/python tests/browser/chromium.py
+	@touch $@
+
+$(CLUSTER_READY): tests/cluster/haproxy.py $(BROWSER_READY)
+	@$(BIN)/python tests/cluster/haproxy.py
 	@touch $@

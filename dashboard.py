@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
 
-request = layout.begin_page("Welcome")
+request = layout.begin_page("Welcome", "model_drawing")
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import welcome
@@ -17,4 +17,5 @@ with left:
     welcome.ways_in()
 with right:
     welcome.live_example(trace, request.entry)
+welcome.model_drawing(request)
 layout.end_page(request, trace)

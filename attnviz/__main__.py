@@ -1,6 +1,7 @@
 """The shell: `python -m attnviz translate --to zh < sentences.txt`, `… trace "I love you." --to fr --out love.npz`,
 `… trace "I love you." --model gpt2 --new-tokens 5 --out love.npz`, `… steps "I love you." --to fr`,
-`… learn reverse --without causal-mask --out run.npz`, `… lessons check lesson.md`, `… serve --config attnviz.toml`.
+`… learn reverse --without causal-mask --out run.npz`, `… lessons check lesson.md`, `… serve --config attnviz.toml`,
+`… cluster --fronts 2`.
 With --model any checkpoint takes the translator's place.
 """
 
@@ -13,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import learn_command, lessons_command, serve_command, steps_command
+from attnviz import cluster_command, learn_command, lessons_command, serve_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -158,6 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
     serve_command.add(commands.add_parser("serve", help="serve the dashboard to many, with what that needs"))
+    cluster_command.add(commands.add_parser("cluster", help="serve it by several processes behind HAProxy"))
     for command in (translate, trace, steps):
         command.add_argument("--to", help="the language that a translator writes, such as fr or zh")
         command.add_argument(

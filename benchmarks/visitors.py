@@ -2,7 +2,8 @@
 whether what comes back is its own.
 
 `python -m benchmarks.visitors http://127.0.0.1:8501 --visitors 30 --seconds 60 --thought 5` says how a server that runs
-already bears them; the exit status is 1 for an error or another's answer.
+already bears them; `--fronts 2` instead of the address starts a cluster for it. The exit status is 1 for an error,
+another's answer or a missed target.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
 
 from attnviz.widgets.wire import unpack
+from benchmarks.instance import instance
 from benchmarks.report import Row, table
 from benchmarks.timing import percentile
 from tests.websocket.visitor import Shown, Visitor
@@ -50,15 +52,16 @@ class Tally:
 
 @dataclass(frozen=True)
 class Load:
-    """How many visitors there are, for how long, how long each thinks, and after how many answers it leaves (0: never).
+    """How many visitors there are, for how long, and how long each thinks.
 
-    `headers(number)` go with the handshake of visitor `number`.
+    One leaves after so many `answers` (0: never), and another comes in its place, `visits` in all (0: until the end).
     """
 
     visitors: int
     seconds: float
     thought: tuple[float, float] = (0.0, 0.0)
     answers: int = 0
+    visits: int = 0
     seed: int = 0
 
 
@@ -93,7 +96,7 @@ def _stay(address: str, load: Load, until: float, who: tuple[int, Mapping[str, s
     number, headers = who
     dice, tally = random.Random(f"{load.seed} {number}"), Tally()
     time.sleep(dice.uniform(0, load.thought[1]))
-    while time.monotonic() < until:
+    while time.monotonic() < until and not (load.visits and tally.visits >= load.visits):
         try:
             with Visitor(address, headers=headers) as visitor:
                 _visit(visitor, load, (until, dice), tally)
@@ -142,7 +145,7 @@ def rows(tally: Tally, seconds: float) -> list[Row]:
         Row("answers", len(tally.seconds), ""),
         Row("answers a second", len(tally.seconds) / seconds, "/s"),
         Row("answer, p50", percentile(times, 50), "ms"),
-        Row("answer, p95", percentile(times, 95), "ms"),
+        Row("answer, p95", percentile(times, 95), "ms", 400),
         Row("answer, worst", max(times), "ms"),
         Row("an answer's size, p50", percentile(tally.received or [0, 0], 50) / 1e3, "kB"),
         Row("another's answers", len(tally.foreign), "", 0),
@@ -150,21 +153,35 @@ def rows(tally: Tally, seconds: float) -> list[Row]:
     ]
 
 
+def stayed(address: str, load: Load) -> list[Row]:
+    """What visitors of a running instance met with; each has an address of its own, if the instance believes them."""
+    headers = [{"X-Forwarded-For": f"198.51.{number // 250}.{1 + number % 250}"} for number in range(load.visitors)]
+    tally = run(address, load, headers)
+    for error in list(dict.fromkeys(tally.errors))[:5]:
+        print(error, file=sys.stderr)
+    return rows(tally, load.seconds)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the load that the command line says; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.visitors", description=__doc__)
-    parser.add_argument("address", help="of a running dashboard, such as http://127.0.0.1:8501")
+    parser.add_argument("address", nargs="?", help="of a running dashboard; without it one is started")
+    parser.add_argument(
+        "--fronts", type=int, default=0, help="behind HAProxy in the one that is started (0: no HAProxy)"
+    )
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--thought", type=float, default=5, help="seconds between two choices, half of it to all of it")
     parser.add_argument("--answers", type=int, default=0, help="a visitor leaves after so many, and another comes")
     given = parser.parse_args(arguments)
     load = Load(given.visitors, given.seconds, (given.thought / 2, given.thought), given.answers)
-    tally = run(given.address, load)
-    found = rows(tally, given.seconds)
+    if given.address:
+        found = stayed(given.address, load)
+    else:
+        with instance(given.fronts) as started:
+            found = stayed(started.address, load)
+            found.append(Row("memory of all processes", started.memory() / 1e6, "MB"))
     print(table(found))
-    for error in list(dict.fromkeys(tally.errors))[:5]:
-        print(error, file=sys.stderr)
     return 0 if all(row.passed for row in found) else 1
 
 

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.lessons.answers import truth_of
-from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.picture import Pictures
+from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.picture import Picture, Pictures
 from attnviz.lessons.question import CHOICE, NUMBER, ROW, Question
 from attnviz.lessons.scoring import Truth
 
@@ -30,26 +30,36 @@ def checked_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
     """Step by step: the answer that is right, or why there is none; and what has changed since it was signed."""
     for at, step in enumerate(lesson.steps):
         link = lesson.picture(at)
-        try:
-            picture = run(link) if link is not None and link.page != "Learning" else None
-            if step.question is None:
-                continue
-            truth = truth_of(step.question, picture)
-        except ValueError as error:
-            yield Remark(at + 1, step.question.line if step.question else step.line, str(error), is_problem=True)
-            continue
-        yield Remark(at + 1, step.question.line, f"right is {truth.said or 'what anybody writes'}")
-        yield from _doubts(lesson, at, step.question, truth)
+        yield from checked_step(at, step, lambda link=link: _picture(run, link), lesson.signed.get(str(at + 1)))
 
 
-def _doubts(lesson: Lesson, at: int, question: Question, truth: Truth) -> Iterator[Remark]:
+def checked_step(
+    at: int, step: LessonStep, picture: Callable[[], Picture | None], signed: str | None = None
+) -> Iterator[Remark]:
+    """One step, whose `picture` is run only now; `signed` is the fingerprint that its answer had."""
+    line = step.question.line if step.question else step.line
+    try:
+        shown = picture()
+        truth = truth_of(step.question, shown) if step.question else None
+    except ValueError as error:
+        yield Remark(at + 1, line, str(error), is_problem=True)
+        return
+    if step.question is None or truth is None:
+        return
+    yield Remark(at + 1, line, f"right is {truth.said or 'what anybody writes'}")
+    for said in _doubts(step.question, truth, signed):
+        yield Remark(at + 1, line, said, is_problem=True)
+
+
+def _picture(run: Pictures, link: Link | None) -> Picture | None:
+    return run(link) if link is not None and link.page != "Learning" else None
+
+
+def _doubts(question: Question, truth: Truth, signed: str | None) -> Iterator[str]:
     if truth.margin is not None and truth.margin < LEAST_MARGIN and question.kind != CHOICE:
-        said = f"the next best answer is nearly as right (by {truth.margin:.3f}); ask about a clearer one"
-        yield Remark(at + 1, question.line, said, is_problem=True)
-    signed = lesson.signed.get(str(at + 1))
+        yield f"the next best answer is nearly as right (by {truth.margin:.3f}); ask about a clearer one"
     if signed is not None and signed != fingerprint(question, truth):
-        said = "the model's answer has changed since the lesson was signed; read the step again, then sign it again"
-        yield Remark(at + 1, question.line, said, is_problem=True)
+        yield "the model's answer has changed since the lesson was signed; read the step again, then sign it again"
 
 
 def fingerprint(question: Question, truth: Truth) -> str:
@@ -71,8 +81,7 @@ def sign(path: Path, lesson: Lesson, run: Pictures) -> int:
     names = {}
     for at, question in lesson.questions.items():
         link = lesson.picture(at)
-        picture = run(link) if link is not None and link.page != "Learning" else None
-        names[at + 1] = fingerprint(question, truth_of(question, picture))
+        names[at + 1] = fingerprint(question, truth_of(question, _picture(run, link)))
     said = "signed: {" + ", ".join(f"{step}: {name}" for step, name in names.items()) + "}"
     text = path.read_text(encoding="utf-8")
     head, rest = text[: text.index("\n---", 3)], text[text.index("\n---", 3) :]

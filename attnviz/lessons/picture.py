@@ -119,6 +119,8 @@ def _at(what: str, said: str, names: list[tuple[str, ...]]) -> int:
         if int(said) < len(names):
             return int(said)
         raise ValueError(f"There is no {what} {said}: this map has {what}s 0 to {len(names) - 1}.")
+    if not said:
+        raise ValueError(f"Say which {what}: there are {', '.join(name[0] for name in names)[:300]}.")
     for part in range(len(names[0])):
         found = [at for at, name in enumerate(names) if name[part] == said]
         if len(found) == 1:

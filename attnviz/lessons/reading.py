@@ -29,7 +29,7 @@ class LessonError(ValueError):
     def __init__(self, line: int, sentence: str) -> None:
         """`line` counts from 1."""
         super().__init__(f"Line {line}: {sentence}.")
-        self.line = line
+        self.line, self.sentence = line, sentence
 
 
 def read_file(path: Path) -> Lesson:
@@ -182,7 +182,7 @@ class _Parts:
         for block in self._within(first, end):
             if block.type == "inline" and block.level == 1 and (target := _lone_target(block)):
                 line, after = self._place(block)
-                if link := _link(target, line):
+                if link := link_of(target, line):
                     yield line, after, link
 
     def text(self, first: int, end: int, taken: Sequence[tuple[int, int]]) -> str:
@@ -211,7 +211,7 @@ def _lone_target(block: Block) -> str:
     return bare if bare.startswith(("http://", "https://", "/")) and not bare.split()[1:] else ""
 
 
-def _link(target: str, line: int) -> Link | None:
+def link_of(target: str, line: int) -> Link | None:
     """The app's own link of an address, whatever host it was copied from; None for one that leads elsewhere.
 
     Raises LessonError for an address of the app that says nothing of a picture.

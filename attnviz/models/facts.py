@@ -5,9 +5,8 @@ What cannot be read is left out.
 
 from dataclasses import dataclass
 
-import torch
-
 from attnviz.models.card import card, without_heads
+from attnviz.models.plans import key_groups
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
@@ -67,16 +66,11 @@ def _attention(trace: Trace) -> Facts:
 
 
 def _groups(call: AttentionCall) -> str:
-    """How many heads share keys and values: seen in the keys, of which neighbours in a group are the same numbers."""
-    key, value = call.key, call.value
-    starts = [0, *(head for head in range(1, key.shape[1]) if not _same(key, value, head))]
-    if len(starts) == key.shape[1]:
-        return "each head with keys of its own" if len(starts) > 1 else "one head"
-    return f"{len(starts)} {_plural('group', len(starts))} of keys, {key.shape[1] // len(starts)} heads each"
-
-
-def _same(key: torch.Tensor, value: torch.Tensor, head: int) -> bool:
-    return all(torch.equal(part[:, head], part[:, head - 1]) for part in (key, value))
+    """How many heads share keys and values."""
+    groups, heads = key_groups(call), call.key.shape[1]
+    if groups == heads:
+        return "each head with keys of its own" if heads > 1 else "one head"
+    return f"{groups} {_plural('group', groups)} of keys, {heads // groups} heads each"
 
 
 def _scales(scales: set[float]) -> str:

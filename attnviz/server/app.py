@@ -35,7 +35,7 @@ class Instance:
 
     def __init__(self, settings: Settings, secret: str) -> None:
         self._settings = settings
-        self.telemetry = Telemetry(is_logging=settings.log)
+        self.telemetry = Telemetry(is_logging=settings.log, front=settings.front)
         self.state = State()
         self.turns = Turns(settings.runs, most=settings.waiting, seconds=settings.run_seconds)
         self.telemetry.waiting.set_function(lambda: self.turns.waiting)
@@ -54,7 +54,7 @@ class Instance:
         """From the network inwards."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
-        scripts = (*inline_scripts(), streamlit_internals.HELD)
+        scripts = (*inline_scripts(), streamlit_internals.SCRIPT)
         return [
             Middleware(CountedRequests, self.telemetry),
             Middleware(Headers, settings, scripts),

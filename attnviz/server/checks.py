@@ -21,7 +21,7 @@ def check(settings: Settings) -> None:
     _models(settings)
     _database(settings)
     for port in filter(None, (settings.port, settings.metrics_port)):
-        _port(settings.host if port == settings.port else "127.0.0.1", port)
+        check_port(settings.host if port == settings.port else "127.0.0.1", port)
 
 
 def _names(settings: Settings) -> None:
@@ -104,7 +104,8 @@ def _database(settings: Settings) -> None:
         engine_of(settings.database).dispose()
 
 
-def _port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
+    """Raises ValueError, with one sentence, where nobody may listen there."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):

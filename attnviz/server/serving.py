@@ -1,8 +1,12 @@
 """The server: settings are checked, the dashboard is put under uvicorn, and a stop lets running answers finish."""
 
 import asyncio
+import ctypes
+import gc
 import logging
 import os
+import signal
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,9 +74,27 @@ def _serve(settings: Settings, secret: str) -> None:
     scheme = "https" if settings.is_tls else "http"
     instance.telemetry.say("starting", address=f"{scheme}://{settings.host}:{settings.port}")
     instance.warm_up()
+    _empty_when_asked(instance)
     server = _server_class()(options)
     server.drained_by(instance, settings.stop_seconds)
     server.run()
+
+
+def _empty_when_asked(instance: "Instance") -> None:
+    """SIGUSR1 empties the caches, and hands what they took back to the system."""
+
+    def empty() -> None:
+        from attnviz.ui.cache import bounded
+
+        held = bounded.empty()
+        gc.collect()
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+        if trim is not None:
+            trim(0)
+        instance.telemetry.say("emptied", megabytes=round(held / 1e6, 1))
+
+    if hasattr(signal, "SIGUSR1"):
+        signal.signal(signal.SIGUSR1, lambda *_: threading.Thread(target=empty, name="attnviz-empty").start())
 
 
 def _server_class() -> Any:

@@ -64,6 +64,7 @@ class Settings:
 
     metrics_port: int = _number(0, 0, 65535)
     log: bool = True
+    front: str = ""
     log_sentences: bool = False
     stop_seconds: float = _number(20.0, 0, 600)
 

@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -12,13 +13,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SECONDS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _LOG = logging.getLogger("attnviz.server")
+_PROBED = ("/healthz", "/readyz")  # every second by a load balancer, which is no news
+Say = Callable[..., None]  # say(event, **what): one line of the log
 
 
 class Telemetry:
     """The instance's numbers and its log; one for a server."""
 
-    def __init__(self, *, is_logging: bool = True) -> None:
-        self._is_logging = is_logging
+    def __init__(self, *, is_logging: bool = True, front: str = "") -> None:
+        self._is_logging, self._front = is_logging, {"front": front} if front else {}
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.visitors = Gauge("attnviz_visitors", "Browsers that are connected", registry=self.registry)
@@ -40,7 +43,7 @@ class Telemetry:
     def say(self, event: str, **said: Any) -> None:
         """One line of the log."""
         if self._is_logging:
-            _LOG.info(event, extra={"said": said})
+            say(event, **self._front, **said)
 
     def refused(self, reason: str) -> None:
         """Count a refusal."""
@@ -50,6 +53,11 @@ class Telemetry:
     def listen(self, port: int) -> None:
         """Serve the numbers at /metrics on a port of this machine alone."""
         start_http_server(port, addr="127.0.0.1", registry=self.registry)
+
+
+def say(event: str, **said: Any) -> None:
+    """One line of the log of this process."""
+    _LOG.info(event, extra={"said": said})
 
 
 class _JsonLines(logging.Formatter):
@@ -97,7 +105,7 @@ class CountedRequests:
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
         self._telemetry.requests.labels(str(status)).inc()
         parts = scope["path"].split("/")[1:3]
-        if parts[0] != "static":  # a page's scripts: a hundred lines for each visitor
+        if parts[0] != "static" and scope["path"] not in _PROBED:  # a page's scripts: a hundred lines for each visitor
             path = "/" + "/".join(parts if parts[0] == "_stcore" else parts[:1])
             said = {"method": scope["method"], "path": path[:80], "status": status, "ms": round(seconds * 1e3, 1)}
             self._telemetry.say("request", **said)

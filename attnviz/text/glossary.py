@@ -12,10 +12,11 @@ from attnviz.text.terms.heads import HEADS
 from attnviz.text.terms.learning import LEARNING
 from attnviz.text.terms.many_sentences import MANY_SENTENCES
 from attnviz.text.terms.masks import MASKS
+from attnviz.text.terms.places import TryPlace, place_of
 from attnviz.text.terms.site import SITE
 
 TERMS = HEADS | MASKS | DECODING | CAUSES | MANY_SENTENCES | LEARNING | SITE | FRAME
-_SECTIONS = {
+SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Heads": HEADS,
     "Masks": MASKS,
     "Decoding": DECODING,
@@ -36,4 +37,13 @@ def definition(term: str) -> str:
 
 def words_of(page: str) -> Mapping[str, str]:
     """The terms that stand on the page of this title: its own, and the frame's."""
-    return FRAME | _SECTIONS.get(page, {})
+    return {**FRAME, **SECTIONS.get(page, {})}
+
+
+def tried_on(page: str) -> tuple[tuple[str, str, TryPlace], ...]:
+    """The terms of a page in the order of the alphabet: each with what it means, and where it can be tried."""
+    own = SECTIONS.get(page, {})
+    return tuple(
+        (term, text, place_of(term, page if term in own else "frame"))
+        for term, text in sorted(words_of(page).items(), key=lambda entry: entry[0].casefold())
+    )

@@ -14,6 +14,7 @@ from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_b
 from attnviz.ui.address import persistent, share
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
+from attnviz.ui.drawing import sheet
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link, definitions
@@ -88,7 +89,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.hold_page()
+    streamlit_internals.watch_browser()
     persistent.begin(title)
     _follow_class()
     going.follow(title, {name: path for path, name, _ in MENU})
@@ -105,7 +106,8 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
 
 def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
     with place:
-        problems = screen.draw(title, request)
+        problems = screen.draw(title, request, sheet.ask)
+    sheet.begin(title, request)
     st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
 
 
@@ -138,9 +140,11 @@ def _follow_class() -> None:
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, panel
+    from attnviz.ui.lessons import cover, drafting, panel
 
     st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
     with st.container(key="lesson-panel"):
         panel.draw()
     _cover(cover.SAID if cover.hides(title) else "")
@@ -152,6 +156,7 @@ def _cover(said: str) -> None:
         st.info(said, icon=":material/visibility_off:")
         persistent.publish()
         note(*st.session_state.pop("notes", ()))
+        sheet.open_if_asked()
         st.stop()
 
 
@@ -171,6 +176,7 @@ def refuse(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
     st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
     persistent.publish()
+    sheet.open_if_asked()
     st.stop()
 
 
@@ -200,6 +206,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
         copy_link(query)
     asking.button(persistent.page(), query)
     _status(loaded, trace)
+    sheet.open_if_asked(view)
 
 
 def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> None:
@@ -213,6 +220,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
             copy_link(share.page_query(view))
         asking.button(persistent.page(), share.page_query(view))
     _status_bar(status)
+    sheet.open_if_asked()
 
 
 def warn(*sentences: str) -> None:

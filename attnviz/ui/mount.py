@@ -221,13 +221,33 @@ def copy_link(query: str) -> None:
     _mounted("copy_link")(key="copy-link", data={"query": query})
 
 
-def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange) -> None:
-    """The line that stands for menu and bar on a narrow screen, and the switch that presents the picture alone.
+def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange) -> None:
+    """Keep the draft of a lesson in the visitor's browser, or bring it from there; draws nothing.
+
+    `revision` counts the draft's changes: where the browser has a newer one, or none `is_known` yet, `on_change` runs
+    and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`.
+    """
+    data = {"text": text, "revision": revision, "isKnown": is_known}
+    _mounted("draft_keeper")(key=key, data=data, on_kept_change=on_change)
+    persistent.catch_up(key, on_change)
+
+
+def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
+    """A model as a drawing, which plays one run's numbers by itself.
+
+    In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
+    """
+    _mounted("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
+
+
+def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing: OnChange) -> None:
+    """The line that stands for menu and bar on a narrow screen, the switch that presents the picture alone, and the
+    button that asks for the drawing of the model.
 
     `data` has `summary`, what the line reads, `runs`, whether there is a sentence to run, `present`, and `seq`, the
     number of the newest choice that this run has heard of.
     """
-    _mounted("screen")(key=key, data=dict(data), on_present_change=on_change)
+    _mounted("screen")(key=key, data=dict(data), on_present_change=on_change, on_drawing_change=on_drawing)
     persistent.catch_up(key, on_change)
 
 

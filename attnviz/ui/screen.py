@@ -4,6 +4,7 @@ Both are the browser's own doing (`attnviz/widgets/screen`): Python says what th
 that the picture is presented.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.text.display import display
@@ -25,13 +26,16 @@ class Screen:
     present: bool = flag()
 
 
-def draw(title: str, request: Request | None) -> tuple[Problem, ...]:
-    """Draw the line, closed; returns what the address asks wrongly. Without a `request` it says the page's title."""
+def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) -> tuple[Problem, ...]:
+    """Draw the line, closed; returns what the address asks wrongly. Without a `request` it says the page's title.
+
+    `on_drawing` is called when the drawing of the model is asked for.
+    """
     asked, problems = read(Screen, persistent.texts(), {})
     told = reported(KEY, "present", {"seq": NUMBER}) or {"seq": 0}
     summary = title if request is None else summary_of(request)
     data = {"summary": summary, "runs": request is not None, "present": asked.present, **told}
-    mount.screen(data, key=KEY, on_change=_take)
+    mount.screen(data, key=KEY, on_change=_take, on_drawing=on_drawing)
     return problems
 
 

@@ -9,7 +9,7 @@ kept a while. These are set into Streamlit's classes by `install`.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
-`is_back_or_forward` and `hold_page` are for that. `missing` says what another version no longer has.
+`is_back_or_forward` and `watch_browser` are for that. `missing` says what another version no longer has.
 """
 
 import math
@@ -202,10 +202,15 @@ def is_back_or_forward() -> bool:
     return context is not None and context.is_history_navigation
 
 
+# What runs in the browser, once for each load of a page; the server's policy allows this text alone.
+#
 # Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
 # is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
 # next page's choices in its address. Until something is chosen, only Back and Forward change the page.
-HELD = """
+#
+# A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
+# had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
+SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
   let held = null;
@@ -216,10 +221,26 @@ if (!window.attnvizHeld) {
   history.pushState = function (state, title, address) {
     if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
   };
+
+  const send = WebSocket.prototype.send, sockets = new WeakSet();
+  let asked = null, isHeard = true, isLost = false;
+  WebSocket.prototype.send = function (message) {
+    send.call(this, message);
+    [asked, isHeard, isLost] = [performance.now(), false, false];
+    if (sockets.has(this)) return;
+    sockets.add(this);
+    this.addEventListener("message", () => (isHeard = true));
+    this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
+  };
+  new MutationObserver(([{ target }]) => {
+    if (target.dataset.testConnectionState !== "CONNECTED") return;
+    const press = (kind) => isLost && document.dispatchEvent(new KeyboardEvent(kind, { key: "r" }));
+    setTimeout(() => (press("keyup"), press("keydown")), 100);
+  }).observe(document.querySelector("[data-testid='stApp']"), { attributeFilter: ["data-test-connection-state"] });
 }
 """
 
 
-def hold_page() -> None:
-    """Keep the page that Back or Forward has led to until the visitor chooses something."""
-    st.html(f"<script>{HELD}</script>", unsafe_allow_javascript=True)
+def watch_browser() -> None:
+    """Keep the page that Back or Forward has led to, and what was chosen when the connection was lost."""
+    st.html(f"<script>{SCRIPT}</script>", unsafe_allow_javascript=True)

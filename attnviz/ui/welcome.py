@@ -9,7 +9,10 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
 from attnviz.text.languages import language_name
 from attnviz.ui import layout
+from attnviz.ui.drawing import sheet
+from attnviz.ui.drawing.drawn import Pictured
 from attnviz.ui.heads.state import HeadsState
+from attnviz.ui.request import Request
 from attnviz.views.heads.heatmap import heatmap_of
 from attnviz.views.terms import term
 
@@ -104,6 +107,12 @@ def ways_in() -> None:
         for page, label, says in _WAYS:
             layout.page_link(page, label)
             st.caption(says)
+
+
+def model_drawing(request: Request) -> None:
+    """The model that has just run, as the paper draws it."""
+    with st.container(key="welcome-drawing"):
+        sheet.draw(Pictured("", request, view=HeadsState(**request.entry.start)), key="model-drawing")
 
 
 def live_example(trace, entry: Entry) -> None:

@@ -4,8 +4,10 @@ What they are told, the page says (`attnviz.ui.mount`), from the glossary.
 """
 
 import html
+from collections.abc import Callable
 
-from attnviz.text.glossary import TERMS, definition
+from attnviz.text.glossary import TERMS, definition, tried_on
+from attnviz.text.terms.places import TryPlace
 
 
 def term(word: str, shown: str = "") -> str:
@@ -18,3 +20,13 @@ def term(word: str, shown: str = "") -> str:
 def term_if_known(word: str) -> str:
     """As `term`; the word alone, escaped, where it has no definition."""
     return term(word) if word in TERMS else html.escape(word)
+
+
+def words_html(page: str, address: Callable[[TryPlace], str]) -> str:
+    """All terms of a page, each with its definition and a link to where it can be tried; `address` makes the link."""
+
+    def entry(word: str, text: str, place: TryPlace) -> str:
+        link = f"<a href='{html.escape(address(place), quote=True)}' target='_self'>Try it on {place.page}</a>"
+        return f"<div><dt>{html.escape(word)}</dt><dd>{html.escape(text)} {link}</dd></div>"
+
+    return f"<dl class='page-words'>{''.join(entry(*told) for told in tried_on(page))}</dl>"

@@ -117,17 +117,7 @@ def test_further_pairs_are_learned_and_told_in_the_card(options, recipe, tables,
     assert "Chinese: 11 pairs, 3x an epoch; pairs of the table `thing`, 7x an epoch (Chinese: 1)." in text
 
 
-def test_two_workers_leave_what_one_leaves(options, recipe, tmp_path):
-    state = tmp_path / "state"
-    changes = json.dumps(asdict(recipe) | {"steps": 3, "workers": 2, "batch_tokens": 60})
-    assert main([*options[0], "--state", str(state), "--recipe", changes]) == 0
-    lines = [json.loads(line) for line in (state / "scores.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == [2, 3]
-    translator = Translator.load(state / "checkpoint", device=torch.device("cpu"), dtype=torch.float32)
-    assert isinstance(translator.translate("The red dog.", to="fr"), str)
-
-
-def test_two_workers_go_on_to_bitwise_the_same_model(options, recipe, tmp_path):
+def test_two_workers_leave_what_one_leaves_and_go_on_to_bitwise_the_same_model(options, recipe, tmp_path):
     """Three steps and then two are five: no step of the first three is yet slowed down for the end."""
     for folder, runs in (("in two runs", (3, 5)), ("in one", (5,))):
         for steps in runs:
@@ -137,6 +127,11 @@ def test_two_workers_go_on_to_bitwise_the_same_model(options, recipe, tmp_path):
     assert states[0]["place"] == states[1]["place"]
     for name, tensor in states[0]["model"].items():
         assert torch.equal(tensor, states[1]["model"][name]), name
+    lines = [json.loads(line) for line in (tmp_path / "in one" / "scores.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [2, 4, 5]
+    checkpoint = tmp_path / "in one" / "checkpoint"
+    translator = Translator.load(checkpoint, device=torch.device("cpu"), dtype=torch.float32)
+    assert isinstance(translator.translate("The red dog.", to="fr"), str)
 
 
 def test_a_worker_s_complaint_is_one_sentence(options, recipe, capsys, tmp_path):

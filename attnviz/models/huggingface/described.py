@@ -23,7 +23,7 @@ def described(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, st
     writes = "text" if model.writes else "no text" + (", guesses masked words" if model.writes_logits else "")
     return {
         "model": {"architecture": f"{_FAMILIES[model.family]}, {kind}", "writes": writes} | _source(model.folder),
-        "attention": _positions(network, model) | _window(network.config.get_text_config()),
+        "attention": positions_of(network, model) | _window(network.config.get_text_config()),
         "text": _text(model),
     }
 
@@ -36,7 +36,7 @@ def _source(folder: Path | None) -> dict[str, str]:
     return {"from": f"huggingface.co/{inside[1].replace('--', '/')}, revision {folder.name[:12]}"}
 
 
-def _positions(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
+def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
     """How a token's place gets in, seen in the modules; and how many places there are."""
     names = {name.rpartition(".")[2]: module for name, module in network.named_modules()}
     kinds = {type(module).__name__ for module in names.values()}

@@ -16,10 +16,18 @@ FRAME: dict[str, str] = {
     "Run": "Runs the model. Enter in a sentence does the same.",
     "Embed": "Copies the code that shows this picture in a page of your own. Another site's page shows it only where "
     "this instance allows it, by frame-ancestors in its Content-Security-Policy.",
+    "Add to lesson": "Adds this picture, with all that it depends on, as a step to the draft of a lesson. Your browser "
+    "keeps it, and the page Lessons is where its texts and questions are written.",
     "Present": "The picture alone, as large as the window, for a projector: the key p. Esc leaves, arrows still walk, "
     "and a link that is copied meanwhile opens so.",
-    "Ask the room": "One question about the picture on this page, for a class: students answer on their phones, with a "
-    "code that you show them.",
+    "Model drawing": "The model as a drawing, from its real layers, heads and sizes: where this page is in it, and "
+    "this sentence's numbers on their way. The key g opens it, Esc closes it.",
+    # A lesson, which docks on any page
+    "Answer": "Marks your answer; what is right is computed from the model's own run. What was covered is shown then.",
+    "Skip and show": "Shows what is right without an answer of yours. Lessons count what is skipped.",
+    "Hint": "A nudge, then a suggestion, then a light on the place. Lessons count hints.",
+    "Ask the room": "One question about the picture on this page, for a class: students answer it on their phones, "
+    "with a code that you show them.",
     "Start a class": "This lesson together: students join with a code, and see each step when you open it.",
     # The status bar, and the welcome
     "device": "Where the model runs (cpu, cuda or mps) and in which numbers it computes: float32 has about 7 digits.",

@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 UNDER_WAY = "Another visitor is loading this model; yours begins as soon as it is there"
 
@@ -23,6 +24,21 @@ class _Slot(Generic[Kept]):
     size: float = 0
 
 
+_of_bytes: "WeakSet[BoundedCache[Any, Any]]" = WeakSet()  # every cache that counts bytes
+
+
+def empty() -> float:
+    """Let go of all that caches hold by the byte: traces, maps, what is computed of them. Loaded models stay.
+
+    Returns how many bytes that was, as the caches count them.
+    """
+    caches = list(_of_bytes)
+    held = sum(cache.total for cache in caches)
+    for cache in caches:
+        cache.forget(lambda _: True)
+    return held
+
+
 class BoundedCache(Generic[Name, Kept]):
     """At most `most` models, or things whose `size` adds up to that; what was asked for longest ago makes room.
 
@@ -35,14 +51,16 @@ class BoundedCache(Generic[Name, Kept]):
 
     def __init__(
         self, read: Read[Name, Kept] | None = None, *, most: float = 2,
-        size: Callable[[Kept], float] = lambda kept: 1,
+        size: Callable[[Kept], float] | None = None,
     ) -> None:  # fmt: skip
         if most < 1:
             raise ValueError(f"A cache holds at least one model, not {most}.")
-        self._read, self._most, self._size = read, most, size
+        self._read, self._most, self._size = read, most, size or (lambda _: 1.0)
         self._places: OrderedDict[Name, _Slot[Kept]] = OrderedDict()
         self._total = 0.0  # of what is in `_places`: counted as it comes and goes, not anew
         self._lock = Lock()
+        if size is not None:
+            _of_bytes.add(self)
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
         """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever

@@ -18,6 +18,7 @@ from attnviz.text.glossary import definition
 from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import payloads
+from attnviz.ui.drawing import sheet
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.markdown import literal
 
@@ -124,3 +125,4 @@ def finish(trace: "BareWeights", tabs: TabsState) -> None:
         "the link does not carry a file",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+    sheet.open_if_asked(tabs, trace)

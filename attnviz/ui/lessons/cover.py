@@ -19,6 +19,12 @@ def hides(title: str) -> bool:
     return question.cover == "page" or title not in _FINE
 
 
+def hides_numbers() -> bool:
+    """Whether a question is open whose answer some number of the run would tell."""
+    question = _open_question()
+    return question is not None and question.cover != "nothing"
+
+
 def cover() -> Cover | None:
     """What Heads covers of its maps, if anything."""
     question = _open_question()

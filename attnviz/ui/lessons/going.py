@@ -38,6 +38,22 @@ def send(page: str, query: dict[str, str]) -> None:
     st.session_state[_GOES] = page, query
 
 
+def show(link: Link | None) -> None:
+    """To be called by a button: the run that follows opens the link."""
+    if link is not None:
+        send(link.page, {name: text for name, text in link.texts.items() if text})
+
+
+def home(query: dict[str, str]) -> None:
+    """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
+    send(HOME, query)
+
+
+def is_going() -> bool:
+    """Whether a button has asked for a place that is not open yet."""
+    return _GOES in st.session_state
+
+
 def leave() -> None:
     """Close the lesson; the picture stays."""
     persistent.write({LESSON: None, STEP: None})

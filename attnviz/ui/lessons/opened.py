@@ -10,6 +10,7 @@ from attnviz.lessons.library import lesson_named
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Marked, Truth
 from attnviz.ui.address import persistent
+from attnviz.ui.lessons import drafting
 
 LESSON, STEP = "lesson", "lesson_step"
 _PROGRESS, _FOLLOWED = "_attnviz_lessons", "_attnviz_followed"
@@ -69,8 +70,8 @@ def is_open() -> bool:
 
 
 def opened() -> OpenedLesson | None:
-    """The lesson that a class follows, or that the address names; None for none, and for one that cannot be opened,
-    which a note says.
+    """The lesson that a class follows, or that the address names; None for none, for a draft that the browser has yet
+    to bring, and for one that cannot be opened, which a note says.
     """
     if followed := st.session_state.get(_FOLLOWED):
         return followed[0]
@@ -78,10 +79,12 @@ def opened() -> OpenedLesson | None:
     if not name:
         return None
     try:
-        lesson = lesson_named(name)
+        lesson = drafting.lesson() if name == drafting.DRAFT else lesson_named(name)
     except ValueError as error:
         st.session_state.setdefault("notes", []).append(str(error))
         persistent.write({LESSON: None, STEP: None})
+        return None
+    if lesson is None:
         return None
     said = persistent.text(STEP, "1")
     number = int(said) if said.isdecimal() and len(said) < 4 else 1

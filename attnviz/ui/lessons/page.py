@@ -1,14 +1,21 @@
-"""The page Lessons: the list, and an open lesson that has no picture yet, or is read on a screen of its own."""
+"""The page Lessons: the list, the editor of a draft, and an open lesson that has no picture yet, or is read on a screen
+of its own.
+"""
 
 import streamlit as st
 
+from attnviz.lessons.draft import Draft
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import Shelved, shelf
 from attnviz.lessons.question import Question
+from attnviz.lessons.writing import draft_of
+from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import going, panel
+from attnviz.ui.lessons import drafting, editor, going, panel
 from attnviz.ui.lessons.opened import of_lesson, opened
 from attnviz.ui.markdown import literal
+
+_UPLOAD = "draft-upload"
 
 
 def bar() -> None:
@@ -18,8 +25,9 @@ def bar() -> None:
 
 def draw() -> None:
     """The open lesson alone, or the list."""
+    drafting.keep()
     if (now := opened()) is None:
-        _list()
+        editor.draw() if persistent.text(editor.EDIT) else _list()
         return
     with st.container(key="lesson-alone"):
         panel.draw()
@@ -29,11 +37,45 @@ def draw() -> None:
 
 def _list() -> None:
     found = shelf()
+    _own()
     if not found:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
     for one in found:
         with st.container(border=True, key=f"lesson-card-{one.name}"):
             _card(one)
+
+
+def _own() -> None:
+    """The way to a lesson of one's own: begun, gone on with, or opened from a file."""
+    draft = drafting.desk().draft
+    with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
+        if draft is None:
+            st.button("Write a lesson", icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
+        else:
+            label = f"Go on with your draft: {draft.title or 'without a title'} ({len(draft.steps)} steps)"
+            st.button(literal(label), icon=":material/edit_note:", key="draft-begin", on_click=editor.edit, args=(0,))
+            st.button("Begin another", key="draft-anew", on_click=_copy, args=(Draft(),))
+        with st.popover("Open a lesson's file", icon=":material/upload_file:", key="draft-file"):
+            st.file_uploader("A lesson's Markdown file, as your draft", ["md"], key=_UPLOAD, on_change=_upload)
+            if problem := drafting.desk().said:
+                st.error(literal(problem))
+
+
+def _upload() -> None:
+    file = st.session_state.get(_UPLOAD)
+    if file is None:
+        return
+    try:
+        drafting.open_file(file.name, file.getvalue())
+    except ValueError as error:
+        drafting.desk().said = str(error)
+        return
+    editor.edit(0)
+
+
+def _copy(draft: Draft) -> None:
+    drafting.replace(draft)
+    editor.edit(0)
 
 
 def _card(one: Shelved) -> None:
@@ -50,6 +92,7 @@ def _card(one: Shelved) -> None:
         first = _first_open(lesson)
         label = "Begin" if first == 0 else "Go on"
         st.button(label, key=f"begin-{one.name}", width="stretch", on_click=going.go, args=(lesson, first))
+        st.button("Edit a copy", key=f"copy-{one.name}", width="stretch", on_click=_copy, args=(draft_of(lesson),))
         st.button(
             "Start a class", key=f"class-{one.name}", width="stretch", on_click=starting.on_lesson, args=(lesson,)
         )

@@ -7,7 +7,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
 from attnviz.lessons.scoring import scored
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, going
+from attnviz.ui.lessons import answering, drafting, going
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -35,6 +35,10 @@ def draw() -> None:
 def _head(now: OpenedLesson) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        if now.lesson.name == drafting.DRAFT:
+            st.button(
+                "Edit", key="lesson-edit", type="tertiary", on_click=going.home, args=({"edit": str(now.at + 1)},)
+            )
         st.button("Start a class", key="lesson-class", type="tertiary", on_click=starting.on_lesson, args=(now.lesson,))
         st.button("Close", key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
 
@@ -157,7 +161,6 @@ def summary(now: OpenedLesson) -> str:
     right = sum(one.marked is not None and one.marked.is_right for one in found)
     answered = sum(one.marked is not None for one in found)
     skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    return (
-        f"The end. Of {len(now.lesson.questions)} questions you answered {answered}, {right} of them right; "
-        f"{skipped} skipped, {hints} hints."
-    )
+    asked = len(now.lesson.questions)
+    questions = f"{asked} question" + ("" if asked == 1 else "s")
+    return f"The end. Of {questions} you answered {answered}, {right} of them right; {skipped} skipped, {hints} hints."

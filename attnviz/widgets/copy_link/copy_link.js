@@ -1,7 +1,10 @@
 // Copies this page's address with the query that Python made, or the code that shows it in somebody's own page. Where the
 // browser refuses (no permission, plain http from another machine), it is shown, selected, to be copied by hand. A link is
 // mostly meant for somebody else: where nobody else can follow it, that is said. The button beside presents the picture
-// (attnviz/widgets/screen); a link that is copied meanwhile presents it, too.
+// (attnviz/widgets/screen); a link that is copied meanwhile presents it, too. Another adds the picture to the draft of a
+// lesson, which the browser keeps (attnviz/widgets/draft_keeper).
+
+import { addStep, titleOf } from "../draft_keeper/js/kept.js";
 
 const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each computer's own names for itself
 const SEEN = 1500; // milliseconds
@@ -29,6 +32,11 @@ export default function ({ parentElement, data }) {
       name: "Code that shows this picture",
       note: FRAMED,
     });
+  const add = part(".add");
+  add.onclick = () => {
+    const said = addStep(titleOf(document.title.split(" · ")[0], data.query), `${location.pathname}?${data.query}`);
+    tell(part("p"), said);
+  };
   part(".present").onclick = () => document.dispatchEvent(new Event("attnviz-present"));
 }
 

@@ -1,7 +1,10 @@
 """A server that is killed and started again while the browser stays open: the first choice after it is kept."""
 
 import re
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,15 +18,21 @@ RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
 
 
-@pytest.fixture
-def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_path: Path) -> Iterator[Page]:
-    """A Heads page whose server was killed and started again, while the browser stayed open."""
+@contextmanager
+def restarting(
+    visitor: Callable[..., BrowserContext],
+    settled: Callable,
+    tmp_path: Path,
+    last: Callable[[Page, subprocess.Popen], None],
+) -> Iterator[Page]:
+    """A Heads page whose server is killed right after `last` and started again, while the browser stays open."""
     port = server.free_port()
     running = server.start(port, tmp_path / "before.log")
     try:
         page = visitor(base_url=f"http://127.0.0.1:{port}").new_page()
         page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
         settled(page)
+        last(page, running)
         running.kill()
         running.wait()
         page.locator(LOST).wait_for(state="attached")
@@ -33,6 +42,25 @@ def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_pat
     finally:
         running.kill()
         running.wait()
+
+
+@pytest.fixture
+def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_path: Path) -> Iterator[Page]:
+    """A Heads page whose server was killed and started again, while nothing was on its way."""
+    with restarting(visitor, settled, tmp_path, lambda *_: None) as page:
+        yield page
+
+
+def test_a_sentence_that_was_on_its_way_when_the_server_died_is_asked_again(visitor, settled, tmp_path) -> None:
+    def send(page: Page, running: subprocess.Popen) -> None:
+        running.send_signal(signal.SIGSTOP)  # what is sent from here on it never reads
+        source(page).fill(SENTENCE)
+        source(page).press("Enter")
+
+    with restarting(visitor, settled, tmp_path, send) as page:
+        expect(source(page)).to_have_value(SENTENCE)
+        expect(page.locator(".strip")).to_contain_text("dog")
+        assert asked(page)["src"] == SENTENCE
 
 
 def test_the_first_sentence_after_the_server_was_restarted_is_kept(restarted: Page, settled: Callable) -> None:

@@ -18,15 +18,34 @@ TABS = {
     "causes": tuple(causes.TABS),
     "anatomy": tuple(terms.ANATOMY),
     "implementations": tuple(terms.IMPLEMENTATIONS),
+    "lessons": ("",),
 }
+_PAIR = "src=The+red+dog+sleeps.&to=fr&tab=patch&changed=The+black+dog+sleeps."
+_LESSON = "lesson=1-what-a-head-looks-at"
+# A pair to patch, a question on a covered map, one that is drawn, and the draft editor's forms.
+MORE = (
+    f"/causes?{_PAIR}",
+    f"/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=2&head=4&{_LESSON}&lesson_step=1",
+    f"/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=0&head=3&{_LESSON}&lesson_step=3",
+    "/lessons?edit=0",
+    "/lessons?edit=1",
+)
+STEP = {
+    "title": "Red",
+    "text": "Guess.",
+    "link": "/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=2&head=4",
+    "question": {"kind": "head", "ask": "Which?", "heads": "L0 H0, L1 H1", "by": "weight", "row": "rouge"},
+}
+DRAFT = {"revision": 1, "draft": {"title": "Where?", "steps": [STEP, {"title": "", "question": {}}]}}
 
 
 def addresses() -> Iterator[str]:
-    """The welcome, then each page's tabs."""
+    """The welcome, each page's tabs, and what else there is to be opened."""
     yield f"/?{SRC}"
     for page, tabs in TABS.items():
         for tab in tabs:
             yield f"/{page}?{SRC}" + (f"&tab={tab}" if tab else "")
+    yield from MORE
 
 
 def overhang(page: Page) -> int:

@@ -19,9 +19,10 @@ STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
 FEW = 10  # steps by dice of each of two visitors, while every control is used alone
 FEWER = 4  # and of one who begins at Learning, where a step may train
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
-PAGES = ("", "heads", "masks", "decoding", "anatomy", "implementations")
+PAGES = ("", "heads", "masks", "decoding", "causes", "anatomy", "implementations")
 MOST_USED = ("masks", "decoding")  # what `make test` has time for
-LEARNING = "learning"  # `make walk` uses every control of it
+LEARNING = "learning"  # `make walk` uses every control of it, and of Lessons
+WITHOUT_MODEL = (LEARNING, "lessons")
 
 
 def test_every_control_works_while_others_walk_at_random(ground: Ground) -> None:
@@ -51,7 +52,7 @@ def _at_random(visitor: Visitor, start: str, *, steps: int):
 @pytest.mark.parametrize("model", ["translator", "encoder", "decoder"])
 def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     name = {"encoder": ground.encoder, "decoder": ground.decoder}.get(model, "")
-    more = (LEARNING,) if model == "translator" else ()  # it asks no model
+    more = WITHOUT_MODEL if model == "translator" else ()  # they ask no model
     halves = (ground.visitor(), PAGES[:3]), (ground.visitor(), (*PAGES[3:], *more))
     walks = {}
     for visitor, pages in halves:

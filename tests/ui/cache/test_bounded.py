@@ -5,6 +5,7 @@ from threading import Barrier, Event
 
 import pytest
 
+from attnviz.ui.cache import bounded
 from attnviz.ui.cache.bounded import UNDER_WAY, BoundedCache
 
 
@@ -127,3 +128,14 @@ def test_whoever_asks_may_bring_along_how_it_is_made():
     assert made == ["a"]
     with pytest.raises(ValueError, match="how 'b' is computed"):
         cache.get("b")
+
+
+def test_what_is_counted_by_the_byte_can_be_let_go_of_and_loaded_models_stay():
+    models, traces = BoundedCache(Loader()), BoundedCache(Loader(), most=100, size=lambda _: 40)
+    model = models.get("a")
+    first = traces.get("I love you.")
+    traces.get("A dog.")
+    assert bounded.empty() >= 80
+    assert (traces.names, traces.total) == ((), 0)
+    assert models.get("a") is model
+    assert traces.get("I love you.") is not first

@@ -72,7 +72,7 @@ def hook(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, 
     """
     for module in {id(place.module): place.module for place in places}.values():
         module.register_forward_pre_hook(_before_attention, with_kwargs=True)
-    homes = _homes(network, places)
+    homes = homes_of(network, places)
     stacks = {id(stack): stack for stack, _ in homes.values()}
     for layer in {id(layer): layer for stack in stacks.values() for layer in stack.children()}.values():
         layer.register_forward_pre_hook(_before_layer, with_kwargs=True)
@@ -87,7 +87,7 @@ def _looks_ahead(call: AttentionCall) -> bool:
     return bool(call.mask.expand(-1, -1, q_len, k_len).triu(k_len - q_len + 1).any())
 
 
-def _homes(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
+def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
     """The stack that each attention module lies in, and its layer's number there.
 
     Its layer is the outermost numbered module that holds no other attention module of its kind.

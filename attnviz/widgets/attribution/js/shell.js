@@ -21,6 +21,7 @@ const KEYS = [
   ["Enter", "open the bar, or close it"],
   ["D", "what falls without each head"],
   ["O", "the other order"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Adds directly", "Falls without it", "Logit lens"];

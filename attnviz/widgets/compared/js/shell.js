@@ -14,6 +14,7 @@ import { paintMaps, watchPointer } from "./maps.js";
 
 const KEYS = [
   ["↑ ↓, k j", "walk the heads, those that noticed most first"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["noticed", "Words in step", "probabilities in step"];

@@ -44,6 +44,7 @@ const KEY_HELP = [
   ["+ −, drag", "zoom in, zoom out; zoom to a box"],
   ["0, double click", "the whole map"],
   ["Shift ← →", "move a zoomed map sideways"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 

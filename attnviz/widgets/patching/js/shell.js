@@ -21,6 +21,7 @@ const KEYS = [
   ["Enter", "put the cell in force, or take it back"],
   ["U", "undo the last"],
   ["N", "ask about the word where the runs differ next most"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Restored", "Control", "In force", "Direction"];

@@ -1,22 +1,25 @@
-// What the frame does on different screens: a line that stands for menu and bar where there is no room for both, and the
-// picture alone (Present).
+// What the frame does on different screens: a line that stands for menu and bar where there is no room for both, the
+// picture alone (Present), and the button for the drawing of the model, which is made when it is asked for.
 
+import { watchDrawing } from "./drawing.js";
 import { sayLine, watchLine } from "./line.js";
 import { receivePresent, watchPresent } from "./present.js";
 
-export default function ({ parentElement, data, setStateValue }) {
+export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const place = parentElement.querySelector(".line");
   const app = (place.attnviz ??= start(parentElement));
   app.send = (chosen) => setStateValue("present", chosen);
+  app.askDrawing = () => setTriggerValue("drawing", true);
   sayLine(app, data);
   receivePresent(app, data);
 }
 
 function start(root) {
-  const names = ["line", "menu", "fold", "run", "leave"];
+  const names = ["line", "menu", "fold", "run", "foot", "leave"];
   const parts = Object.fromEntries(names.map((name) => [name, root.querySelector(`.${name}`)]));
   const app = { parts, isPresented: false, seq: 0, picture: null };
   watchLine(app);
   watchPresent(app);
+  watchDrawing(app, root);
   return app;
 }

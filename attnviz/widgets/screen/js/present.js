@@ -4,13 +4,12 @@
 // attribute `data-present` ("picture" or "page") and the property `--magnified` of the document's element.
 
 import { whileThere } from "./listening.js";
+import { isWriting } from "./writes.js";
 
 const page = document.documentElement;
 // A letter of eleven pixels, the smallest in a picture, is 24 high on 1,920; a window that is low is magnified less.
 const WIDTH = 872;
 const HEIGHT = 400;
-const WRITES =
-  "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable], [role=combobox]";
 
 const fittingWindow = () => Math.max(1, Math.min(innerWidth / WIDTH, innerHeight / HEIGHT));
 
@@ -25,8 +24,7 @@ export function watchPresent(app) {
 }
 
 function pressed(app, event) {
-  const [target] = event.composedPath();
-  if (event.ctrlKey || event.metaKey || event.altKey || target.matches?.(WRITES)) return;
+  if (isWriting(event)) return;
   const isToggle = event.key === "p";
   if (!isToggle && !(event.key === "Escape" && app.isPresented)) return;
   event.preventDefault();
@@ -51,7 +49,7 @@ export function receivePresent(app, { present, seq }) {
 
 function set(app, isPresented) {
   app.isPresented = isPresented;
-  app.parts.line.hidden = isPresented;
+  app.parts.line.hidden = app.parts.foot.hidden = isPresented;
   app.parts.leave.hidden = !isPresented;
   if (isPresented) {
     // A picture may come later, or another one in its place.

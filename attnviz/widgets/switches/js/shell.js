@@ -21,6 +21,7 @@ const KEYS = [
   ["i", "all but these"],
   ["Esc, 0", "all on"],
   ["m, l", "off: those that matter most, least"],
+  ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = [

@@ -1,0 +1,117 @@
+"""A lesson that is being written: texts as they were typed, whether a lesson can be read from them or not.
+
+It is kept as JSON in the browser of whoever writes it; `attnviz/widgets/draft_keeper/js/kept.js` adds steps to the same
+JSON. `writing` makes a lesson's file of it, `proofreading` says what is wrong.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+MOST_STEPS = 60
+MOST_TEXT = 8_000  # characters of one text
+# The texts of a question. `options` and `when` have a line for each sentence and its range; `more` is what the file
+# calls `with`, such as "fill: -1e9".
+QUESTION = (
+    "kind", "ask", "row", "col", "most", "heads", "by", "least", "measure", "more", "within", "unit", "options", "when",
+    "right", "nudge", "suggestion", "show", "why", "cover",
+)  # fmt: skip
+
+
+def _name() -> str:
+    return secrets.token_hex(4)
+
+
+@dataclass(frozen=True)
+class DraftStep:
+    """A step: `name` tells it from the others, `question` holds texts by the names in `QUESTION`."""
+
+    title: str = ""
+    text: str = ""
+    link: str = ""
+    question: Mapping[str, str] = field(default_factory=dict)
+    name: str = field(default_factory=_name)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A lesson's texts; `audience` is what the file calls `for`."""
+
+    title: str = ""
+    minutes: str = "10"
+    audience: str = ""
+    language: str = "en"
+    about: str = ""
+    steps: tuple[DraftStep, ...] = ()
+
+    def with_step(self, at: int, **changes: Any) -> "Draft":
+        """With other texts in the step numbered `at`, from 0."""
+        return self._with(at, replace(self.steps[at], **changes))
+
+    def asking(self, at: int, texts: Mapping[str, str]) -> "Draft":
+        """With other texts in that step's question."""
+        question = {**self.steps[at].question, **texts}
+        return self.with_step(at, question={name: text for name, text in question.items() if text})
+
+    def added(self, at: int, step: DraftStep) -> "Draft":
+        """With one step more, at that place. Raises ValueError with one sentence where there is room for none."""
+        if len(self.steps) >= MOST_STEPS:
+            raise ValueError(f"A lesson has at most {MOST_STEPS} steps: delete one, or begin another lesson.")
+        return replace(self, steps=(*self.steps[:at], step, *self.steps[at:]))
+
+    def doubled(self, at: int) -> "Draft":
+        """With that step twice. Raises ValueError where there is no room."""
+        return self.added(at + 1, replace(self.steps[at], name=_name()))
+
+    def without(self, at: int) -> "Draft":
+        """Without that step."""
+        return replace(self, steps=self.steps[:at] + self.steps[at + 1 :])
+
+    def moved(self, at: int, to: int) -> "Draft":
+        """With that step at another place."""
+        left = self.without(at).steps
+        return replace(self, steps=(*left[:to], self.steps[at], *left[to:]))
+
+    def to_json(self) -> str:
+        """As the browser keeps it."""
+        steps = [{one.name: getattr(step, one.name) for one in fields(step)} for step in self.steps]
+        head = {one.name: getattr(self, one.name) for one in fields(self)}
+        return json.dumps(head | {"steps": [step | {"question": dict(step["question"])} for step in steps]})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Draft":
+        """What a browser says that it keeps; texts are cut where no field takes more. Raises ValueError."""
+        try:
+            found = json.loads(text)
+        except RecursionError:
+            raise ValueError("This is no draft: its parts lie too deep.") from None
+        steps = found.get("steps", []) if isinstance(found, dict) else None
+        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+            raise ValueError("This is no draft: it has no list of steps.")
+        read = tuple(DraftStep(**_step(step)) for step in steps[:MOST_STEPS])
+        if len({step.name for step in read}) < len(read):
+            read = tuple(replace(step, name=_name()) for step in read)
+        return cls(**_texts(found, [one.name for one in fields(cls) if one.name != "steps"]), steps=read)
+
+    def _with(self, at: int, step: DraftStep) -> "Draft":
+        return replace(self, steps=(*self.steps[:at], step, *self.steps[at + 1 :]))
+
+
+def _step(found: Mapping[str, Any]) -> dict[str, Any]:
+    question = found.get("question")
+    asked = _texts(question, QUESTION) if isinstance(question, dict) else {}
+    texts = _texts(found, ("title", "text", "link", "name"))
+    return {name: text for name, text in texts.items() if text or name != "name"} | {"question": asked}
+
+
+def _texts(found: Mapping[str, Any], names: tuple[str, ...] | list[str]) -> dict[str, str]:
+    """Those of the names that hold a text, as a field can show it."""
+    return {name: shown(found[name]) for name in names if isinstance(found.get(name), str)}
+
+
+def shown(text: str) -> str:
+    """A text that every later step can handle: no lone surrogate, no NUL, lines ended by a newline."""
+    plain = text[:MOST_TEXT].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    return plain.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,46 @@
+"""How the model that made a trace is built: read from the model and from one pass of it, never from its name."""
+
+from attnviz.models.plans import FeedForwardPlan, LayerPlan, NormPlace, StackPlan, Structure, bare_stacks, kind_plans
+from attnviz.models.protocol import Model
+from attnviz.models.toy.toy import Toy
+from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.config import ModelConfig
+
+
+def structure(trace: TraceLike, model: Model | None = None) -> Structure:
+    """How the model that made `trace` is built; of weights that somebody brought, layers and heads alone."""
+    if isinstance(model, Translator):
+        return _own(trace, model.model.config, norm_first=model.model.config.norm_first)
+    if isinstance(model, Toy):
+        config = model.network.config
+        return _own(trace, config, norm_first=config.norm_first)
+    if model is None:
+        return Structure(bare_stacks(trace), kind_plans(trace))
+    from attnviz.models.huggingface.parts import checkpoint_structure  # imports transformers
+
+    return checkpoint_structure(trace, model)
+
+
+def _own(trace: TraceLike, config: ModelConfig, *, norm_first: bool) -> Structure:
+    """Of the package's own Transformer, whose config says everything."""
+    network = FeedForwardPlan(config.d_ff)
+    norm: NormPlace = "before" if norm_first else "after"
+    stacks = tuple(
+        StackPlan(
+            plan.stack,
+            tuple(LayerPlan(layer.number, layer.sites, network) for layer in plan.layers),
+            norm,
+            ends_normed=True,
+        )
+        for plan in bare_stacks(trace)
+    )
+    return Structure(
+        stacks,
+        kind_plans(trace),
+        d_model=config.d_model,
+        vocabulary=config.vocab_size,
+        positions="sinusoidal, added" if config.positions else "none",
+        is_tied=True,
+        ends="tokens",
+    )

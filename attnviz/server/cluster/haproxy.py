@@ -1,0 +1,109 @@
+"""HAProxy before the fronts: its configuration, made from a template and checked by itself, and its runtime socket."""
+
+import asyncio
+import csv
+import shutil
+import subprocess
+from pathlib import Path
+from string import Template
+
+from attnviz.server.cluster.plan import ClusterPlan
+from attnviz.server.plain_page import paragraph, plain_page
+
+_TEMPLATE = Path(__file__).with_name("haproxy.cfg")
+_STARTING, _FULL = 5, 20  # seconds after which these pages ask again
+_CONNECTIONS = 8  # of one browser: six for plain requests, its websocket, and one that is just closing
+
+
+def find() -> str:
+    """HAProxy's path. Raises ValueError, with the command that installs it."""
+    path = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin")
+    if path is None:
+        raise ValueError("cluster needs HAProxy, which is not installed: apt-get install haproxy.")
+    return path
+
+
+def write(plan: ClusterPlan, folder: Path) -> Path:
+    """The configuration, its pages and links to the certificate, in a folder of this cluster's own."""
+    settings = plan.settings
+    again = f"This page asks again in {_STARTING} seconds and keeps what its address says."
+    starting = plain_page(
+        "Starting", paragraph("The servers are just starting."), paragraph(again), retry_after=_STARTING
+    )
+    again = f"This page asks again in {_FULL} seconds and keeps what its address says."
+    full = plain_page(
+        "One moment", paragraph("All places are taken at the moment."), paragraph(again), retry_after=_FULL
+    )
+    (folder / "starting.html").write_bytes(bytes(starting.body))
+    (folder / "full.html").write_bytes(bytes(full.body))
+    file = folder / "haproxy.cfg"
+    file.write_text(_filled(plan, folder), encoding="utf-8")
+    if settings.is_tls:  # HAProxy looks for the key under the certificate's name
+        (folder / "site.pem").symlink_to(Path(settings.certificate).resolve())
+        (folder / "site.pem.key").symlink_to(Path(settings.key).resolve())
+    return file
+
+
+def _filled(plan: ClusterPlan, folder: Path) -> str:
+    settings, count = plan.settings, len(plan.fronts)
+    is_secure = settings.is_tls or settings.public_address.startswith("https:")
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    places = settings.visitors * count
+    an_address = min(settings.visitors_an_address, settings.visitors) * count
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        folder=folder,
+        bind=f"{host}:{settings.port}" + (f" ssl crt {folder}/site.pem alpn http/1.1" if settings.is_tls else ""),
+        connections=_CONNECTIONS * places + 1000,
+        connections_an_address=_CONNECTIONS * an_address + 32,
+        an_address=an_address,
+        visitors=settings.visitors,
+        proxies=" ".join(settings.proxies) or "255.255.255.255",  # nobody comes from there
+        scheme="https" if is_secure else "http",
+        secure="secure " if is_secure else "",
+        starting=_STARTING,
+        full=_FULL,
+        fronts="\n".join(
+            f"    server {front.name} 127.0.0.1:{front.port} cookie {front.name}" for front in plan.fronts
+        ),
+    )
+
+
+def check(program: str, file: Path) -> None:
+    """Raises ValueError, with what HAProxy says first, where it does not take the configuration."""
+    done = subprocess.run((program, "-c", "-q", "-f", str(file)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "ALERT" in line] or ["it does not say why"]
+        said = lines[0].split(" : ", 1)[-1].strip().rstrip(".")
+        raise ValueError(f"HAProxy does not take the configuration that was made for it: {said}.")
+
+
+class Runtime:
+    """HAProxy's runtime socket: who is asked, and who is up."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "haproxy.sock"
+
+    async def keep_from(self, front: str) -> None:
+        """Send nobody else to a front; whoever is connected there stays."""
+        await self._say(f"set server fronts/{front} state maint")
+
+    async def let_in(self, front: str) -> None:
+        """Send visitors to a front again."""
+        await self._say(f"set server fronts/{front} state ready")
+
+    async def is_up(self, front: str) -> bool:
+        """Whether HAProxy's own check has found a front ready."""
+        lines = (await self._say("show stat fronts 4 -1")).lstrip("# ").splitlines()
+        return any(row["svname"] == front and row["status"].startswith("UP") for row in csv.DictReader(lines))
+
+    async def _say(self, command: str) -> str:
+        """Raises OSError where HAProxy does not answer, ValueError for what it does not take."""
+        reader, writer = await asyncio.open_unix_connection(self._path)
+        try:
+            writer.write(f"{command}\n".encode())
+            told = (await reader.read()).decode()
+        finally:
+            writer.close()
+        if command.startswith("set ") and told.strip():
+            raise ValueError(f"HAProxy answers {command!r} with {told.strip()!r}.")
+        return told

@@ -1,0 +1,86 @@
+"""A process that always runs: where it ends by itself it is started again, after pauses that grow."""
+
+import asyncio
+import ctypes
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from attnviz.server.telemetry import Say
+
+_FIRST, _LONGEST = 0.5, 30.0  # seconds of a pause
+_STEADY = 60.0  # seconds after which an end is no longer one of a row
+_PARENT_DIES = 1  # prctl's PR_SET_PDEATHSIG
+
+
+class KeptProcess:
+    """`run` keeps it until `end`. `starts` counts, `is_running` says whether it runs just now."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None, say: Say) -> None:
+        self.name, self.starts, self.status = name, 0, 0
+        self._command, self._environment, self._say = command, environment, say
+        self._process: asyncio.subprocess.Process | None = None
+        self._is_ending = self._is_expected = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is such a process."""
+        return self._process is not None and self._process.returncode is None
+
+    async def run(self) -> None:
+        """Keep it running. Raises OSError where it cannot be started at all."""
+        pause = _FIRST
+        while not self._is_ending:
+            started, self._is_expected = time.monotonic(), False
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                start_new_session=True,  # a key pressed at the terminal is for the supervisor alone
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+            self.starts += 1
+            self.status = await self._process.wait()
+            if self._is_ending or self._is_expected:
+                pause = _FIRST
+                continue
+            pause = _FIRST if time.monotonic() - started > _STEADY else pause
+            self._say("ended", process=self.name, status=self.status, again_in=pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+    def tell(self, sign: signal.Signals) -> None:
+        """Send a signal, if it runs."""
+        if self._process is not None and self.is_running:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(sign)
+
+    async def replace(self, seconds: float) -> None:
+        """Ask it to stop, and end it after so many seconds; `run` then starts another at once."""
+        self._is_expected = True
+        await self._stopped(seconds)
+
+    async def end(self, seconds: float) -> None:
+        """Ask it to stop, and end it after so many seconds; no other is started."""
+        self._is_ending = True
+        await self._stopped(seconds)
+
+    async def _stopped(self, seconds: float) -> None:
+        process = self._process
+        self.tell(signal.SIGTERM)
+        if process is None:
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                await process.wait()
+        except TimeoutError:
+            self._say("killed", process=self.name, after=seconds)
+            self.tell(signal.SIGKILL)
+            await process.wait()
+
+
+def _die_with_parent() -> None:
+    """In the new process: end when the supervisor does, even by a signal that it cannot catch."""
+    ctypes.CDLL(None).prctl(_PARENT_DIES, signal.SIGTERM)

@@ -1,0 +1,88 @@
+"""What a cluster on one machine consists of: its fronts, each with a port, and what is set for each of them."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnviz.server import checks, reading
+from attnviz.server.settings import Settings
+
+MOST_FRONTS = 64
+_LEAST_SHARE = 0.05  # of the memory, for one front's caches: as little as `memory_share` may be
+
+
+@dataclass(frozen=True)
+class Front:
+    """One dashboard of a cluster, a process of its own on 127.0.0.1; `metrics_port` 0 is none."""
+
+    name: str
+    port: int
+    metrics_port: int
+
+    @property
+    def address(self) -> str:
+        """Where it is asked by the cluster itself."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """`settings` are the cluster's, as visitors meet it; `file` is where they stand, which each front reads, too."""
+
+    settings: Settings
+    file: Path | None
+    fronts: tuple[Front, ...]
+    secret: str
+    ready_seconds: float
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """How a front is started."""
+        config = ("--config", str(self.file)) if self.file else ()
+        return (sys.executable, "-m", "attnviz", "serve", *config)
+
+    def environment(self, front: Front) -> dict[str, str]:
+        """What a front is told beside the file: that it is one of several, and that TLS and names are HAProxy's."""
+        settings = self.settings
+        told = {
+            "front": front.name,
+            "host": "127.0.0.1",
+            "port": front.port,
+            "metrics_port": front.metrics_port,
+            "certificate": "",
+            "key": "",
+            "hosts": ",".join(settings.hosts or (() if settings.is_local else ("*",))),
+            "proxies": ",".join(("127.0.0.1", *settings.proxies)),
+            "public_address": settings.public_address or (self._address if settings.is_tls else ""),
+            "cookie_secret": self.secret,
+            "memory_share": settings.memory_share / len(self.fronts),
+        }
+        return {**os.environ, **{f"{reading.PREFIX}{name.upper()}": str(value) for name, value in told.items()}}
+
+    @property
+    def _address(self) -> str:
+        return f"https://{(*self.settings.hosts, self.settings.host)[0]}"
+
+
+def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds: float) -> ClusterPlan:
+    """Read and check everything before the first process starts. Raises ValueError with one sentence."""
+    if not fronts.isdecimal() or len(fronts) > 3 or not 1 <= int(fronts) <= MOST_FRONTS:
+        raise ValueError(f"fronts is {fronts!r}: it has to be a whole number from 1 to {MOST_FRONTS}.")
+    count = int(fronts)
+    settings = reading.read(file, os.environ, given)
+    checks.check(settings)
+    if settings.memory_share / count < _LEAST_SHARE:
+        raise ValueError(
+            f"memory_share is {settings.memory_share:g}, which leaves each of {count} fronts less than {_LEAST_SHARE}: "
+            f"set {_LEAST_SHARE * count:.2g} or more, or take fewer fronts."
+        )
+    first = settings.metrics_port
+    made = [Front(f"f{n + 1}", settings.port + 1 + n, first + n if first else 0) for n in range(count)]
+    for port in (port for front in made for port in (front.port, front.metrics_port) if port):
+        if port > 65535:
+            raise ValueError(f"port {settings.port} leaves no room for {count} fronts on the ports behind it.")
+        checks.check_port("127.0.0.1", port)
+    return ClusterPlan(settings, file, tuple(made), checks.secret_of(settings), ready_seconds)

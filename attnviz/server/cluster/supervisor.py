@@ -1,0 +1,172 @@
+"""A cluster on one machine: fronts and HAProxy are started, looked after, rolled and stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from attnviz.server.cluster import haproxy
+from attnviz.server.cluster.kept import KeptProcess
+from attnviz.server.cluster.plan import ClusterPlan, Front
+from attnviz.server.telemetry import Say
+
+_LOOK = 0.2  # seconds between two looks at whether a front is ready
+_WATCH, _MISSES = 5.0, 6  # seconds between two looks at a front that was ready; it may miss fewer than so many in a row
+_GRACE = 10.0  # seconds beyond `stop_seconds` until who does not stop is ended
+
+
+def run(plan: ClusterPlan, say: Say) -> None:
+    """Run the cluster until somebody stops it. Raises ValueError, with one sentence, where it cannot start."""
+    program = haproxy.find()
+    with tempfile.TemporaryDirectory(prefix="attnviz-cluster-") as name:
+        folder = Path(name)
+        file = haproxy.write(plan, folder)
+        haproxy.check(program, file)
+        proxy = KeptProcess("haproxy", (program, "-db", "-q", "-f", str(file)), None, say)
+        asyncio.run(Cluster(plan, proxy, haproxy.Runtime(folder), say).run())
+
+
+class Cluster:
+    """What runs. SIGTERM ends it, SIGHUP renews one front after the other, SIGUSR1 empties the fronts' caches."""
+
+    def __init__(self, plan: ClusterPlan, proxy: KeptProcess, runtime: haproxy.Runtime, say: Say) -> None:
+        self._plan, self._proxy, self._runtime, self._say = plan, proxy, runtime, say
+        self._fronts = {
+            front: KeptProcess(front.name, plan.command, plan.environment(front), say) for front in plan.fronts
+        }
+        self._stop = asyncio.Event()
+        self._rolling: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """From the first process to the last."""
+        loop = asyncio.get_running_loop()
+        for sign, answer in (
+            (signal.SIGTERM, self._asked_to_stop),
+            (signal.SIGINT, self._asked_to_stop),
+            (signal.SIGHUP, self._asked_to_roll),
+            (signal.SIGUSR1, self._asked_to_empty),
+        ):
+            loop.add_signal_handler(sign, answer)
+        try:
+            async with httpx.AsyncClient(timeout=_WATCH) as self._client, asyncio.TaskGroup() as tasks:
+                kept = [self._proxy, *self._fronts.values()]
+                running = [tasks.create_task(one.run()) for one in kept]
+                watching = [tasks.create_task(self._watch(front)) for front in self._fronts]
+                try:
+                    await self._started()
+                    await self._stop.wait()
+                finally:
+                    for task in watching:
+                        task.cancel()
+                    await self._end()
+                    for task in running:
+                        task.cancel()  # who waits to be started again waits no longer
+        except* (ValueError, OSError) as errors:
+            raise ValueError(str(errors.exceptions[0])) from None
+
+    async def _started(self) -> None:
+        """Wait until a front is ready; the others may follow. Raises ValueError where none comes."""
+        plan, began = self._plan, time.monotonic()
+        until = began + plan.ready_seconds
+        while not self._stop.is_set():
+            said = [await self._said_by(front) for front in self._fronts]
+            if "" in said:
+                settings, seconds = plan.settings, round(time.monotonic() - began, 1)
+                address = f"{'https' if settings.is_tls else 'http'}://{settings.host}:{settings.port}"
+                self._say("ready", address=address, fronts=len(said), seconds=seconds, roll=f"kill -HUP {os.getpid()}")
+                return
+            failed = [one for one in self._fronts.values() if one.status == 2]
+            if failed:
+                raise ValueError(f"{failed[0].name} cannot start, and says why in the line above.")
+            if self._proxy.starts and not self._proxy.is_running:
+                raise ValueError(f"HAProxy ended with status {self._proxy.status}, and says why in the line above.")
+            if time.monotonic() > until:
+                raise ValueError(
+                    f"No front was ready within {plan.ready_seconds:g} s: {plan.fronts[0].name} {said[0]}."
+                )
+            await asyncio.sleep(_LOOK)
+
+    async def _said_by(self, front: Front, path: str = "/readyz") -> str:
+        """Why a front is not ready; "" where it is."""
+        try:
+            answer = await self._client.get(front.address + path)
+        except httpx.HTTPError:
+            return "does not answer"
+        return "" if answer.status_code == 200 else f"says “{answer.text.strip()}”"
+
+    async def _watch(self, front: Front) -> None:
+        """End a front that takes too long to be ready, or that no longer answers: it is then started again."""
+        kept, seen, misses, since = self._fronts[front], 0, 0, time.monotonic()
+        is_known = False  # whether this start of it has been ready
+        while True:
+            await asyncio.sleep(_WATCH)
+            if kept.starts != seen:
+                seen, misses, since, is_known = kept.starts, 0, time.monotonic(), False
+            said = await self._said_by(front, "/healthz" if is_known else "/readyz")
+            misses = misses + 1 if said else 0
+            late = not is_known and time.monotonic() - since > self._plan.ready_seconds
+            is_known = is_known or not said
+            if said and (late or (is_known and misses >= _MISSES)):
+                self._say("fault", process=front.name, sentence=f"{front.name} {said}: it is ended.")
+                kept.tell(signal.SIGKILL)
+
+    def _asked_to_stop(self) -> None:
+        if self._stop.is_set():  # asked twice
+            for kept in (self._proxy, *self._fronts.values()):
+                kept.tell(signal.SIGKILL)
+        self._stop.set()
+
+    def _asked_to_empty(self) -> None:
+        for kept in self._fronts.values():
+            kept.tell(signal.SIGUSR1)
+
+    def _asked_to_roll(self) -> None:
+        if self._rolling is None or self._rolling.done():
+            self._rolling = asyncio.get_running_loop().create_task(self._roll())
+
+    async def _roll(self) -> None:
+        """Renew one front after the other. One that does not come back ends it: the others stay as they are."""
+        began = time.monotonic()
+        for front in self._fronts:
+            try:
+                async with asyncio.timeout(self._plan.ready_seconds + self._most_seconds):
+                    await self._renew(front)
+            except (TimeoutError, OSError, ValueError) as error:
+                said = str(error) or f"{front.name} {await self._said_by(front) or 'is not up'}"
+                self._say("fault", process=front.name, sentence=f"Rolling stopped: {said.rstrip('.')}.")
+                return
+        self._say("rolled", fronts=len(self._fronts), seconds=round(time.monotonic() - began, 1))
+
+    async def _renew(self, front: Front) -> None:
+        """Visitors of a front stay connected until it has answered what it has begun; then they come to another."""
+        await self._runtime.keep_from(front.name)
+        kept = self._fronts[front]
+        starts = kept.starts
+        await kept.replace(self._most_seconds)
+        while kept.starts == starts or await self._said_by(front):
+            await asyncio.sleep(_LOOK)
+        await self._runtime.let_in(front.name)
+        while not await self._runtime.is_up(front.name):
+            await asyncio.sleep(_LOOK)
+        self._say("renewed", process=front.name)
+
+    @property
+    def _most_seconds(self) -> float:
+        return self._plan.settings.stop_seconds + _GRACE
+
+    async def _end(self) -> None:
+        """Answers that have begun are finished, while HAProxy still carries them; it goes last."""
+        if self._rolling is not None:
+            self._rolling.cancel()
+        ends: list[Coroutine[Any, Any, None]] = [kept.end(self._most_seconds) for kept in self._fronts.values()]
+        await asyncio.gather(*ends)
+        await self._proxy.end(_GRACE)
+        self._say("stopped")
+        sys.stderr.flush()

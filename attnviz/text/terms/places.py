@@ -1,0 +1,112 @@
+"""Where a term can be tried: a page, and the tab of it that shows what the term means."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TryPlace:
+    """A page by its title, and its tab by the name that links carry; "" for its first one, and where it has none."""
+
+    page: str
+    tab: str = ""
+
+
+_Tabs = Mapping[str, tuple[str, ...]]  # tab -> the terms that it shows; others are on the page's first tab
+
+_HEADS: _Tabs = {
+    "links": ("Links", "Read", "Fit"),
+    "model": ("Whole model", "Maps", "Lines"),
+    "row": ("One row", "Row"),
+    "neuron": ("Neuron", "Score", "By contribution", "Dot product", "Scaled", "With the model's bias", "Softmax"),
+    "alignment": (
+        "Alignment", "Ways to align", "AER", "Here", "Links by hand", "By hand", "No source", "Lines of words",
+        "Matrix",
+    ),
+    "flow": ("Flow", "Alignment error", "Rollout", "ALTI", "Residual share", "Measured share", "Max flow"),
+}  # fmt: skip
+_MASKS: _Tabs = {
+    "says": (
+        "What it would say", "Next tokens after", "written step by step", "one pass over the whole target", "moved",
+    ),
+    "fills": ("All fills", "A row without keys", "value", "sum", "masked", "finding"),
+    "leak": ("Leak test", "Replace target token", "by the first token of"),
+    "rows": ("Row by row", "Tokens that have arrived"),
+    "broadcast": ("Broadcast",),
+}  # fmt: skip
+_CAUSES: _Tabs = {
+    "sentences": (
+        "Many sentences", "Your own sentences", "A list from a file", "Go over the list", "Stop the list", "Spread of",
+        "writes", "by gradient", "lost without", "± error", "helps", "strongest key, most often", "Along the heads",
+        "Up the heads", "Colour the heads", "lift", "The most", "By lot", "Pruning curve", "Pruning orders",
+    ),
+    "patch": (
+        "Patch", "Pairs", "Changed sentence", "Direction", "Token a", "Token b", "Control a", "Control b", "Restored",
+        "Control",
+    ),
+    "attribute": (
+        "Attribute", "Logit of", "Less that of", "By size", "In the model’s order", "Adds directly",
+        "Falls without it", "Logit lens",
+    ),
+    "compare": (
+        "Compare", "noticed", "Words in step", "probabilities in step", "The other sentence", "The other language",
+        "The other model",
+    ),
+}  # fmt: skip
+_ANATOMY: _Tabs = {
+    "skip": ("Skip a line", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN", "row sums"),
+    "memory": ("Memory order", "row-major", "view", "transpose", "reshape", "contiguous", "contig.", "strides"),
+    "claims": ("Claims", "learned numbers", "variance", "autograd", "recorder", "peak", "alive", "additive", "dropout"),
+    "counts": ("Shapes and counts", "tgt_in", "tgt_out", "logits"),
+    "modulation": (
+        "Self-attention? Not really", "bilinear form", "modulation", "asymmetry", "rank", "spectrum", "singular value",
+    ),
+}  # fmt: skip
+_IMPLEMENTATIONS: _Tabs = {
+    "agreement": ("Agreement", "max |Δ|", "allclose"),
+    "cost": ("Time and memory", "median", "fused kernel"),
+    "source": ("Source", "Left", "Right", "einsum", "sequence first"),
+    "parameters": ("Parameters", "in_proj_weight", "ModuleList"),
+    "relative": ("Relative positions", "Reach", "Strength", "get_scores"),
+    "shapes": ("Mask shapes", "prepare_mask", "broadcasting"),
+    "bugs": ("Cabinet of bugs", "Put into the model at", "Xavier"),
+}
+# What stands around every page is tried where it acts most.
+_FRAME: Mapping[str, tuple[str, ...]] = {
+    "Decoding": ("Tokens to write", "Target", "decoding", "forward"),
+    "Anatomy": ("d_k", "layers", "heads", "three times over", "twice over"),
+    "Implementations": ("parameters", "device"),
+    "Lessons": ("Answer", "Skip and show", "Hint"),
+}
+
+
+def place_of(term: str, section: str) -> TryPlace:
+    """Where a term is tried; the glossary's sections are named by the page that shows their terms, or "frame"."""
+    return _OF_SECTION[section](term)
+
+
+def _on(page: str, tabs: _Tabs) -> Callable[[str], TryPlace]:
+    by_term = {term: tab for tab, terms in tabs.items() for term in terms}
+    return lambda term: TryPlace(page, by_term.get(term, ""))
+
+
+def _of_frame(term: str) -> TryPlace:
+    return TryPlace(next((page for page, terms in _FRAME.items() if term in terms), "Heads"))
+
+
+def _of_site(term: str) -> TryPlace:
+    """Anatomy and Implementations have their terms in common."""
+    found = _on("Implementations", _IMPLEMENTATIONS)(term)
+    return found if found.tab else _on("Anatomy", _ANATOMY)(term)
+
+
+_OF_SECTION: Mapping[str, Callable[[str], TryPlace]] = {
+    "frame": _of_frame,
+    "Heads": _on("Heads", _HEADS),
+    "Masks": _on("Masks", _MASKS),
+    "Decoding": _on("Decoding", {}),
+    "Causes": _on("Causes", _CAUSES),
+    "Learning": _on("Learning", {}),
+    "Anatomy": _of_site,
+    "Implementations": _of_site,
+}

@@ -1,0 +1,133 @@
+"""What the drawing of the model is made from: the model of the top bar, its run, and where the page is in it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.models.catalogue import entries, other
+from attnviz.ui import offered
+from attnviz.ui.address import persistent
+from attnviz.ui.cache import traces
+from attnviz.ui.learning import toys
+
+if TYPE_CHECKING:
+    from attnviz.models.plans import Structure
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.trace_like import TraceLike
+    from attnviz.ui.address.share import Linkable
+    from attnviz.ui.request import Request
+    from attnviz.widgets.model_drawing.numbers import Here
+    from attnviz.widgets.wire import Payload
+
+COVERED = "What this lesson asks is covered: numbers play here when its question is answered, or skipped."
+PLACES = ("Heads", "Masks", "Decoding", "Causes", "Anatomy", "Implementations")
+_ANY = "Hello."  # a model is built alike for every text
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """What a page draws: its title; the request of its bar, None where it has none; weights that somebody brought, in
+    the place of a model; and what its link carries, which says where the page is.
+    """
+
+    page: str = ""
+    request: "Request | None" = None
+    own: "TraceLike | None" = None
+    view: "Linkable | None" = None
+
+
+def payload(shown: Pictured) -> "Payload":
+    """The drawing's data. Raises ValueError, in one sentence, where there is no model to draw."""
+    here = _here(shown.view)
+    if shown.own is not None:
+        made = _with_run(shown.own, None, here)
+        return _placed(made, ("Heads",))
+    request = shown.request or _waiting()
+    loaded = traces.model(request.entry.name)
+    built = _built(loaded.model_id, loaded)
+    trace, why = _run(request)
+    if trace is None:
+        from attnviz.widgets.model_drawing.payload import drawing_payload
+
+        return _placed(drawing_payload(built, None, loaded, here, why=why), PLACES)
+    made = _with_run(trace, loaded, here, lambda: built)
+    return _placed(_captioned(made, request, trace), PLACES)
+
+
+def _waiting() -> "Request":
+    """On a page without the top bar: what the other pages' bar asks for meanwhile."""
+    from attnviz.ui.request import Request
+    from attnviz.ui.top_bar import examples
+
+    name = persistent.text("model")
+    known = {entry.name: entry for entry in entries()}
+    if name not in known and toys.is_toy(name):
+        known[name] = toys.entry(name)
+    elif name not in known and name and offered.is_offered(name):
+        known[name] = other(name)
+    entry = known.get(name) or next(iter(known.values()))
+    to = persistent.text("to") or next(iter(entry.languages), "")
+    return Request(entry, persistent.text("src", examples()[2]), to, persistent.text("tgt"))
+
+
+def _with_run(
+    trace: "TraceLike", model: "Model | None", here: "Here", built: "Callable[[], Structure] | None" = None
+) -> "Payload":
+    from attnviz.models.structure import structure
+    from attnviz.ui.cache import payloads
+    from attnviz.widgets.model_drawing.payload import drawing_payload
+
+    def make() -> "Payload":
+        return drawing_payload(built() if built else structure(trace), trace, model, here)
+
+    return payloads.cached(trace, ("model_drawing", trace.kinds[0], str(here)), make=make)
+
+
+def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":
+    from attnviz.ui import captions
+    from attnviz.views import captions as texts
+
+    caption = texts.Caption(texts.sentence(trace), f"{request.entry.title}, weights {trace.model_id}")
+    return captions.captioned(made, caption)
+
+
+def _run(request: "Request") -> "tuple[TraceLike | None, str]":
+    """The run of the bar's sentence, or why there are no numbers."""
+    from attnviz.ui.lessons import cover
+
+    if persistent.text("lesson") and cover.hides_numbers():
+        return None, COVERED
+    try:
+        return traces.trace(request), ""
+    except ValueError as refusal:
+        return None, str(refusal)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Reading the model …")
+def _built(weights: str, _model: Any) -> "Structure":
+    from attnviz.models.structure import structure
+
+    to = _model.languages[0] if _model.languages else ""
+    return structure(traces.run(_model, _ANY, to=to), _model)
+
+
+def _here(view: "Linkable | None") -> "Here":
+    """The site in a page's link; a mean over layers or heads is none."""
+    from attnviz.widgets.model_drawing.numbers import Here
+
+    texts: Mapping[str, str] = view.to_params() if view is not None else {}
+    kind = texts.get("kind", "")
+    layer, head, row = (int(said) if (said := texts.get(name, "")).isdecimal() else None for name in _SITE)
+    known = kind if kind in ("encoder_self", "decoder_self", "cross") else None
+    return Here(known, layer, head, row)
+
+
+_SITE = ("layer", "head", "row")
+
+
+def _placed(made: "Payload", pages: tuple[str, ...]) -> "Payload":
+    from attnviz.widgets.model_drawing.payload import with_places
+
+    return with_places(made, {page: persistent.address(page) for page in pages})

@@ -1,0 +1,81 @@
+"""The drawing of the model over a page: a key or a button opens it (`widgets/screen`), and nothing is made before."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from attnviz.ui import mount
+from attnviz.ui.address import persistent
+from attnviz.ui.drawing.drawn import PLACES, Pictured
+from attnviz.ui.lessons import going
+from attnviz.ui.markdown import literal
+from attnviz.ui.reported import TEXT, reported
+
+if TYPE_CHECKING:
+    from attnviz.text.terms.places import TryPlace
+    from attnviz.tracing.trace_like import TraceLike
+    from attnviz.ui.address.share import Linkable
+    from attnviz.ui.request import Request
+
+_ASKED = "_attnviz_drawing_asked"
+_PAGE = "_attnviz_drawing_of"
+
+
+def ask() -> None:
+    """To be called when the button is pressed: the run that follows opens the sheet."""
+    st.session_state[_ASKED] = True
+
+
+def begin(page: str, request: "Request | None") -> None:
+    """What this page would draw, as far as is known before its run; a page that is refused draws that."""
+    st.session_state[_PAGE] = Pictured(page, request)
+
+
+def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None) -> None:
+    """Call at the end of a page, once it is known what it looks at, and whether at weights that somebody brought."""
+    if st.session_state.pop(_ASKED, False):
+        _sheet(replace(st.session_state[_PAGE], view=view, own=own))
+
+
+@st.dialog("The model", width="large", icon=":material/account_tree:")
+def _sheet(shown: Pictured) -> None:
+    with st.container(key="drawing-sheet"):
+        if shown.own is None and shown.request is None:
+            st.caption("This page runs models of its own. Drawn is the one that waits in the other pages' bar.")
+        draw(shown, key="drawing-in-sheet")
+        if shown.page:
+            _words(shown.page)
+
+
+def _words(page: str) -> None:
+    from attnviz.views.terms import words_html
+
+    def address(place: "TryPlace") -> str:
+        texts = persistent.address(place.page) | ({"tab": place.tab} if place.tab else {})
+        return f"{place.page.lower()}?{urlencode(texts)}"
+
+    with st.expander("Words on this page, and where to try them", icon=":material/dictionary:"):
+        st.html(words_html(page, address))
+
+
+def draw(shown: Pictured, *, key: str) -> None:
+    """The drawing; a click on a part opens its page. Where there is nothing to draw, a sentence says why."""
+    from attnviz.ui.drawing.drawn import payload
+
+    try:
+        made = payload(shown)
+    except ValueError as why:
+        st.info(literal(str(why)), icon=":material/info:")
+        return
+    mount.model_drawing(made, key=key, on_go=lambda: _go(key))
+    if going.is_going():
+        st.rerun(scope="app")
+
+
+def _go(key: str) -> None:
+    """The run that follows opens the place that was clicked."""
+    place = reported(key, "go", {"page": TEXT, "query": TEXT})
+    if place is not None and place["page"] in PLACES:
+        going.send(place["page"], dict(parse_qsl(place["query"])))

@@ -1,0 +1,129 @@
+"""The visitor's draft of a lesson: the browser keeps it (`attnviz/widgets/draft_keeper`), the session has a copy to
+work on, and whichever was changed last holds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.lessons.draft import Draft, shown
+from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.proofreading import lesson_of
+from attnviz.lessons.reading import MOST_BYTES, read
+from attnviz.lessons.writing import draft_of
+from attnviz.ui import mount
+from attnviz.ui.reported import NUMBER, TEXT, reported
+
+DRAFT = "~draft"  # what the address calls the lesson that is a draft
+_KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
+
+
+@dataclass
+class Desk:
+    """What the session has: the `draft`, how often it was changed, and whether the browser `is_known` to have no newer
+    one; `former` is the draft that another one has replaced. `said` is why something could not be done, `tried` the
+    lesson as it was tried last, `checked` what the check of all steps found, by the step's number from 1.
+    """
+
+    draft: Draft | None = None
+    revision: int = 0
+    is_known: bool = False
+    former: Draft | None = None
+    said: str = ""
+    tried: Lesson | None = None
+    checked: tuple[tuple[int, str, bool], ...] | None = None
+
+
+def desk() -> Desk:
+    """What this visitor has."""
+    return st.session_state.setdefault(_KEY, Desk())
+
+
+def keep() -> None:
+    """Draw, once a page, what has the browser keep the draft, or brings it."""
+    now = desk()
+    text = now.draft.to_json() if now.draft else ""
+    mount.draft_keeper(text, revision=now.revision, is_known=now.is_known, key=_KEEPER, on_change=_take)
+
+
+def _take() -> None:
+    """What the browser has is newer, or all that there is."""
+    found, now = reported(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
+    if found is None:
+        return
+    now.is_known = True
+    if found["revision"] <= now.revision or not found["text"]:
+        return
+    try:
+        _put(Draft.from_json(found["text"]), found["revision"])
+    except ValueError:
+        now.said = "What this browser keeps of a draft cannot be read: begin another one, or open a file."
+
+
+def change(draft: Draft) -> None:
+    """Take over what was typed."""
+    _put(draft, desk().revision + 1)
+
+
+def _put(draft: Draft, revision: int) -> None:
+    now = desk()
+    now.draft, now.revision, now.said, now.tried, now.checked = draft, revision, "", None, None
+
+
+def replace(draft: Draft) -> None:
+    """Another draft in the place of this one, which can be brought back."""
+    former = desk().draft
+    change(draft)
+    desk().former = former if former is not None and former != Draft() else None
+
+
+def bring_back() -> None:
+    """The draft that was replaced, which takes the other's place."""
+    if (former := desk().former) is not None:
+        replace(former)
+
+
+def attempt(make: Callable[[Draft], Draft]) -> None:
+    """Change the draft, or say why not."""
+    now = desk()
+    try:
+        change(make(now.draft or Draft()))
+    except ValueError as error:
+        now.said = str(error)
+
+
+def open_file(name: str, content: bytes) -> None:
+    """A lesson's file as the draft. Raises ValueError with one sentence."""
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is no text in UTF-8: save the file as UTF-8.") from None
+    try:
+        replace(draft_of(read(text)))
+    except ValueError as error:
+        raise ValueError(f"{shown(name)}: {error}") from None
+
+
+def lesson() -> Lesson | None:
+    """The draft as a lesson; None until the browser has said whether it keeps one.
+
+    Raises ValueError with one sentence.
+    """
+    now = desk()
+    if now.draft is None:
+        if now.is_known:
+            raise ValueError("There is no draft in this browser: begin one on the page Lessons.")
+        return None
+    now.tried = now.tried or lesson_of(now.draft, DRAFT)
+    return now.tried
+
+
+def forget_answers(progress: dict[int, Any]) -> None:
+    """Nothing of the draft has been answered yet: it is tried anew."""
+    progress.clear()
+    for key in [key for key in st.session_state if str(key).startswith(f"lesson-{DRAFT}-")]:
+        del st.session_state[key]

@@ -1,0 +1,40 @@
+// Keeps the draft of a lesson in the browser while it is written, and brings it back. It draws nothing. The newer of the
+// two holds: what Python has is kept, or Python is told what the browser has, also when another tab has changed it.
+
+import { KEY, keep, kept } from "./kept.js";
+
+const REST = 700; // milliseconds without a key, until Python hears of a long text
+
+export default function ({ parentElement, data, setStateValue }) {
+  const root = parentElement.querySelector(".draft-keeper");
+  root.settle = () => settle(root, data, setStateValue);
+  root.settle();
+  if (root.isListening) return;
+  root.isListening = true;
+  addEventListener("storage", ({ key }) => root.isConnected && key === KEY && root.settle());
+  document.addEventListener("input", ({ target }) => root.isConnected && commitSoon(target));
+}
+
+function settle(root, data, setStateValue) {
+  const { revision, draft } = kept();
+  if (data.revision > revision && data.text) {
+    const isKept = keep(data.revision, JSON.parse(data.text));
+    root.querySelector("p").hidden = isKept;
+  } else if ((revision > data.revision || !data.isKnown) && root.told !== `${revision} ${data.revision}`) {
+    root.told = `${revision} ${data.revision}`; // once
+    setStateValue("kept", { text: draft ? plain(draft) : "", revision, time: Date.now() });
+  }
+}
+
+// What a component tells is printable characters only.
+const plain = (draft) =>
+  JSON.stringify(draft).replace(/[^ -~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+// Streamlit hears of a text area when it is left, and of Ctrl+Enter: pressed here, so that nothing typed is lost.
+function commitSoon(field) {
+  if (field.tagName !== "TEXTAREA" || !field.closest(".st-key-draft")) return;
+  clearTimeout(field.attnvizWaiting);
+  field.attnvizWaiting = setTimeout(() => {
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true }));
+  }, REST);
+}

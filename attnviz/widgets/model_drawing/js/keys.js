@@ -1,0 +1,29 @@
+// Keys of the drawing: steps by arrow, parts by up and down. They work where the drawing has the focus.
+
+import { pause, play, walk } from "./story.js";
+
+export function watchKeys(app) {
+  app.root.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("details, select")) return;
+    const isControl = event.target.closest("button, [role=button]");
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const part = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (step) {
+      pause(app);
+      walk(app, step);
+    } else if (part) walkParts(app, part);
+    else if (event.key === " " && !isControl) play(app);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+// Up is from the input to the output, as it is drawn.
+function walkParts(app, by) {
+  const nodes = [...app.parts.figure.querySelectorAll("[data-part] > :is(a, [tabindex]):first-child")];
+  if (!nodes.length) return;
+  const now = nodes.indexOf(app.root.getRootNode().activeElement);
+  const next = now < 0 ? (by > 0 ? 0 : nodes.length - 1) : Math.max(0, Math.min(now + by, nodes.length - 1));
+  nodes[next].focus();
+}

@@ -1,0 +1,46 @@
+// Which step of the story is in view, and how it walks: by key, by button, or by itself.
+
+import { change } from "../../shared/js/store.js";
+import { pauseFilm, playFilm } from "../../shared/js/playing.js";
+import { mainKind, stepsOf } from "./steps.js";
+
+const BEAT = 4200; // milliseconds: a caption is read before the next one comes
+export const START = { step: null, row: 0 };
+
+export function settle(app) {
+  const { run } = app.payload.header;
+  if (!run) return Object.assign(app.view, START);
+  const rows = run.kinds[mainKind(run)].rows.length;
+  app.view.row = Math.max(0, Math.min(app.view.row, rows - 1));
+  const key = `${app.payload.header.base}|${app.view.row}`;
+  if (app.storyKey !== key) {
+    const floats = (at, length) => app.payload.array(Float32Array, at, length);
+    app.steps = stepsOf(app.payload.header, floats, app.view.row);
+    app.storyKey = key;
+  }
+  if (app.view.step !== null) app.view.step = Math.max(0, Math.min(app.view.step, app.steps.length - 1));
+}
+
+export const stepInView = ({ steps, view }) => (view.step === null ? null : (steps?.[view.step] ?? null));
+
+export function walk(app, by) {
+  if (!app.payload.header.run) return;
+  const { step } = app.view;
+  change(app, { step: step === null ? (by > 0 ? 0 : app.steps.length - 1) : step + by });
+}
+
+export const film = {
+  beat: BEAT,
+  isOver: ({ view, steps }) => view.step !== null && view.step >= steps.length - 1,
+  begin: (app) => change(app, { step: 0 }),
+  next: (app) => walk(app, 1),
+  paint: (app) => app.paintPlayer(app),
+};
+
+export function play(app) {
+  if (!app.payload.header.run) return;
+  if (!app.playing && app.view.step === null) change(app, { step: 0 });
+  playFilm(app, film);
+}
+
+export const pause = (app) => pauseFilm(app, film);

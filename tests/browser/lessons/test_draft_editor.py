@@ -1,0 +1,129 @@
+"""From nothing to a lesson: pictures are collected, questions written, the draft is tried and downloaded."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from attnviz.lessons.check import checked_lesson
+from attnviz.lessons.draft import Draft, DraftStep
+from attnviz.lessons.picture import pictures
+from attnviz.lessons.reading import read_file
+
+HEADS = "/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=2&head=4"
+TEXT = "Guess **first**.\n\nThen look."
+REST = 1_200  # milliseconds: what is typed is told when the keys rest
+
+
+def added(page: Page, settled, address: str, said: str) -> None:
+    """Add the picture of an address to the draft."""
+    page.goto(address)
+    settled(page)
+    page.get_by_role("button", name="Add to lesson").click()
+    expect(page.get_by_text(said)).to_be_visible()
+
+
+def typed(page: Page, settled, **texts: str) -> None:
+    """Type into fields, by the beginning of their label, as nobody leaves them."""
+    for label, text in texts.items():
+        field = page.get_by_label(re.compile("^" + label.replace("_", " "))).first
+        field.click()
+        field.fill(text)
+    page.wait_for_timeout(REST)
+    settled(page)
+
+
+def chosen(page: Page, settled, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option).first.click()
+    page.wait_for_timeout(300)
+    settled(page)
+
+
+def asked_where(page: Page, settled) -> None:
+    """Write the open step: its title, its text, and a question about a cell of its picture."""
+    typed(page, settled, Title_of_the_step="Red", Text=TEXT)
+    chosen(page, settled, "Question", "Cells")
+    expect(page.get_by_text("A question of kind cell needs “ask: …”.")).to_be_visible()
+    typed(page, settled, What_is_asked="Where is most weight when “rouge” is written?")
+    chosen(page, settled, "Only in this row", "chien → rouge")
+    expect(page.get_by_text("Right is chien → rouge × red (0.98).")).to_be_visible()
+
+
+def downloaded(page: Page, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    download.value.save_as(folder / download.value.suggested_filename)
+    return folder / download.value.suggested_filename
+
+
+def test_a_draft_is_written_from_a_picture_and_nothing_of_it_is_lost(visitor, settled, tmp_path: Path) -> None:
+    context: BrowserContext = visitor()
+    page = context.new_page()
+    added(page, settled, HEADS, "Step 1 of your draft")
+    page.get_by_role("link", name="Lessons").click()
+    page.get_by_role("button", name=re.compile("Go on with your draft")).click()
+    settled(page)
+    expect(page.get_by_text("The front matter needs “title: …”")).to_be_visible()
+    typed(page, settled, Title="Where does it look?", For_whom="anybody")
+    page.get_by_role("button", name="1 Heads L2 H4: The red dog sleeps.").click()
+    expect(page).to_have_url(re.compile("edit=1"))
+    settled(page)
+    asked_where(page, settled)
+
+    other = context.new_page()  # another tab, meanwhile
+    added(other, settled, "/decoding?src=I+love+you.&to=fr", "Step 2 of your draft")
+    expect(page.get_by_role("button", name="2 Decoding")).to_be_visible()
+    other.close()
+    page.get_by_role("link", name="Masks").click()
+    page.wait_for_url("**/masks*")
+    settled(page)
+    page.go_back()
+    expect(page.get_by_label("What is asked")).to_have_value(re.compile("rouge"))
+    page.reload()
+    expect(page.get_by_label("Text (Markdown)")).to_have_value(TEXT)
+    settled(page)
+    file = downloaded(page, tmp_path)
+    assert file.name == "where-does-it-look.md"
+    lesson = read_file(file)
+    assert [(step.title[:8], step.text) for step in lesson.steps] == [("Red", TEXT), ("Decoding", "")]
+    assert [remark.is_problem for remark in checked_lesson(lesson, pictures())] == [False]
+
+
+def test_a_draft_is_tried_where_its_picture_is(page: Page, settled) -> None:
+    question = {"kind": "cell", "ask": "Where?", "row": "rouge"}
+    steps = (DraftStep("Red", TEXT, HEADS, question), DraftStep("Again", "", "", question))
+    draft = Draft("Where does it look?", "10", "anybody", "en", "", steps)
+    page.goto("/lessons?edit=2")
+    page.evaluate(f"localStorage['attnviz-draft'] = JSON.stringify({{ revision: 1, draft: {draft.to_json()} }})")
+    page.reload()
+    expect(page.get_by_label("Title of the step")).to_have_value("Again")
+    settled(page)
+    page.get_by_role("button", name="Try it").click()
+    page.wait_for_url("**/heads*lesson=*")
+    panel = page.locator(".st-key-lesson-panel")
+    expect(panel.get_by_text("Where does it look? · 2 of 2")).to_be_visible()
+    page.reload()
+    expect(panel.get_by_text("Where does it look? · 2 of 2")).to_be_visible()
+    settled(page)
+    chosen(page, settled, "Key", "red")
+    panel.get_by_role("button", name="Answer").click()
+    expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
+    panel.get_by_role("button", name="Edit").click()
+    expect(page).to_have_url(re.compile("/lessons.*edit=2"))
+
+
+def test_steps_are_ordered_and_what_is_deleted_comes_back(page: Page, settled) -> None:
+    page.goto("/lessons")
+    settled(page)
+    page.get_by_role("button", name="Edit a copy").first.click()
+    settled(page)
+    page.get_by_role("button", name="2 Not every head does so").click()
+    settled(page)
+    first = page.locator("[class*='st-key-draft-open-1'] button")
+    page.get_by_role("button", name="Up", exact=True).click()
+    expect(first).to_have_text("1 Not every head does so")
+    page.get_by_role("button", name="Delete").click()
+    expect(first).to_have_text("1 Guess before you look")
+    page.get_by_role("button", name="Bring back the former draft").click()
+    expect(first).to_have_text("1 Not every head does so")
