@@ -104,6 +104,8 @@ $(BROWSER_READY): tests/browser/chromium.py $(TEST_READY)
 	@$(BIN)/python tests/browser/chromium.py
 	@touch $@
 
-$(CLUSTER_READY): tests/cluster/haproxy.py $(BROWSER_READY)
+$(CLUSTER_READY): requirements-cluster.txt tests/cluster/haproxy.py $(BROWSER_READY)
+	@echo 'Installing what an engine for the models needs'
+	@$(PIP) -r requirements-cluster.txt
 	@$(BIN)/python tests/cluster/haproxy.py
 	@touch $@

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import cluster_command, learn_command, lessons_command, serve_command, steps_command
+from attnviz import cluster_command, engine_command, learn_command, lessons_command, serve_command, steps_command
 
 _CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
@@ -158,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
+    engine_command.add(commands.add_parser("engine", help="run models for many dashboards, on Ray Serve"))
     serve_command.add(commands.add_parser("serve", help="serve the dashboard to many, with what that needs"))
     cluster_command.add(commands.add_parser("cluster", help="serve it by several processes behind HAProxy"))
     for command in (translate, trace, steps):

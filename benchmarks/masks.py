@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from attnviz.analysis.masks.effect import effect
-from attnviz.analysis.masks.fills import FillChoice, FilledScores, filled, one_head, weights_fn
+from attnviz.analysis.masks.fills import FillChoice, FilledScores, Weighing, filled, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again
@@ -50,7 +50,7 @@ def _server() -> Iterator[Row]:
             assert one.attn is not None  # -inf is refused nowhere
             findings(FilledScores(choice, one.mask[0, 0], one.scores[0, 0], one.masked_scores[0, 0], one.attn[0, 0]))
 
-        probe = MaskOverride([SITE], recipe.build, head=HEAD, weigh=weights_fn(choice))
+        probe = MaskOverride([SITE], recipe.build, head=HEAD, weigh=Weighing(choice))
 
         def again(trace=trace, probe=probe) -> None:
             effect(model, trace, probe)

@@ -36,6 +36,8 @@ BELOW["widgets"] = {
     "transformer",
     "text",
 }  # drawn in the browser; no Streamlit
+# Runs models for many dashboards, and is a model to each; what a mask is filled with travels by its name.
+BELOW["engine"] = {"analysis", *BELOW["analysis"]}
 BELOW["ui"] = set(BELOW) - {"training"}
 BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many
 # attnviz/__init__.py and __main__.py: the API and the command line, which know no page, but what serves them.
@@ -45,7 +47,9 @@ BELOW["pages"] = BELOW["ui"] | {"ui", ""}
 # Where a library may be imported: prefixes of paths from the root.
 ONLY_IN = {
     "streamlit": ("pages/", "dashboard.py", "attnviz/ui/", "attnviz/server/"),
-    "starlette": ("attnviz/server/",),
+    "starlette": ("attnviz/server/", "attnviz/engine/"),
+    "ray": ("attnviz/engine/cluster.py",),
+    "httpx": ("attnviz/server/", "attnviz/engine/client.py"),
     "prometheus_client": ("attnviz/server/",),
     "plotly": ("attnviz/views/",),
     "transformers": ("attnviz/models/huggingface/",),

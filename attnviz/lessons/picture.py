@@ -99,17 +99,19 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 def traced(model: Any, said: Mapping[str, str]) -> "Trace":
     """The trace of what a link's address says. Raises ValueError with one sentence."""
+    from attnviz.analysis.causes.usual.means import given
     from attnviz.tracing.causes import notation
 
     src, tgt = said.get("src", ""), said.get("tgt", "").strip()
-    done = {"interventions": notation.parse(said["do"]).interventions} if said.get("do") else {}
+    to = said.get("to") or (model.languages[0] if model.languages else "")
+    done = {"interventions": given(model, notation.parse(said["do"]).interventions, to)} if said.get("do") else {}
     if not src.strip():
         raise ValueError("The link has no sentence: copy it from a page that shows one.")
     if model.inputs.is_pair:
         return model.trace(src, tgt or None, **done)
     if not model.inputs.takes_target:
         return model.trace(src, new_tokens=int(said.get("new") or 0), **done)
-    language = {"to": said.get("to") or model.languages[0]} if model.languages else {}
+    language = {"to": to} if model.languages else {}
     return model.trace(src, tgt_text=tgt or None, **language, **done)
 
 

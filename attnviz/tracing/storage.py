@@ -20,6 +20,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `memory`, `logits` | encoder output; scores of the vocabulary | `(batch, length, …)` |
 """
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -44,6 +45,7 @@ FORMAT_VERSION = 1
 _UNPACKED, _TIMES_AS_LARGE = 256 * 1024 * 1024, 20
 # An array that is missing (KeyError), or meta that is JSON, but of something else.
 _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
+_ANYTHING_ELSE = (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
           "memory": "memory", "sinks": "sinks"}  # fmt: skip
 _FORMERLY = {"part": "segment"}
@@ -58,6 +60,22 @@ def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> 
     arrays = _bare_arrays(trace) if isinstance(trace, BareWeights) else _arrays(trace, maps=maps)
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def to_bytes(trace: Trace) -> bytes:
+    """A trace as the content of such a file, without what can be computed from the rest, and not compressed."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **_arrays(trace, maps=False))
+    return file.getvalue()
+
+
+def from_bytes(content: bytes | bytearray | memoryview) -> Trace:
+    """The trace that `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+    try:
+        file = Archive(io.BytesIO(content), most=max(_UNPACKED, _TIMES_AS_LARGE * len(content)))
+        return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
+    except _ANYTHING_ELSE as error:
+        raise ValueError(f"What was received is no trace ({first_line(error)}).") from error
 
 
 def _bare_arrays(trace: BareWeights) -> dict[str, Any]:
@@ -107,7 +125,7 @@ def load_trace(path: str | Path) -> Trace | BareWeights:
             if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
                 return _bare(file.arrays(file.keys))
             return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
-    except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE) as error:
+    except _ANYTHING_ELSE as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 
 

@@ -12,11 +12,12 @@ import streamlit as st
 from attnviz.ui import top_bar
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import Problem
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import means, traces
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.causes.switches import Head, Shapes
 
@@ -58,11 +59,34 @@ def in_force(request: Request) -> Request:
         loaded = traces.model(request.entry.name)
     except ValueError:  # said by who runs it
         return request
-    found = fitting.fitting(asked, loaded.shapes, loaded.model_id)
-    said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes)]
+    given, why = _with_numbers(loaded, asked, request.to)
+    found = fitting.fitting(given, loaded.shapes, loaded.model_id)
+    said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
     st.session_state.setdefault("notes", []).extend(persistent.of_link(said))
-    _chips(asked, absent=found.dropped)
-    return replace(request, do=notation.write(found.kept))
+    absent = [one for one, numbered in zip(asked, given, strict=True) if _is_among(numbered, found.dropped)]
+    _chips(asked, absent=absent)
+    return replace(request, do=notation.write([one for one in asked if not _is_among(one, absent)]))
+
+
+def _with_numbers(
+    loaded: "Model", asked: "Sequence[Intervention]", to: str
+) -> "tuple[Sequence[Intervention], tuple[str, ...]]":
+    """What is asked, with the means that it names; as it is, and a sentence, where they cannot be measured."""
+    place = st.empty()
+
+    def tell(share: float, what: str) -> None:
+        place.progress(share, text=what)
+
+    try:
+        return means.with_means(loaded, asked, to, tell), ()
+    except ValueError as why:
+        return asked, (str(why),)
+    finally:
+        place.empty()
+
+
+def _is_among(one: "Intervention", others: "Sequence[Intervention]") -> bool:
+    return any(one is other for other in others)
 
 
 def left_out(why: str) -> None:
@@ -81,8 +105,7 @@ def _chips(asked: "Sequence[Intervention]", *, absent: "Sequence[Intervention]" 
     with st.container(key="interventions", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<span class='interventions-lead'>{why or 'Done to the run'}</span>", width="content")
         for number, each in enumerate(asked):
-            is_absent = any(each is other for other in absent)
-            words = f"{in_words(each)} ({_ABSENT})" if is_absent else in_words(each)
+            words = f"{in_words(each)} ({_ABSENT})" if _is_among(each, absent) else in_words(each)
             rest = [other for other in asked if other is not each]
             _button(f"undo-{number}", f"{words} ✕", f"Take back: {in_words(each)}", lambda rest=rest: change(rest))
         if len(asked) > 1:

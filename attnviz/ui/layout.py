@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
 from attnviz.ui.address import persistent, share
+from attnviz.ui.cache import engine
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet
@@ -114,6 +115,8 @@ def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None
 def _ready(title: str) -> None:
     persistent.publish(early=True)
     st.session_state["notes-slot"] = st.container(key="notes")
+    if said := engine.said(persistent.text("model")):
+        st.session_state["notes-slot"].warning(literal(said), icon=":material/cloud_off:")
     if refusal := st.session_state.pop("refusal", None):
         refuse(refusal)
     try:
@@ -186,6 +189,8 @@ def run_or_refuse(make: Callable[[], T]) -> T:
         with st.session_state["running-slot"].spinner("Running"):  # over the link to the picture that is still seen
             return make()
     except ValueError as error:
+        if engine.has_gone(error):
+            st.rerun()  # with the model that is here
         refuse(str(error))
         raise
 

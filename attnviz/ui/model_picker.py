@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.models.catalogue import DEFAULT, Entry, entries, other
 from attnviz.ui import offered
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import engine, traces
 from attnviz.ui.learning import toys
 from attnviz.ui.markdown import literal
 from attnviz.ui.offered import is_free
@@ -24,7 +24,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models; the one that is chosen."""
-    known = {entry.name: entry for entry in (*entries(), *map(other, opened()))}
+    known = {entry.name: entry for entry in (*entries(), *map(other, (*engine.names(), *opened())))}
     if not known:
         st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
         st.stop()
@@ -49,7 +49,8 @@ def picker() -> Entry:
     chosen = widgets.show("model-shown", value, {"index": list(titles).index(value)}, draw, _adopt)
     if st.session_state.pop(_ASKED, False) and is_free():
         _ask()
-    return known.get(chosen) or known.get(linked) or next(iter(known.values()))
+    found = known.get(chosen) or known.get(linked) or next(iter(known.values()))
+    return found if engine.can_run(found.name) else next(iter(known.values()))  # the choice waits in the address
 
 
 def told_apart(titles: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,8 @@ their own needs to know. An instance that others reach should therefore set it.
 
 A server with a login may let its teachers open any (`attnviz.ui.hosted`).
 
+The models of an engine (`attnviz.ui.cache.engine`) are offered, too: whoever started it chose them.
+
 Toys (`toy:…`) are always offered: they come with the package or were trained on this server's own Learning page, and
 no name of one stands for a place on the disk.
 """
@@ -18,6 +20,7 @@ import os
 
 from attnviz.models.catalogue import TOY, entries
 from attnviz.ui import hosted
+from attnviz.ui.cache import engine
 
 VARIABLE = "ATTNVIZ_MODELS"
 
@@ -34,7 +37,13 @@ def listed() -> list[str]:
 
 def is_offered(name: str) -> bool:
     """Whether a visitor may open the model of that name."""
-    return is_free() or name in listed() or name.startswith(TOY) or any(entry.name == name for entry in entries())
+    return (
+        is_free()
+        or name in listed()
+        or name.startswith(TOY)
+        or any(entry.name == name for entry in entries())
+        or engine.has(name)
+    )
 
 
 def require(name: str) -> None:

@@ -19,7 +19,12 @@ why: Because {number}.
 """
 
 
-def choices(steps: int) -> Lesson:
-    """A lesson of so many steps."""
+def choices_file(steps: int) -> str:
+    """The file of a lesson of so many steps."""
     parts = [_STEP.format(number=at + 1, right=at % 3 + 1) for at in range(steps)]
-    return reading.read(_HEAD + "".join(parts), name="choices")
+    return _HEAD + "".join(parts)
+
+
+def choices(steps: int) -> Lesson:
+    """The lesson."""
+    return reading.read(choices_file(steps), name="choices")

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.causes.comparing.chances import asked_of
-from attnviz.analysis.causes.runs import HeadPlace, head_places, measured, rows_of_edits, written
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold, written
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
@@ -62,11 +62,12 @@ class ReferenceEffects:
         return torch.where(self.spread > 0, (effects.mean - self.mean) / self.spread, torch.nan)
 
 
-def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
+def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = untold) -> HeadEffects:
     """What the first target of `trace` loses without each single head, on top of what was done to the trace.
 
     What it is asked about says `chances.asked_of`, an encoder's masked places included. With `to` "diagonal",
-    cross-attention attends evenly. Raises ValueError for a trace without logits, and where there is nothing to ask.
+    cross-attention's heads become zero. `tell(done, total)` hears of the heads that are done. Raises ValueError for a
+    trace without logits, and where there is nothing to ask.
     """
     asked = asked_of(model, trace)
     assert trace.logits is not None  # it was asked of
@@ -76,13 +77,14 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero") -> HeadEffects:
     )
     every = len(asked.rows) == trace.logits.shape[1]
     before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
-    after = measured(model, trace, edits, asked.log_probabilities, rows=None if every else asked.rows)
+    rows = None if every else asked.rows
+    after = measured(model, trace, edits, asked.log_probabilities, rows=rows, tell=tell)
     return HeadEffects(places, asked.tokens, before, after)
 
 
 def _put(to: To, kind: Kind) -> To:
-    """Cross-attention has no diagonal: there its heads attend evenly."""
-    return "uniform" if to == "diagonal" and kind == "cross" else to
+    """Cross-attention has no diagonal: there its heads become zero."""
+    return "zero" if to == "diagonal" and kind == "cross" else to
 
 
 def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero") -> ReferenceEffects:
@@ -98,6 +100,6 @@ def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict
     """What the model writes, greedily, for the first source of `trace` without each single head."""
     places = head_places(model)
     edits = rows_of_edits(
-        model, trace, (ablate(kind, layer=layer, heads=[head], to=to) for kind, layer, head in places)
+        model, trace, (ablate(kind, layer=layer, heads=[head], to=_put(to, kind)) for kind, layer, head in places)
     )
     return {place: model.spelled(ids)[0] for place, ids in zip(places, written(model, trace, edits), strict=True)}

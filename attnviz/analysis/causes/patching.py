@@ -12,7 +12,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.causes.pairs.reach import is_outside, reach_of
-from attnviz.analysis.causes.runs import HeadPlace, head_places, measured, rows_of_edits
+from attnviz.analysis.causes.runs import HeadPlace, Tell, head_places, measured, rows_of_edits, untold
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.alignment import aligned, by_number
@@ -155,25 +155,29 @@ class PatchedStream(Restored):
 
 def patched_heads(
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, what: What = "context",
-    control: LogitDifference | None = None,
+    control: LogitDifference | None = None, tell: Tell = untold,
 ) -> PatchedHeads:  # fmt: skip
-    """From `clean` into `changed`, one head at a time. Raises ValueError where the two cannot be patched."""
+    """From `clean` into `changed`, one head at a time; `tell(done, total)` hears how far it is.
+
+    Raises ValueError where the two cannot be patched.
+    """
     places, asked = head_places(model), Measurement.of(metric, control)
     both = metric.in_clean(clean), metric.of(changed)
     whole = {kind: patch(clean, kind, what=what) for kind in model.kinds}
     changes = [_of_head(whole[kind], layer, head) for kind, layer, head in places]
-    found = measured(model, changed, rows_of_edits(model, changed, changes), asked.at, rows=[metric.step])
+    found = measured(model, changed, rows_of_edits(model, changed, changes), asked.at, rows=[metric.step], tell=tell)
     return PatchedHeads(*both, found[:, 0], asked.moved(found, changed), places, what)
 
 
-def patched_stream(
+def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
-    control: LogitDifference | None = None, most: int | None = None,
+    control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
 ) -> PatchedStream:  # fmt: skip
     """From `clean` into `changed`, the residual of one token after one layer at a time.
 
     A cell that holds the same numbers in both runs is not run: it would restore nothing. Of more than `most` others
-    those are run in which the two runs lie farthest apart. Raises ValueError where the two cannot be patched.
+    those are run in which the two runs lie farthest apart. `tell(done, total)` hears how far it is. Raises ValueError
+    where the two cannot be patched.
     """
     asked, both = Measurement.of(metric, control), (metric.in_clean(clean), metric.of(changed))
     layers = sorted(layer for of, layer in changed.layers if of == stack)
@@ -195,7 +199,7 @@ def patched_stream(
         whole = [patch(clean, stack, what="embedding" if layer < 0 else "layer", layer=layer) for layer in layers]
         edits = rows_of_edits(model, changed, [replace(whole[row], positions=(at,)) for row, at in cells])
         rows, columns = (list(part) for part in zip(*cells, strict=True))
-        found = measured(model, changed, edits, asked.at, rows=[metric.step])
+        found = measured(model, changed, edits, asked.at, rows=[metric.step], tell=tell)
         patched[rows, columns] = found[:, 0]
         if moved is not None and (by := asked.moved(found, changed)) is not None:
             moved[rows, columns] = by

@@ -16,7 +16,12 @@ from attnviz.transformer.probe import Kind
 
 HeadPlace = tuple[Kind, int, int]  # kind, layer and head
 _MOST_BYTES = 12_000_000  # of logits at a time
-_MOST_COPIES = 104  # of one pass: hidden states take memory too
+_MOST_COPIES, _MOST_TOKENS = 104, 4_000  # of one pass, of all its copies together: hidden states take memory too
+Tell = Callable[[int, int], None]  # how many changed runs are done, and of how many
+
+
+def untold(done: int, total: int) -> None:
+    """For who need not hear how far it is."""
 
 
 def head_places(model: Model) -> tuple[HeadPlace, ...]:
@@ -42,18 +47,22 @@ def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -
 
 @torch.inference_mode()
 def measured(
-    model: Model, trace: Trace, edits: Edits, measure: Callable[[Tensor], Tensor], *, rows: Sequence[int] | None = None
-) -> Tensor:
+    model: Model, trace: Trace, edits: Edits, measure: Callable[[Tensor], Tensor], *, rows: Sequence[int] | None = None,
+    tell: Tell = untold,
+) -> Tensor:  # fmt: skip
     """`measure` of the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` are those of
-    the target that are asked for, or all. Logits are kept for as many copies at a time as memory is allowed for.
+    the target that are asked for, or all. As many copies run at a time as memory is allowed for; `tell` hears of each
+    lot.
     """
-    vocab_size = _logits(trace).shape[-1]
+    vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
     each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))
-    count = max(1, min(_MOST_COPIES, _MOST_BYTES // each))
+    tokens = len(sentence.src) + len(sentence.tgt)
+    count = max(1, min(_MOST_COPIES, _MOST_BYTES // each, _MOST_TOKENS // tokens))
     found = []
     for first in range(0, len(edits.rows), count):
         part = Edits(edits.rows[first : first + count])
         found.append(measure(model.answers(trace, part, rows=rows).float()))
+        tell(min(first + count, len(edits.rows)), len(edits.rows))
     return torch.cat(found)
 
 

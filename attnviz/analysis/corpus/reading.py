@@ -97,7 +97,7 @@ def read_corpus(
     read: list[tuple[CorpusLine, Sentence]] = []
     like: Trace | None = None
     for line in stop.over(lines, len(lines)):
-        trace = _traced(model, line, to)
+        trace = traced(model, line, to)
         like = like or replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
         read.append((line, trace.sentences[0]))
     if like is None:
@@ -126,7 +126,8 @@ def require_targets(corpus: ReadCorpus) -> None:
             raise line.refused("has no target whose probability could be told: this model puts out no text for it.")
 
 
-def _traced(model: Model, line: CorpusLine, to: str) -> Trace:
+def traced(model: Model, line: CorpusLine, to: str) -> Trace:
+    """The run of one line. Raises TextError, which names the line, for one that the model cannot read whole."""
     asked = model.inputs
     if line.target and not asked.takes_target:
         raise line.refused(f"gives a target after a tab, and {model.name} takes none: take it out.")

@@ -5,7 +5,6 @@ these are choices to look at and compare; the package's own rule is `attention.m
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -123,16 +122,18 @@ def filled(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -
     return FilledScores(choice, mask.cpu(), _shown(raw), _shown(masked), _shown(attn), _shown(context), sink=sink)
 
 
-def weights_fn(choice: FillChoice) -> Callable[[AttentionCall], Tensor]:
-    """How a run weighs under this choice: for `MaskOverride(weigh=…)`. It raises RuntimeError where torch refuses."""
+@dataclass(frozen=True)
+class Weighing:
+    """How a run weighs under a choice: for `MaskOverride(weigh=…)`. It raises RuntimeError where torch refuses."""
 
-    def weighed(call: AttentionCall) -> Tensor:
-        raw = _scores(call, choice.torch_dtype)
+    choice: FillChoice
+
+    def __call__(self, call: AttentionCall) -> Tensor:
+        """The weights `(batch, heads, q_len, k_len)` of a call."""
+        raw = _scores(call, self.choice.torch_dtype)
         mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
         mask = mask.expand(raw.shape)
-        return weights(masked_scores(raw, mask, choice), mask, choice, call.sinks)
-
-    return weighed
+        return weights(masked_scores(raw, mask, self.choice), mask, self.choice, call.sinks)
 
 
 def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:

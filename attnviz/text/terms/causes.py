@@ -19,6 +19,10 @@ CAUSES = SHARED | {
     "nats": "Natural logarithms of probabilities: −0.69 halves a probability, −0.1 takes a tenth of it.",
     "Replaced by": "What stands in the place of what a head gathered, or of its weights.",
     "Zero": "What the head gathered becomes zero, before W_o joins the heads: it adds nothing.",
+    "Stop": "Leaves this where it is; what was done until then is not shown.",
+    "Go on": "Begins it again.",
+    "Mean": "What the head gathered becomes what it gathers on average, a fixed vector measured over the "
+    "sentences that come along: what it says of this sentence is gone, what it always adds stays.",
     "Even": "The head attends evenly to all tokens that it sees: what it gathers is their mean value.",
     "Diagonal": "The head attends to its row's own position alone. Cross-attention has no such position: its heads "
     "become zero.",

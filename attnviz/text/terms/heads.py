@@ -94,7 +94,7 @@ HEADS = SHARED | {
     "Softmax": "e to the score, divided by the sum of e to the scores of all keys that the query may see: the weight.",
     # What leaves the page
     "Plotly": "The same map as a Plotly figure below the picture: to zoom, to save, to look up each weight.",
-    "Table": "The same numbers as a table below the picture: to sort and to take along.",
+    "Table": "The same numbers as a table: to read aloud, to sort and to take along.",
     "Your own tensors": "Attention weights of any model, from a file: npz or safetensors.",
     "Views": "Heads: one map, large. Links: the weights as lines between tokens. Whole model: every map at once. "
     "Neuron: one weight, down to its numbers. Alignment: words and the source words they come from. Flow: a row, "

@@ -85,9 +85,24 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
     ):
         if beyond := [number for number in numbers if not 0 <= number < count]:
             raise ValueError(f"There is no {name} {beyond[0]}: this model has {each.where} {name}s 0 to {count - 1}.")
+    if each.how == "mean":
+        _require_mean(each, layers)
     wanted = heads if each.heads is None else len(each.heads)
     if wrong := [len(put) for put in each.values.values() if each.what not in OF_STACK and len(put) not in (1, wanted)]:
         raise ValueError(f"{each}: that is for {wrong[0]} heads, and there are {wanted}.")
+
+
+def _require_mean(each: Intervention, layers: int) -> None:
+    """A mean has numbers for all that it is put into: what has none would become zero."""
+    if each.is_unmeasured:
+        raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
+    if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
+        raise ValueError(f"{each}: there is no mean of layer {lacking[0]} among those that were measured.")
+
+
+def _layers(each: Intervention, count: int) -> Sequence[int]:
+    """The layers that an intervention of a kind with `count` layers is in."""
+    return range(count) if each.layer is None else (each.layer,)
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,7 @@ class _Binding:
             ]
         edits = []
         kind: Kind = checked(each.where, "kind", tuple(self.shapes))
-        for layer in range(self.shapes[kind][0]) if each.layer is None else (each.layer,):
+        for layer in _layers(each, self.shapes[kind][0]):
             put = each.values.get(layer)
             if put is not None and from_ is not None and put.shape[1] > 1:
                 put = put[:, list(from_)]

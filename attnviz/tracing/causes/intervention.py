@@ -59,6 +59,11 @@ class Intervention:
         return "encoder" if self.where in ("encoder", "encoder_self") else "decoder"
 
     @property
+    def is_unmeasured(self) -> bool:
+        """Whether it asks for a mean whose numbers nobody has given yet: it cannot run before."""
+        return self.how == "mean" and not self.values
+
+    @property
     def on_source(self) -> bool:
         """Whether its positions are those of the encoder's text: its stack, its queries, or keys that it is read as."""
         return self.stack == "encoder" or (self.where == "cross" and self.what in OF_KEYS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -12,8 +12,8 @@ from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace_like import TraceLike, checked
 from attnviz.transformer.probe import Kind, Stack
 
-Put = Literal["zero", "uniform", "diagonal"]
-_PUTS: tuple[Put, ...] = ("zero", "uniform", "diagonal")
+Put = Literal["zero", "mean", "uniform", "diagonal"]
+_PUTS: tuple[Put, ...] = get_args(Put)
 _STACK: dict[str, Stack] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "decoder"}
 
 
@@ -26,7 +26,8 @@ def ablate(
     Left out, `layer` and `heads` are all of them; `positions` are rows, by number or word. `to`:
 
     - "zero": their context becomes zero;
-    - a mean measured over a reference set (`attnviz.mean_contexts`): their context becomes that;
+    - a mean measured over a reference set (`attnviz.mean_contexts`): their context becomes that; "mean" stands for one
+      that is still to be measured, and does not run before;
     - a trace: their context becomes that of its `item`, at positions of the same number;
     - "uniform", "diagonal": they attend evenly to all that they see, or to their own position alone.
 
@@ -43,7 +44,7 @@ def ablate(
     how: How = checked(to, "to", _PUTS)
     if how == "diagonal" and kind == "cross":
         raise ValueError("Cross-attention has no diagonal: a row of the target has no place of its own in the source.")
-    return chosen.put("context" if how == "zero" else "attn", how)
+    return chosen.put("context" if how in ("zero", "mean") else "attn", how)
 
 
 def patch(
@@ -195,8 +196,11 @@ def _given(weights: Tensor | Sequence[Any]) -> Tensor:
     except (TypeError, ValueError):
         raise ValueError("weights are numbers, a list of equally long rows.") from None
     given = given.unsqueeze(0) if given.dim() == 2 else given
-    if given.dim() != 3 or not given.numel() or not bool(given.isfinite().all()):
-        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), not {given.shape}.")
+    if given.dim() != 3 or not given.numel():
+        shape = tuple(given.shape)
+        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), and this is {shape}.")
+    if not bool(given.isfinite().all()):
+        raise ValueError("weights are finite numbers, and one of these is infinite or none at all.")
     return given
 
 

@@ -3,6 +3,7 @@
 Items are joined by `~`, the parts of an item by dots, several heads or rows by `+`; layers and heads may be `all`:
 
     off.KIND.LAYER.HEADS[.ROWS]         what these heads gather becomes zero
+    mean.KIND.LAYER.HEADS[.ROWS]        it becomes what they gather on average, which whoever runs it has to measure
     even.KIND.LAYER.HEADS[.ROWS]        they attend evenly to all that they see
     diagonal.KIND.LAYER.HEADS[.ROWS]    they attend to their own position
     swap.KIND.LAYER.HEADS.A.B[.ROWS]    two columns change places
@@ -28,10 +29,10 @@ _MOST_ROWS = 2_048  # a row's weights are kept with all rows before it
 KINDS: dict[str, Kind] = {"enc": "encoder_self", "dec": "decoder_self", "cross": "cross"}
 _SHORT = {kind: short for short, kind in KINDS.items()}
 _VERBS: dict[tuple[What, How], str] = {
-    ("context", "zero"): "off", ("attn", "uniform"): "even", ("attn", "diagonal"): "diagonal",
-    ("attn", "exchange"): "swap", ("attn", "values"): "row",
+    ("context", "zero"): "off", ("context", "mean"): "mean", ("attn", "uniform"): "even",
+    ("attn", "diagonal"): "diagonal", ("attn", "exchange"): "swap", ("attn", "values"): "row",
 }  # fmt: skip
-_TO = {"off": "zero", "even": "uniform", "diagonal": "diagonal"}
+_TO = {"off": "zero", "mean": "mean", "even": "uniform", "diagonal": "diagonal"}
 _ALL = "all"
 _IN_WORDS = re.compile(r"[\x00-\x20%.~+]")
 _NUMBER = re.compile(r"[0-9]+")
@@ -64,9 +65,12 @@ def parse(text: str) -> Parsed:
 
 
 def is_writable(each: Intervention) -> bool:
-    """Whether an intervention needs no other run's numbers, so that an address can carry it."""
+    """Whether an intervention needs no other run's numbers, so that an address can carry it: of a mean, only that one
+    is asked for.
+    """
     donated = bool(each.source or each.tokens or each.model_id)
-    return (each.what, each.how) in _VERBS and not donated and (each.how != "values" or each.layer is not None)
+    known = (each.what, each.how) in _VERBS and not donated
+    return known and (each.how != "values" or each.layer is not None) and (each.how != "mean" or each.is_unmeasured)
 
 
 def too_much(text: str) -> str:
@@ -157,10 +161,10 @@ def _row(verb: str, where: _Where, more: list[str]) -> Intervention:
 
 
 _MAKERS: dict[str, tuple[Callable[[str, _Where, list[str]], Intervention], int]] = {
-    "off": (_ablation, 4), "even": (_ablation, 4), "diagonal": (_ablation, 4), "swap": (_swap, 6), "row": (_row, 5),
+    **dict.fromkeys(_TO, (_ablation, 4)), "swap": (_swap, 6), "row": (_row, 5),
 }  # fmt: skip  # how many parts it has at most
 _EXAMPLES = {
-    "off": "off.cross.1.2+5", "even": "even.enc.0.all", "diagonal": "diagonal.dec.0.3",
+    "off": "off.cross.1.2+5", "mean": "mean.cross.1.2+5", "even": "even.enc.0.all", "diagonal": "diagonal.dec.0.3",
     "swap": "swap.cross.all.all.Tom.Mary", "row": "row.cross.1.2.0.0.5+0.5",
 }  # fmt: skip
 

@@ -8,7 +8,8 @@ from attnviz.tracing.causes.switches import Head, Shapes
 from attnviz.transformer.probe import Kind
 
 _PUTS: dict[tuple[str, str], Put] = {
-    ("context", "zero"): "zero", ("attn", "uniform"): "uniform", ("attn", "diagonal"): "diagonal",
+    ("context", "zero"): "zero", ("context", "mean"): "mean", ("attn", "uniform"): "uniform",
+    ("attn", "diagonal"): "diagonal",
 }  # fmt: skip
 
 

@@ -21,6 +21,12 @@ def known_maps(model: "Model") -> "KnownMaps":
 @st.cache_resource(max_entries=2, show_spinner="Finding the model's maps …")
 def _known(model_id: str, _model: "Model") -> "KnownMaps":
     from attnviz.analysis.causes.aligning.ways import KnownMaps
+    from attnviz.analysis.site.projections import NotPlain
+    from attnviz.engine.probes import CannotTravelError
 
     watched = traces.run(_model, WATCHED, to=_model.languages[0] if _model.languages else "")
-    return KnownMaps.of(_model, watched)
+    try:
+        return KnownMaps.of(_model, watched)
+    except CannotTravelError:
+        why = NotPlain("it runs on the engine, and its maps are heard only where the model itself computes")
+        return KnownMaps(why, dict.fromkeys(watched.calls, why))

@@ -14,7 +14,7 @@ from attnviz.models import local_paths
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.ui import offered
-from attnviz.ui.cache import budget, threads
+from attnviz.ui.cache import budget, engine, means, threads
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
@@ -37,7 +37,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     if _is_shipped(name):
         return _shipped(name)
     offered.require(name)
-    asked = name, local_paths.stamp(name)
+    asked = name, () if engine.has(name) else local_paths.stamp(name)
     _others.forget(lambda other: other[0] == name and other != asked)
     return _others.get(asked, progress)
 
@@ -59,7 +59,7 @@ def _shipped(name: str) -> "Translator":
     threads.prepare()
     from attnviz.models.catalogue import translator
 
-    loaded = translator(name)
+    loaded = engine.on_engine(translator(name))
     loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
     gc.collect()
     gc.freeze()  # what exists now lives as long as the server: later collections skip it
@@ -72,6 +72,8 @@ def _read(asked: _Version, progress: Progress | None) -> "Model":
     threads.prepare()
     if toys.is_toy(name):
         return toys.toy(name)
+    if engine.has(name):
+        return engine.model(name)
     from attnviz.models.catalogue import load
 
     return load(name, progress=progress)
@@ -111,16 +113,20 @@ def _traced(asked: _Asked, progress: Progress | None) -> "Trace":
         def traced(interventions: "Sequence[Intervention]") -> "Trace":
             return run(loaded, src, to=to, tgt=tgt, new=new, interventions=interventions, **kept)
 
-        return _as_far_as_can_be(loaded, traced, do, is_given=bool(tgt.strip())) if do else traced(())
+        if not do:
+            return traced(())
+        from attnviz.tracing.causes import notation
+
+        wanted = means.with_means(loaded, notation.parse(do).interventions, to)
+        return _as_far_as_can_be(loaded, traced, wanted, is_given=bool(tgt.strip()))
 
 
-def _as_far_as_can_be(loaded: "Model", traced: "Callable[..., Trace]", do: str, *, is_given: bool) -> "Trace":
-    """The trace with what `do` says in force; what this sentence has no words or places for is left out, which its
-    notes say.
-    """
-    from attnviz.tracing.causes import fitting, notation
+def _as_far_as_can_be(
+    loaded: "Model", traced: "Callable[..., Trace]", asked: "Sequence[Intervention]", *, is_given: bool
+) -> "Trace":
+    """The trace with these in force; what this sentence has no words or places for is left out, which its notes say."""
+    from attnviz.tracing.causes import fitting
 
-    asked = notation.parse(do).interventions
     try:
         return traced(asked)
     except ValueError:

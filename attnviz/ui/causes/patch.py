@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
+from attnviz.ui.causes import progress
 from attnviz.ui.causes.one_token import id_of, name_of, token_list
 from attnviz.ui.causes.patching import changed
 from attnviz.ui.causes.patching.state import PatchState
@@ -43,6 +44,8 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     view = _of_these(request, view)
     pair = layout.run_or_refuse(lambda: _pair(request, loaded, view))
     asked = _asked(loaded, pair, view)
+    if asked is None:
+        return view
     shown = replace(view, put=_known(asked, view.put))
     _picture(loaded, asked, shown)
     return shown
@@ -79,8 +82,10 @@ def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
     return computed.paired(loaded, traces.trace(plain), traces.trace(replace(plain, src=view.changed, tgt="")))
 
 
-def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair:
-    """What the view asks of the pair; what it asks wrongly is said, and what the runs suggest takes its place."""
+def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair | None:
+    """What the view asks of the pair; what it asks wrongly is said, and what the runs suggest takes its place. None
+    where somebody stopped it.
+    """
     from attnviz.ui.causes.patching import computed
 
     step = pair.most_different if view.step is None else view.step
@@ -99,9 +104,14 @@ def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair:
         _lists(loaded, pair, step, metric, control)
     turned = view.way == "out"
     into, row = (pair.turned(), pair.rows[step]) if turned else (pair, step)
-    measured = [into.measured(row, each.a, each.b) for each in (metric, control)]
-    found = layout.run_or_refuse(lambda: computed.of_step(loaded, into, *measured))
-    return _AskedOfPair(pair, into, step, row, found)
+    asked, stays = (into.measured(row, each.a, each.b) for each in (metric, control))
+
+    def run(tell: progress.Tell) -> "Matrices":
+        return layout.run_or_refuse(lambda: computed.of_step(loaded, into, asked, stays, tell))
+
+    what = (into.clean.sentences, into.changed.sentences, asked, stays)
+    found = progress.stoppable("patching", what, "Patching one place after another", run)
+    return None if found is None else _AskedOfPair(pair, into, step, row, found)
 
 
 def _metric(loaded: "Model", pair: "Pair", step: int, asked: tuple[str, str]) -> "LogitDifference | None":

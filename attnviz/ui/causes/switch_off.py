@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
+import streamlit as st
+
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_effects
@@ -13,7 +15,8 @@ from attnviz.tracing.causes.switches import Head
 from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import choice, flag
-from attnviz.ui.cache import payloads, traces
+from attnviz.ui.cache import means, payloads, traces
+from attnviz.ui.causes import progress
 from attnviz.ui.causes.state import CausesState, current
 from attnviz.ui.reported import SWITCH, TEXT, reported
 from attnviz.ui.request import Request
@@ -22,6 +25,7 @@ from attnviz.widgets.switches.payload import ShownSwitches, switches_payload
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
+    from attnviz.tracing.causes.intervention import MeanContexts
     from attnviz.tracing.trace import Trace
 
 COMPONENT = "switches"
@@ -66,7 +70,8 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
     view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
     runs = switched_off(loaded, plain, trace.interventions, written=trace)
-    worth, waits = _worth(loaded, plain, view)
+    waits = "" if plain.logits is None or view.measure else _waits(loaded, plain)
+    worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
     shown = ShownSwitches(
         worth=worth,
@@ -77,7 +82,8 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
         fixed=FIXED,
         more=tuple(map(in_words, others(trace.interventions, loaded.shapes))),
         put=view.put,
-        waits=waits,
+        waits=waits or why,
+        measurable=bool(waits) and runs.chances is not None,
         numbers=plain.numbers,
     )
     done = [_name(head) for head in off]
@@ -87,23 +93,34 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     return view
 
 
-def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
-    """What every head is worth to the sentence as it is, or why nobody knows yet."""
-    if plain.logits is None:
-        return None, ""
+def _waits(loaded: "Model", plain: "Trace") -> str:
+    """What to say where measuring takes so long that somebody has to ask for it."""
     heads = sum(layers * count for layers, count in loaded.shapes.values())
     work = heads * (len(plain.tokens("src")) + len(plain.tokens("tgt"))) * loaded.n_parameters
-    if work > AT_ONCE and not view.measure:
-        return None, f"What each of the {heads} heads is worth takes some {work / A_SECOND:.0f} s to measure."
-    made = payloads.cached(plain, ("worth", plain.kinds[0], view.put), make=lambda: _measured(loaded, plain, view.put))
-    return made if isinstance(made, HeadEffects) else None, made if isinstance(made, str) else ""
+    return f"What each of the {heads} heads is worth takes some {work / A_SECOND:.0f} s to measure." * (work > AT_ONCE)
 
 
-def _measured(loaded: "Model", plain: "Trace", put: str) -> "HeadEffects | str":
+def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
+    """What every head is worth to the sentence as it is, or why nobody can say."""
+    name = ("worth", plain.kinds[0], view.put)
+
+    def run(tell: progress.Tell) -> "HeadEffects | str":
+        return payloads.cached(plain, name, make=lambda: _measured(loaded, plain, view.put, tell))
+
+    made = progress.stoppable("worth", (plain.sentences, view.put), "Taking out each head by itself", run)
+    return (None, made or "") if made is None or isinstance(made, str) else (made, "")
+
+
+def _measured(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) -> "HeadEffects | str":
     try:
-        return head_effects(loaded, plain, to=put)
-    except ValueError as why:  # nothing to ask about
+        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=tell)
+    except ValueError as why:  # nothing to ask about, or no mean
         return str(why)
+
+
+def _mean(loaded: "Model", plain: "Trace") -> "MeanContexts":
+    with st.spinner("Measuring what heads gather on average"):
+        return means.means(loaded, plain.to)
 
 
 def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.analysis.masks import both_ways, effect
 from attnviz.analysis.masks.effect import Effect, Refused
-from attnviz.analysis.masks.fills import FilledScores, filled, one_head, weights_fn
+from attnviz.analysis.masks.fills import FilledScores, Weighing, filled, one_head
 from attnviz.analysis.masks.findings import findings
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import Writing, batch_of_two, writing
@@ -143,7 +143,7 @@ class MaskExperiment:
             self.sites,
             lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
             head=self.view.head if self.view.scope == "head" else None,
-            weigh=None if plain else weights_fn(choice),
+            weigh=None if plain else Weighing(choice),
         )
 
     def effect(self) -> Effect | Refused:

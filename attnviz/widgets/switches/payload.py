@@ -36,7 +36,7 @@ class ShownSwitches:
     `worth` is what each single head is worth, `usual` what it usually is; `texts` are what the model writes without
     interventions and with them; `asks` names what its probabilities are of, `said` and `fixed` are sentences, `more` is
     whatever else is done to the run, in words. `put` stands in the place of the heads that are off; `waits` says why
-    nobody measured yet what heads are worth, where that is to be asked for.
+    nobody knows what heads are worth, and `measurable` whether they are measured when somebody asks for it.
     """
 
     worth: HeadEffects | None = None
@@ -48,6 +48,7 @@ class ShownSwitches:
     more: tuple[str, ...] = ()
     put: str = "zero"
     waits: str = ""
+    measurable: bool = False
     numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -68,7 +69,7 @@ def switches_payload(
         "more": list(shown.more),
         "put": shown.put,
         "waits": shown.waits,
-        "measurable": bool(shown.waits) and runs.chances is not None,
+        "measurable": shown.measurable,
         "usual": shown.usual.sentences if shown.usual else 0,
     }
     return payload_of(header, view, blobs)

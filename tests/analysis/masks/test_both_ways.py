@@ -7,7 +7,7 @@ import torch
 
 from attnviz.analysis.masks import effect as masks_effect
 from attnviz.analysis.masks.both_ways import both_ways, changed, reads_ahead, run_up_to, up_to
-from attnviz.analysis.masks.fills import FillChoice, weights_fn
+from attnviz.analysis.masks.fills import FillChoice, Weighing
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, run_again
 from attnviz.models.huggingface import load
@@ -37,7 +37,7 @@ def other(request, tmp_path_factory):
 
 def probe(kind: str, rules: dict, *, fill: str = "fused", layers: tuple[int, ...] = (0, 1)) -> MaskOverride:
     sites = [Site(kind, layer) for layer in layers]  # type: ignore[arg-type]
-    return MaskOverride(sites, MaskSpec(rules).build, weigh=None if fill == "fused" else weights_fn(FillChoice(fill)))
+    return MaskOverride(sites, MaskSpec(rules).build, weigh=None if fill == "fused" else Weighing(FillChoice(fill)))
 
 
 def found(model, trace, mask: MaskOverride, step: int):
@@ -115,7 +115,7 @@ def test_positions_that_are_nan_are_counted_as_nan_and_not_as_changed(model, tra
         seen[:, 2:3] = False
         return seen
 
-    mask = MaskOverride([Site("decoder_self", 0)], row_two_sees_nothing, weigh=weights_fn(FillChoice("-inf")))
+    mask = MaskOverride([Site("decoder_self", 0)], row_two_sees_nothing, weigh=Weighing(FillChoice("-inf")))
     effect = masks_effect.effect(model, trace, mask)
     positions = len(trace.sentences[0].tgt_in)
     assert (changed(model, effect).nan, changed(model, effect).other) == (positions, 0), "0 × NaN is NaN"

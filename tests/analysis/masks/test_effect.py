@@ -6,7 +6,7 @@ import torch
 from attnviz.analysis import rerun
 from attnviz.analysis.decoding.next_tokens import next_tokens as decoding_candidates
 from attnviz.analysis.masks import effect
-from attnviz.analysis.masks.fills import FillChoice, filled, one_head, weights_fn
+from attnviz.analysis.masks.fills import FillChoice, Weighing, filled, one_head
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, write_again, writing
 from attnviz.models.translator.tiny import tiny_translator
@@ -70,7 +70,7 @@ def test_a_text_is_cut_early_where_each_token_takes_a_pass_over_all_before_it(mo
 
 def test_torchs_refusal_ends_the_writing_in_its_own_words(model, trace) -> None:
     probe = MaskOverride(
-        every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=weights_fn(FillChoice("-1e9", "float16"))
+        every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=Weighing(FillChoice("-1e9", "float16"))
     )
     refused = writing(model, trace, probe).go_on(60.0)
     assert refused.done
@@ -110,7 +110,7 @@ def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> Non
         return seen
 
     choice, head = FillChoice(fill), 1
-    probe = MaskOverride([Site("decoder_self", 0)], causal_but_for_row_two, head=head, weigh=weights_fn(choice))
+    probe = MaskOverride([Site("decoder_self", 0)], causal_but_for_row_two, head=head, weigh=Weighing(choice))
     found = effect.effect(model, trace, probe)
     call = one_head(trace.call("decoder_self", 0), head)
     expected = filled(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
@@ -129,7 +129,7 @@ def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) ->
         mask[:, 2] = False
         return mask
 
-    probe = MaskOverride([Site("encoder_self", 0)], all_but_row_two, weigh=weights_fn(FillChoice("-inf")))
+    probe = MaskOverride([Site("encoder_self", 0)], all_but_row_two, weigh=Weighing(FillChoice("-inf")))
     found = effect.effect(model, trace, probe)
     assert found.after is not None
     spread = {(stack, layer): nan for stack, layer, nan, _ in effect.nan_positions(found.after).to_numpy()}
@@ -144,7 +144,7 @@ def test_nan_of_one_row_spreads_to_every_position_a_layer_later(model, trace) ->
 
 def test_torchs_refusal_stands_in_place_of_the_effect(model, trace) -> None:
     probe = MaskOverride(
-        every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=weights_fn(FillChoice("-1e9", "float16"))
+        every_layer("cross"), MaskSpec({"window": (1,)}).build, weigh=Weighing(FillChoice("-1e9", "float16"))
     )
     found = effect.effect(model, trace, probe)
     assert isinstance(found, effect.Refused)

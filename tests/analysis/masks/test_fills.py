@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, filled, weights_fn
+from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, filled
 from attnviz.analysis.masks.findings import cells_table, comparison, findings, rows_of
 from attnviz.transformer.attention import attend, call_attn
 from attnviz.transformer.probe import AttentionCall
@@ -138,7 +138,7 @@ def test_fused_is_what_the_package_and_pytorch_compute(call: AttentionCall, mask
 @pytest.mark.parametrize("fill", ["-inf", "zero before", "zero after"])
 def test_a_run_weighs_as_the_pipeline_shows(fill, call: AttentionCall, mask: torch.Tensor) -> None:
     shown = filled(call, mask, FillChoice(fill)).attn
-    run = weights_fn(FillChoice(fill))(replace(call, mask=mask[None, None]))
+    run = Weighing(FillChoice(fill))(replace(call, mask=mask[None, None]))
     torch.testing.assert_close(run, shown, equal_nan=True)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_opened_recording import saved
@@ -13,6 +14,20 @@ PAIR = {
     "changed": "The cat left the street because it was too dirty.",
     "to": "fr",
 }
+
+
+def read_as_a_table(page: Page, lines: list[str]) -> None:
+    """The table has the lines of the CSV, and a column's name sorts by it."""
+    page.get_by_role("button", name="Table", exact=True).click()
+    numbers = page.get_by_role("dialog", name="Numbers")
+    expect(numbers.locator("tbody tr")).to_have_count(len(lines) - 1)
+    for _ in range(2):
+        numbers.get_by_role("columnheader", name="restored").get_by_role("button").click()
+    largest = max(float(share) for line in lines[1:] if (share := line.split(",")[4]) != '""')
+    first = numbers.locator("tbody tr").first.locator("td").nth(4)
+    assert float(first.inner_text()) == pytest.approx(largest, 1e-4)
+    page.keyboard.press("Escape")
+    expect(numbers).to_be_hidden()
 
 
 def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, settled: Callable) -> None:
@@ -32,6 +47,8 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     assert csv.splitlines()[0].endswith('"restored","control","metric","note"')
     assert sum('"encoder"' in line for line in csv.splitlines()) == 4 * 12
     assert "too dirty" in svg
+    read_as_a_table(page, csv.splitlines())
+    expect(cells).to_have_count(1)
     page.locator(".matrices canvas").click(position={"x": 40, "y": 30})
     expect(cells).to_have_count(2)
     page.wait_for_url(re.compile(r"put=encoder\.2\.6%7Eencoder\.e\.0|put=encoder\.2\.6~encoder\.e\.0"))
@@ -62,3 +79,7 @@ def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
     expect(page.locator(".legend")).to_be_visible()
     page.wait_for_url(re.compile(r"drops=1"))
     expect(page.locator(".lens .asked").first).to_have_text("rouge")
+    lens = saved(page, "CSV of the logit lens").splitlines()
+    said = lens[1 + 3 * 5].split(",")
+    assert said[:4] == ['"decoder: what each layer would say"', '"embedding"', "3", '"rouge"']
+    assert "Logit lens, decoder: what each layer would say" in saved(page, "SVG picture")

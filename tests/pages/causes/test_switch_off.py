@@ -1,9 +1,13 @@
 """Switch off: nothing off changes nothing; what a link switches off is off, and every number is the analysis's own."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+import attnviz
 from attnviz.analysis.causes.effects import head_effects
+from attnviz.analysis.causes.usual.means import measured_means
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, header, notes, of_heads
 from tests.pages.learning.learning_page import copied
@@ -54,6 +58,29 @@ def test_what_stands_in_their_place_is_read_from_the_link(open_page, put: str, v
     told = header(open_page("causes", src=SRC, to="fr", do=f"{verb}.dec.0.0"))
     assert told["view"]["put"] == told["put"] == put
     assert told["done"] == ["decoder_self.0.0"]
+
+
+def test_a_mean_is_measured_over_sentences_and_is_no_zero(open_page, tiny) -> None:
+    told = header(open_page("causes", src=SRC, to="fr", do="mean.cross.0.1"))
+    assert told["view"]["put"] == "mean"
+    assert told["done"] == ["cross.0.1"]
+    plain, mean = tiny.trace(SRC, to="fr"), measured_means(tiny, "fr")
+    done = attnviz.ablate("cross", layer=0, heads=[1], to=mean)
+    after = tiny.rerun(replace(plain, interventions=(done,))).logits[0].log_softmax(dim=-1)
+    written = [token for token in plain.sentences[0].tgt_out if token.id >= 0]
+    expected = [float(after[row, token.id]) for row, token in enumerate(written)]
+    torch.testing.assert_close([token["log"][1] for token in told["strip"]], expected, atol=1e-4, rtol=1e-4)
+    worth = head_effects(tiny, plain, to=mean).mean
+    torch.testing.assert_close(torch.tensor(of_heads(told, "nats")), worth, atol=1e-5, rtol=1e-4)
+    off = header(open_page("causes", src=SRC, to="fr", do="off.cross.0.1"))
+    assert [token["log"] for token in off["strip"]] != [token["log"] for token in told["strip"]]
+
+
+def test_a_model_that_reads_none_of_the_sentences_has_no_mean_and_says_so(open_page) -> None:
+    app = open_page("causes", model="toy:reverse", src="a b c", do="mean.dec.0.0")
+    assert not app.exception
+    assert "A mean is measured over" in notes(app)
+    assert header(app)["done"] == []
 
 
 def test_what_else_is_done_to_the_run_is_said_and_is_no_switch(open_page) -> None:

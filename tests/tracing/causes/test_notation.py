@@ -19,7 +19,7 @@ PLACE = NUMBER | some.text(min_size=1, max_size=12)
 LAYER, HEADS = some.none() | NUMBER, some.none() | some.lists(NUMBER, min_size=1, max_size=4)
 ROWS = some.none() | some.lists(PLACE, min_size=1, max_size=3)
 WHERE = {"layer": LAYER, "heads": HEADS, "positions": ROWS}
-ABLATED = some.fixed_dictionaries({"kind": KINDS, "to": some.sampled_from(["zero", "uniform"]), **WHERE})
+ABLATED = some.fixed_dictionaries({"kind": KINDS, "to": some.sampled_from(["zero", "mean", "uniform"]), **WHERE})
 DIAGONAL = some.fixed_dictionaries({"kind": KINDS.filter("cross".__ne__), "to": some.just("diagonal"), **WHERE})
 SWAPPED = some.fixed_dictionaries({"kind": KINDS, "columns": some.lists(PLACE, min_size=2, max_size=2), **WHERE})
 WEIGHTS = some.lists(some.floats(0, 1, width=32), min_size=1, max_size=5).map(lambda row: [row])
@@ -66,7 +66,7 @@ def test_rows_of_several_heads_by_hand_do_the_same_once_read_again() -> None:
     ("text", "why"),
     [
         ("off", "off takes 3 parts"),
-        ("of.cross.1.2", "can begin with off, even"),
+        ("of.cross.1.2", "can begin with off, mean, even"),
         ("off.crss.1.2", "a kind is enc, dec, cross"),
         ("off.cross.-1.2", "numbers from 0 on"),
         ("off.cross.1.٣", "numbers from 0 on"),

@@ -10,7 +10,7 @@ from attnviz.tracing.causes.switches import Head
 SHAPES = {"encoder_self": (2, 3), "decoder_self": (2, 3), "cross": (2, 3)}
 
 
-@pytest.mark.parametrize("put", ["zero", "uniform", "diagonal"])
+@pytest.mark.parametrize("put", ["zero", "mean", "uniform", "diagonal"])
 def test_what_is_set_is_what_is_read_and_cross_attention_has_no_diagonal(put: str) -> None:
     wanted = dict.fromkeys([Head("encoder_self", 0, 1), *(Head("cross", 1, head) for head in range(3))], put)
     made = with_replaced((), SHAPES, wanted)

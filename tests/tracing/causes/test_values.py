@@ -103,7 +103,7 @@ def test_it_says_what_it_is(done) -> None:
 
 MAKING = [
     (lambda d: attnviz.ablate("corss"), "kind must be one of"),
-    (lambda d: attnviz.ablate("cross", to="mean"), "to must be one of zero, uniform, diagonal"),
+    (lambda d: attnviz.ablate("cross", to="average"), "to must be one of zero, mean, uniform, diagonal"),
     (lambda d: attnviz.ablate("cross", to="diagonal"), "no diagonal"),
     (lambda d: attnviz.ablate("cross", heads=[-1]), "A head is a number from 0 on, not -1"),
     (lambda d: attnviz.ablate("cross", heads=[]), "names no head"),
@@ -117,7 +117,7 @@ MAKING = [
     (lambda d: attnviz.patch(d, "cross", item=1), "There is no item 1"),
     (lambda d: attnviz.patch(from_tensors(torch.eye(3), ["a", "b", "c"]), "encoder_self"), "bare weights"),
     (lambda d: attnviz.edit("cross", "even", layer=0), "weights are numbers"),
-    (lambda d: attnviz.edit("cross", [[1.0, float("nan")]], layer=0), "weights are numbers"),
+    (lambda d: attnviz.edit("cross", [[1.0, float("nan")]], layer=0), "weights are finite numbers"),
     (lambda d: attnviz.edit("cross", torch.eye(3), layer=0, rows=[1]), "is for all heads and 1 rows"),
     (lambda d: attnviz.edit("decoder_self", torch.ones(2, 2), layer=0), "cannot look at what comes after it"),
     (lambda d: attnviz.exchange("cross", "ab"), "Two columns change places"),

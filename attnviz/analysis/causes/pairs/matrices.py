@@ -11,6 +11,7 @@ from attnviz.analysis.causes.patching import (
     patched_heads,
     patched_stream,
 )
+from attnviz.analysis.causes.runs import Tell, untold
 from attnviz.models.protocol import Model
 from attnviz.transformer.probe import Stack
 
@@ -33,8 +34,13 @@ class Matrices:
         return self.heads
 
 
-def matrices(model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference) -> Matrices:
-    """From `pair.clean` into `pair.changed`. Raises ValueError where the two cannot be patched."""
+def matrices(
+    model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
+) -> Matrices:
+    """From `pair.clean` into `pair.changed`; `tell(done, total)` hears of each matrix how far it is.
+
+    Raises ValueError where the two cannot be patched.
+    """
     stacks: list[Stack] = [stack for stack in ("encoder", "decoder") if (stack, -1) in pair.changed.layers]
     sentence = pair.changed.sentences[0]
     length = max(1, len(sentence.src) + metric.step + 1)
@@ -45,9 +51,9 @@ def matrices(model: Model, pair: Pair, metric: LogitDifference, control: LogitDi
     return Matrices(
         metric,
         control,
-        patched_heads(model, pair.clean, pair.changed, metric, control=control),
+        patched_heads(model, pair.clean, pair.changed, metric, control=control, tell=tell),
         tuple(
-            patched_stream(model, pair.clean, pair.changed, metric, stack=stack, control=control, most=most)
+            patched_stream(model, pair.clean, pair.changed, metric, stack=stack, control=control, most=most, tell=tell)
             for stack in stacks
         ),
     )

@@ -1,7 +1,7 @@
-"""`python -m attnviz.analysis.causes.usual [language …]`: how much each head usually does, of the shipped translator.
+"""`python -m attnviz.analysis.causes.usual [language …]`: what each head usually does, of the shipped translator.
 
-Over the shipped sentences of each language; the file beside its weights is written anew, for all of its languages where
-none is named.
+How much, and what it gathers on average: over the shipped sentences of each language. Both files beside its weights are
+written anew, for all of its languages where none is named.
 """
 
 import os
@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 def main(languages: Sequence[str]) -> int:
     """Measure and write; the exit status is 2 for a language that the translator lacks."""
-    from attnviz.analysis.causes.usual.spreads import NAME, measured_usual, write
+    from attnviz.analysis.causes.usual import means, spreads
     from attnviz.analysis.corpus.shipped import shipped_lines
     from attnviz.models import catalogue
 
@@ -21,12 +21,15 @@ def main(languages: Sequence[str]) -> int:
     if unknown := [to for to in languages if to not in model.languages]:
         print(f"attnviz: this model writes {', '.join(model.languages)}, not {unknown[0]}", file=sys.stderr)
         return 2
+    folder = catalogue.SHIPPED / catalogue.DEFAULT
+    asked = languages or model.languages
+    means.write(folder / means.NAME, model.model_id, {to: means.measured_means(model, to) for to in asked})
     found = {}
-    for to in languages or model.languages:
+    for to in asked:
         texts = [line.text for line in shipped_lines(to)]
-        found[to] = measured_usual(model, texts, to)
+        found[to] = spreads.measured_usual(model, texts, to)
         print(f"{to}: {len(texts)} sentences, the largest mean effect {float(found[to].mean.min()):.4f} nats a token")
-    write(catalogue.SHIPPED / catalogue.DEFAULT / NAME, model.model_id, found)
+    spreads.write(folder / spreads.NAME, model.model_id, found)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import { ROW, barsHeight, paintBars } from "./bars.js";
 import { ordered } from "./choice.js";
+import { lensHeight, paintLens, saveLens } from "./lens_figure.js";
 import { openedBars } from "./opened.js";
 import { sumText, titleOf } from "./shell.js";
 
@@ -9,14 +10,18 @@ const WIDTH = 860;
 const TITLE = 24;
 const BESIDE = "Broad: adds directly; thin: falls without it.";
 
+export const moreFiles = [["CSV of the logit lens", saveLens]];
+
 export const siteOf = (app) => titleOf(app.payload.header);
 
 export const figureName = (app) => `logit-step-${app.payload.header.step}`;
 
 export function figureSize(app) {
+  const { bars, lenses } = app.payload.header;
   const opened = openedBars(app);
   const below = opened ? TITLE + barsHeight(opened.bars.length) : 0;
-  return [WIDTH, TITLE + ROW + barsHeight(app.payload.header.bars.length) + below];
+  const beyond = lenses.reduce((sum, lens) => sum + lensHeight(lens), 0);
+  return [WIDTH, TITLE + ROW + barsHeight(bars.length) + below + beyond];
 }
 
 export function figure(app, pen) {
@@ -26,12 +31,21 @@ export function figure(app, pen) {
   const beside = header.has_drops ? ` ${BESIDE}` : "";
   pen.text(sumText(header) + beside, 12, TITLE + 6, { size: 10.5, colour: app.theme.muted });
   paintBars(pen, app.theme, bars, { top: TITLE + ROW, width: WIDTH });
+  let top = paintOpened(app, pen, TITLE + ROW + barsHeight(bars.length));
+  for (const lens of header.lenses) {
+    paintLens(pen, app.theme, lens, { top, width: WIDTH });
+    top += lensHeight(lens);
+  }
+  return "";
+}
+
+// The head's bar that is open, if one is; where the next thing begins.
+function paintOpened(app, pen, top) {
   const opened = openedBars(app);
-  if (!opened) return "";
-  const top = TITLE + ROW + barsHeight(bars.length);
+  if (!opened) return top;
   pen.text(opened.title, 12, top + 12, { size: 12, weight: 600 });
   paintBars(pen, app.theme, opened.bars, { top: top + TITLE, width: WIDTH });
-  return "";
+  return top + TITLE + barsHeight(opened.bars.length);
 }
 
 export function csvRows(app) {

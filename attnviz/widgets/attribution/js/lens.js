@@ -4,7 +4,7 @@ import { range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { isolated, percentText } from "../../shared/js/text.js";
 
-const rowName = (layer) => (layer === 0 ? "emb." : `L${layer - 1}`);
+export const rowName = (layer) => (layer === 0 ? "emb." : `L${layer - 1}`);
 
 export function lensTable(lens) {
   const layers = range(lens.cells.length).toReversed();

@@ -2,7 +2,7 @@
 
 import { tab } from "../../base/js/mount.js";
 import { AT_ONCE, START, settle } from "./choice.js";
-import { csvRows, figure, figureName, figureSize, siteOf } from "./figure.js";
+import { csvRows, figure, figureName, figureSize, moreFiles, siteOf } from "./figure.js";
 import { buildShell, paint } from "./shell.js";
 
 export default tab({
@@ -16,4 +16,5 @@ export default tab({
   figureSize,
   figureName,
   csvRows,
+  moreFiles,
 });

@@ -7,6 +7,7 @@ import { fillWindow, refitSoon, watchSize } from "../../shared/js/resize.js";
 import { SETTLE_MS, adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { scalesIn, unpack } from "../../shared/js/unpack.js";
+import { paintTable } from "./table.js";
 
 const LEAST_HEIGHT = 430; // below this height the page scrolls
 
@@ -18,7 +19,11 @@ const LEAST_HEIGHT = 430; // below this height the page scrolls
 //   moreFiles   further entries of the menu that saves, [text, act(app)], if any
 export function tab(widget) {
   const reportAfter = (app, patch) => (widget.atOnce.some((name) => name in patch) ? 0 : SETTLE_MS);
-  const whole = { ...widget, fit, reportAfter };
+  const paint = (app, began) => {
+    widget.paint(app, began);
+    paintTable(app);
+  };
+  const whole = { ...widget, fit, paint, reportAfter };
   return mount((root) => start(root, whole), receive);
 }
 

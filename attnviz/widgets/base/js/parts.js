@@ -1,9 +1,10 @@
-// Pieces of panes that several tabs have: the kinds to choose from, a switch, the menu that saves.
+// Pieces of panes that several tabs have: the kinds to choose from, a switch, the menu that saves and the table.
 
 import { explained } from "../../shared/js/definitions.js";
 import { exportMenu, saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
 import { button, element, group } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
+import { tableButton } from "./table.js";
 
 export function kindTabs(app) {
   app.parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
@@ -36,8 +37,10 @@ export function paintChoices(app) {
     for (const node of nodes) node.setAttribute("aria-pressed", String(node.dataset.value === app.view[name]));
 }
 
-// The picture as on the screen, and its numbers.
-export const exportTools = (app) =>
+// The picture as on the screen, and its numbers, as files and as a table.
+export const exportTools = (app) => element("span", { class: "tools" }, tableButton(app), exportsOf(app));
+
+const exportsOf = (app) =>
   exportMenu(app, [
     ["PNG picture", () => savePNG(app, fileName(app), app.widget.figureSize(app), drawn(app))],
     ["SVG picture", () => saveSVG(app, fileName(app), app.widget.figureSize(app), drawn(app))],

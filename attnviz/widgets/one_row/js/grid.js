@@ -1,9 +1,9 @@
 // What is over the canvas: a cell a strip, which can be pointed at, reached by arrow keys and opened.
 
+import { headCell, markFocus } from "../../base/js/head_cells.js";
 import { ARROWS, cellUnder, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { magnified } from "../../shared/js/resize.js";
-import { change } from "../../shared/js/store.js";
 import { exactText, siteName } from "../../shared/js/text.js";
 import { placeInWindow } from "../../shared/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
@@ -21,29 +21,19 @@ export function paintCells(app) {
     const sites = range(layout.layers).flatMap((layer) => range(layout.heads).map((head) => [layer, head]));
     app.parts.cells.replaceChildren(...sites.map((site) => element("div", { role: "row" }, cellNode(app, ...site))));
   }
-  for (const [name, node] of app.cells) {
-    const isFocus = name === `${app.view.layer}.${app.view.head}`;
-    node.setAttribute("aria-selected", String(isFocus));
-    node.tabIndex = isFocus ? 0 : -1;
-  }
+  markFocus(app);
   app.cells.get(held)?.focus({ preventScroll: true }); // another row came while a strip had the keyboard
 }
 
 function cellNode(app, layer, head) {
   const { x, y, w, h } = app.layout.box(layer, head);
-  const place = `left:${x - EDGE}px;top:${y - EDGE}px;width:${w + 2 * EDGE}px;height:${h + 2 * EDGE}px`;
-  const node = element("div", {
-    role: "gridcell",
-    class: "strip-cell",
-    style: place,
-    "data-site": `${layer}.${head}`,
-    "aria-label": nameOf(app, layer, head),
+  const node = headCell(app, [layer, head], {
+    box: [x - EDGE, y - EDGE, w + 2 * EDGE, h + 2 * EDGE],
+    className: "strip-cell",
+    name: nameOf(app, layer, head),
+    pointAt: (event) => pointAt(app, node, event, [layer, head]),
+    next: (key) => nextCell(app, key, layer, head),
   });
-  node.onpointermove = (event) => pointAt(app, node, event, [layer, head]);
-  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
-  node.onclick = () => change(app, { layer, head, open: true });
-  node.onkeydown = (event) => walk(app, event, layer, head);
-  app.cells.set(`${layer}.${head}`, node);
   return node;
 }
 
@@ -75,17 +65,11 @@ function pointAt(app, node, event, [layer, head]) {
   placeInWindow(app.parts.cellTip, event);
 }
 
-function walk(app, event, layer, head) {
-  if (event.key === "Enter" || event.key === " ") change(app, { layer, head, open: true });
-  else if (event.key in ARROWS) {
-    const [down, right] = ARROWS[event.key];
-    const { heads } = app.layout;
-    const at = layer * heads + head + down + right * heads; // sideways: the same head of the next layer
-    const next = app.cells.get(`${Math.floor(at / heads)}.${((at % heads) + heads) % heads}`);
-    if (!next) return;
-    event.target.tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus();
-  } else return;
-  event.preventDefault();
+// Sideways: the same head of the next layer.
+function nextCell(app, key, layer, head) {
+  if (!(key in ARROWS)) return null;
+  const [down, right] = ARROWS[key];
+  const { heads } = app.layout;
+  const at = layer * heads + head + down + right * heads;
+  return app.cells.get(`${Math.floor(at / heads)}.${((at % heads) + heads) % heads}`);
 }

@@ -27,6 +27,7 @@ const KEYS = [
 const WORDS = [
   "worth",
   "Zero",
+  "Mean",
   "Even",
   "Diagonal",
   "spreads",
@@ -36,6 +37,7 @@ const WORDS = [
 ];
 const PUTS = [
   ["zero", "Zero"],
+  ["mean", "Mean"],
   ["uniform", "Even"],
   ["diagonal", "Diagonal"],
 ];
@@ -194,7 +196,8 @@ export function paint(app, began) {
     : "Switch heads off";
   parts.legend.replaceChildren(...boardLegend(app));
   paintAnswer(app);
-  paintMoved(app);
+  if (app.movedKey) requestAnimationFrame(() => setTimeout(() => paintMoved(app))); // the text is seen first
+  else paintMoved(app);
   if (isAnswered(app)) announce(app, header.said.join(" "));
   tellPainted(app, began);
 }

@@ -1,9 +1,9 @@
 // What is over the canvas: a cell a head, which can be pointed at, reached by arrow keys and opened.
 
+import { headCell, markFocus } from "../../base/js/head_cells.js";
 import { ARROWS, cellUnder, range } from "../../shared/js/cells.js";
 import { element } from "../../shared/js/elements.js";
 import { magnified } from "../../shared/js/resize.js";
-import { change } from "../../shared/js/store.js";
 import { siteName } from "../../shared/js/text.js";
 import { placeInWindow } from "../../shared/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../shared/js/tokens/tip_lines.js";
@@ -21,27 +21,18 @@ export function paintCells(app) {
       element("div", { role: "row" }, ...range(layout.heads).map((head) => cellNode(app, layer, head)));
     app.parts.cells.replaceChildren(...range(layout.layers).map(row));
   }
-  for (const [name, node] of app.cells) {
-    const isFocus = name === `${app.view.layer}.${app.view.head}`;
-    node.setAttribute("aria-selected", String(isFocus));
-    node.tabIndex = isFocus ? 0 : -1;
-  }
+  markFocus(app);
 }
 
 function cellNode(app, layer, head) {
   const { x, y, w, h } = app.layout.box(layer, head);
-  const place = `left:${x - 2}px;top:${y - 2}px;width:${w + 4}px;height:${h + 4}px`;
-  const node = element("div", {
-    role: "gridcell",
-    class: "mini",
-    style: place,
-    "aria-label": siteName(layer, head),
+  const node = headCell(app, [layer, head], {
+    box: [x - 2, y - 2, w + 4, h + 4],
+    className: "mini",
+    name: siteName(layer, head),
+    pointAt: (event) => pointAtCell(app, node, event, [layer, head]),
+    next: (key) => nextCell(app, key, layer, head),
   });
-  node.onpointermove = (event) => pointAtCell(app, node, event, [layer, head]);
-  node.onpointerleave = () => (app.parts.cellTip.hidden = true);
-  node.onclick = () => change(app, { layer, head, open: true });
-  node.onkeydown = (event) => walkCells(app, event, layer, head);
-  app.cells.set(`${layer}.${head}`, node);
   return node;
 }
 
@@ -75,15 +66,7 @@ function cellLines(header, [row, col], bytes) {
   ];
 }
 
-function walkCells(app, event, layer, head) {
-  if (event.key === "Enter" || event.key === " ") change(app, { layer, head, open: true });
-  else if (event.key in ARROWS) {
-    const [down, right] = ARROWS[event.key];
-    const next = app.cells.get(`${layer + down}.${head + right}`);
-    if (!next) return;
-    event.target.tabIndex = -1;
-    next.tabIndex = 0;
-    next.focus();
-  } else return;
-  event.preventDefault();
+function nextCell(app, key, layer, head) {
+  const [down, right] = ARROWS[key] ?? [NaN, NaN];
+  return app.cells.get(`${layer + down}.${head + right}`);
 }

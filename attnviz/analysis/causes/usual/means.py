@@ -1,0 +1,104 @@
+"""What each head gathers on average over the shipped sentences: what “its mean” on a page and in an address stands for.
+
+For the shipped weights it lies beside them (`python -m attnviz.analysis.causes.usual` writes it); of any other model it
+is measured when somebody asks.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from attnviz.analysis.causes.means import mean_contexts
+from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.corpus.reading import traced
+from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+from attnviz.models import catalogue
+from attnviz.models.protocol import Model
+from attnviz.tracing.causes.intervention import KINDS, Intervention, MeanContexts
+from attnviz.tracing.causes.making import ablate
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
+
+NAME = "head-means.safetensors"
+_LARGE = 1e8  # parameters: a larger model is measured on fewer sentences
+_FEW = 40
+
+
+def reference_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
+    """The mean context of each head over the shipped sentences, as it was measured before or as it is now.
+
+    `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
+    """
+    return _stored(model, to) or measured_means(model, to, stop=stop)
+
+
+def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> MeanContexts:
+    """The same, measured now: with the translations that come along, else with what the model itself writes.
+
+    Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.
+    """
+    lines = shipped_lines(to)
+    lines = lines[:_FEW] if model.n_parameters > _LARGE else lines
+    refused: list[str] = []
+    try:
+        return mean_contexts(model, _traces(model, stop.over(lines, len(lines)), to, refused))
+    except ValueError as why:
+        raise ValueError(
+            f"A mean is measured over {len(lines)} English sentences, and {model.name} reads none of them: "
+            f"{refused[0] if refused else why}"
+        ) from None
+
+
+def given(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
+    """Interventions as they can run: with the means that they ask for. Raises ValueError as `reference_means` does."""
+    if not any(each.is_unmeasured for each in asked):
+        return tuple(asked)
+    return with_means(asked, reference_means(model, to))
+
+
+def with_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Intervention, ...]:
+    """Interventions, with these means where one asks for a mean that has not been measured."""
+    return tuple(
+        ablate(each.where, layer=each.layer, heads=each.heads, to=means, positions=each.positions)
+        if each.is_unmeasured
+        else each
+        for each in asked
+    )
+
+
+def write(path: Path, weights: str, found: Mapping[str, MeanContexts]) -> None:
+    """Write means by language: a tensor `(heads, d_k)` for each `language.kind.layer`, float32."""
+    tensors = {f"{to}.{kind}.{layer}": mean.contiguous() for to, means in sorted(found.items())
+               for (kind, layer), mean in means.values.items()}  # fmt: skip
+    rows = {to: dict(means.rows) for to, means in sorted(found.items())}
+    save_file(tensors, path, {"weights": weights, "rows": json.dumps(rows)})
+
+
+def _stored(model: Model, to: str) -> MeanContexts | None:
+    for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
+        with safe_open(path, "pt") as file:
+            said = file.metadata()
+            rows = json.loads(said["rows"]).get(to)
+            if said["weights"] != model.model_id or rows is None:
+                continue
+            values: dict[tuple[Kind, int], Tensor] = {
+                (kind, layer): file.get_tensor(f"{to}.{kind}.{layer}")
+                for kind in KINDS
+                if kind in model.shapes
+                for layer in range(model.shapes[kind][0])
+            }
+        return MeanContexts(values, rows, model.model_id)
+    return None
+
+
+def _traces(model: Model, lines: Iterator[CorpusLine], to: str, refused: list[str]) -> Iterator[Trace]:
+    for line in lines:
+        try:
+            yield traced(model, line, to)
+        except ValueError as why:
+            refused.append(str(why))

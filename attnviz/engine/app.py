@@ -1,0 +1,64 @@
+"""The engine as one ASGI application in one process: a model after another, and the list of them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from attnviz.engine.refusals import RefusedError
+from attnviz.engine.service import ModelService, require_token
+
+HEALTH = "/-/healthz"  # Ray's own name for it
+
+
+def path_of(name: str) -> str:
+    """The part of the address that stands for a model: its name with signs that an address can have."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+def paths_of(names: Iterable[str]) -> dict[str, str]:
+    """The path of each model by its name. Raises ValueError where two would have the same, and for none at all."""
+    found: dict[str, str] = {}
+    for name in names:
+        if (path := path_of(shown(name))) in found.values():
+            raise ValueError(f"Two of the engine's models would be called {path!r}: give each one once.")
+        found[name] = path
+    if not found:
+        raise ValueError("Give at least one --model.")
+    return found
+
+
+def listed(paths: Mapping[str, str]) -> dict[str, Any]:
+    """What `GET /models` answers: names as the engine was started with, and their paths."""
+    return {"models": [{"name": shown(name), "path": path} for name, path in paths.items()]}
+
+
+def shown(name: str) -> str:
+    """The name that the dashboard sees: a hub id or a shipped model's as it is, of a folder the last part alone."""
+    return Path(name).name if Path(name).is_dir() else name
+
+
+def engine_app(services: Mapping[str, ModelService], *, token: str = "") -> Starlette:
+    """The application of services by their paths."""
+
+    async def healthy(_: Request) -> Response:
+        return PlainTextResponse("success")
+
+    async def models(request: Request) -> Response:
+        try:
+            require_token(request, token)
+        except RefusedError as refusal:
+            return refusal.response()
+        return JSONResponse(listed({service.about.name: path for path, service in services.items()}))
+
+    routes = [Route(HEALTH, healthy), Route("/models", models)]
+    routes += [
+        Route(f"/models/{path}/{{operation}}", service.handle, methods=["GET", "POST"])
+        for path, service in services.items()
+    ]
+    return Starlette(routes=routes)

@@ -1,0 +1,53 @@
+"""Requests that can run together do: those of one kind that have come while the model was busy, as one batch.
+
+Ray has this too (`serve.batch`), but only inside a cluster; this one is the same in a single process, and in tests.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+class Batcher(Generic[Item, Made]):
+    """`run(items)` answers at most `most` items at a time, in their order; an exception in the place of an answer is
+    raised to whoever asked. The first of a batch waits `seconds` for others. It belongs to one event loop.
+    """
+
+    def __init__(
+        self, run: Callable[[Sequence[Item]], Awaitable[Sequence[Made | Exception]]], *, most: int, seconds: float
+    ) -> None:
+        self._run, self._most, self._seconds = run, most, seconds
+        self._waiting: dict[Hashable, list[tuple[Item, asyncio.Future[Made]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def submit(self, key: Hashable, item: Item) -> Made:
+        """The answer to an item, which may run together with others of the same key."""
+        future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
+        if key in self._waiting:
+            self._waiting[key].append((item, future))
+        else:
+            self._waiting[key] = [(item, future)]
+            task = asyncio.create_task(self._drain(key))
+            self._tasks.add(task)  # or it might be collected while it runs
+            task.add_done_callback(self._tasks.discard)
+        return await future
+
+    async def _drain(self, key: Hashable) -> None:
+        await asyncio.sleep(self._seconds)
+        while waiting := self._waiting[key]:
+            now, self._waiting[key] = waiting[: self._most], waiting[self._most :]
+            try:
+                made: Sequence[Made | Exception] = await self._run([item for item, _ in now])
+            except Exception as error:
+                made = [error] * len(now)
+            for (_, future), one in zip(now, made, strict=True):
+                if future.done():  # who asked has gone
+                    continue
+                if isinstance(one, Exception):
+                    future.set_exception(one)
+                else:
+                    future.set_result(one)
+        del self._waiting[key]

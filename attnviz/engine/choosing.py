@@ -1,0 +1,41 @@
+"""How a next token is chosen, as it travels to the engine: the likeliest, by a beam, or drawn at random."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.engine.probes import CannotTravelError
+from attnviz.transformer.beam import Beam
+from attnviz.transformer.decoding import Choose, Sampling, likeliest
+
+STATE = "choose.state"  # of the generator, before a run and after it
+
+
+def described(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    """A choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any other."""
+    if choose is likeliest:
+        return {"type": "likeliest"}
+    if isinstance(choose, Beam):
+        return {"type": "beam", "size": choose.size, "length_penalty": choose.length_penalty}
+    if isinstance(choose, Sampling):
+        tensors[STATE] = choose.generator.get_state()
+        return {"type": "sampling", "seed": choose.generator.initial_seed(), "temperature": choose.temperature,
+                "top_k": choose.top_k, "top_p": choose.top_p}  # fmt: skip
+    raise CannotTravelError("The engine chooses the likeliest token, samples, or keeps a beam, and nothing else.")
+
+
+def read(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:
+    """The choice that was described. On a device with random numbers of its own, its seed begins anew."""
+    rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
+    if said["type"] == "likeliest":
+        return likeliest
+    if said["type"] == "beam":
+        return Beam(**rest)
+    generator = torch.Generator(device)
+    if device.type == "cpu":
+        generator.set_state(tensors[STATE])
+    else:
+        generator.manual_seed(int(said["seed"]))
+    return Sampling(generator, **rest)

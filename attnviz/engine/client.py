@@ -1,0 +1,192 @@
+"""Asking an engine over HTTP: again after growing pauses, later where it says so, and not beyond a deadline."""
+
+import random
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+from attnviz.engine.described import ModelOnEngine
+from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
+from attnviz.engine.refusals import refusal_of
+
+if TYPE_CHECKING:
+    import httpx
+
+ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
+_SECONDS = 60.0  # that an answer may take
+_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+_GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica
+_LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
+
+
+class EngineGoneError(ConnectionError, ValueError):
+    """No engine answers, or not in time."""
+
+
+class OtherWeightsError(ValueError):
+    """The engine's model of that name has other weights than it had."""
+
+
+@dataclass
+class Engine:
+    """An engine at an address. Safe to use from many threads; `seconds` is what an answer may take."""
+
+    address: str
+    token: str = field(default="", repr=False)
+    seconds: float = _SECONDS
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _gone_since: float = 0.0
+    _look_at: float = 0.0
+    _pause: float = _LOOK_AGAIN
+    _paths: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.address.startswith(("http://", "https://")):
+            raise ValueError(f"{ADDRESS} is an address such as http://127.0.0.1:8600, not {self.address[:80]!r}.")
+        self.address, self._http = self.address.rstrip("/"), _http(self.token)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it answers, as far as is known; one that has gone is looked at again now and then."""
+        with self._lock:
+            if not self._gone_since:
+                return True
+            if time.monotonic() < self._look_at:
+                return False
+            self._look_at = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, _SELDOMEST)
+        return self._answers()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._http.close()
+
+    def models(self) -> tuple[str, ...]:
+        """The names of its models, from when it last answered. Raises EngineGoneError where it never did."""
+        return tuple(self._known_paths())
+
+    def about(self, name: str) -> ModelOnEngine:
+        """What it tells of a model. Raises ValueError for one that it has not."""
+        response = self._asked("GET", f"{self._path(name)}/about", b"", {})
+        return ModelOnEngine.from_json(response.json())
+
+    def ask(self, name: str, operation: str, message: Message, *, weights: str = "") -> bytes:
+        """The answer to a message. Raises what the model itself would, and EngineGoneError."""
+        headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
+        response = self._asked("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
+        if response.headers.get(ID) != headers[ID]:
+            raise EngineGoneError(f"What answers at {self.address} is no engine: the answer was to somebody else.")
+        return response.content
+
+    def _path(self, name: str) -> str:
+        paths = self._known_paths()
+        if name not in paths:
+            raise ValueError(f"The engine has no model {name[:80]!r}; it has {', '.join(paths)}.")
+        return f"/models/{paths[name]}"
+
+    def _known_paths(self) -> dict[str, str]:
+        if self._paths is None:
+            said = self._asked("GET", "/models", b"", {}).json()
+            self._paths = {one["name"]: one["path"] for one in said["models"]}
+        return self._paths
+
+    def _answers(self) -> bool:
+        try:
+            self._http.get(f"{self.address}/models", timeout=1.0).raise_for_status()
+        except self._failures:
+            return False
+        self._is_back()
+        return True
+
+    @property
+    def _failures(self) -> tuple[type[Exception], ...]:
+        import httpx
+
+        return (httpx.HTTPError,)
+
+    def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
+        """One request with an id of its own, until it is answered."""
+        if not self.is_there:
+            self._say_gone()
+        began, pause, until = time.monotonic(), _PAUSE, time.time() + self.seconds
+        headers, is_busy = {**headers, DEADLINE: f"{until:.3f}"}, False
+        while True:
+            response = self._once(method, path, body, headers, until)
+            if response is not None and not _is_to_be_tried_again(response):
+                self._is_back()
+                _require_answer(response)
+                return response
+            is_busy = response is not None and response.status_code == 429
+            wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
+            if is_busy and response is not None:
+                wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
+            patience = _GONE_AFTER if response is None else _DOWN_AFTER
+            if time.time() + wait > until or (not is_busy and time.monotonic() - began > patience):
+                if response is None or response.status_code in (404, 503):
+                    self._is_gone()
+                self._say_gone(is_busy=is_busy)
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _once(
+        self, method: str, path: str, body: bytes, headers: dict[str, str], until: float
+    ) -> "httpx.Response | None":
+        """What comes back; None where nothing does: a replica that died, or no network."""
+        try:
+            seconds = max(0.1, until - time.time())
+            return self._http.request(method, f"{self.address}{path}", content=body, headers=headers, timeout=seconds)
+        except self._failures:
+            return None
+
+    def _is_gone(self) -> None:
+        with self._lock:
+            if not self._gone_since:
+                self._gone_since = time.monotonic()
+                self._look_at, self._pause = self._gone_since + _LOOK_AGAIN, _LOOK_AGAIN
+
+    def _is_back(self) -> None:
+        with self._lock:
+            if self._gone_since:
+                self._gone_since, self._paths = 0.0, None
+
+    def _say_gone(self, *, is_busy: bool = False) -> NoReturn:
+        if is_busy:
+            raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
+        raise EngineGoneError("The engine that runs this instance's models does not answer.")
+
+
+def _http(token: str) -> "httpx.Client":
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        raise ValueError(f"{ADDRESS} needs httpx: pip install -r requirements-serve.txt.") from None
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.Client(headers=headers, limits=httpx.Limits(max_connections=64), trust_env=False)
+
+
+def _is_to_be_tried_again(response: "httpx.Response") -> bool:
+    """Whether it has too much to do, or is no word of a model: Ray says so of a replica that dies, or is not up yet."""
+    return response.status_code == 429 or (response.status_code != 200 and not refusal_of(response.content)[0])
+
+
+def _seconds_said(response: "httpx.Response") -> float:
+    try:
+        return max(0.0, float(response.headers.get("Retry-After", "0")))
+    except ValueError:  # a date, which no engine sends
+        return 0.0
+
+
+def _require_answer(response: "httpx.Response") -> None:
+    """Raises what a refusal stands for."""
+    if response.status_code == 200:
+        return
+    sentence, kind = refusal_of(response.content)
+    if kind == "RuntimeError":
+        raise RuntimeError(sentence)
+    if kind == "weights":
+        raise OtherWeightsError(f"{sentence} Run it again.")
+    if kind == "late":
+        raise EngineGoneError("The engine had too much to do to answer in time.")
+    raise ValueError(sentence)

@@ -1,0 +1,164 @@
+"""The engine on Ray Serve: a group of replicas for each model, which Ray starts, watches and starts again.
+
+Ray is imported here alone, and only when an engine is started.
+"""
+
+import signal
+import socket
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from attnviz.engine.app import listed, paths_of, shown
+from attnviz.engine.refusals import RefusedError
+from attnviz.engine.service import ModelService, require_token
+from attnviz.engine.serving import EngineSettings, load, say
+
+NAMESPACE = "attnviz"
+_SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
+
+
+def run(settings: EngineSettings) -> None:
+    """Start Ray and the models, and stay until somebody stops it; SIGHUP loads every model again, replica by replica.
+
+    Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
+    """
+    _require_port(settings)
+    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    stop, again = threading.Event(), threading.Event()
+    start(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):  # Ray has set its own by now, which end in a core dump
+        signal.signal(number, lambda *_: stop.set())
+    signal.signal(signal.SIGHUP, lambda *_: again.set())
+    try:
+        generation = 0
+        deploy(settings, generation)
+        say(f"the engine answers on http://{settings.host}:{settings.port}")
+        while not stop.wait(0.2):
+            if again.is_set():
+                again.clear()
+                generation += 1
+                deploy(settings, generation)
+                say(f"every model was loaded again ({generation})")
+    finally:
+        serve.shutdown()
+        ray.shutdown()
+
+
+def start(settings: EngineSettings) -> None:
+    """Ray on this machine, and its HTTP proxy."""
+    import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    ray.init(
+        num_cpus=max(1, len(settings.models)) * settings.most_replicas + 1,
+        object_store_memory=settings.memory_mb << 20,
+        include_dashboard=False,
+        namespace=NAMESPACE,
+        log_to_driver=False,
+        _node_ip_address=settings.host,
+    )
+    serve.start(
+        proxy_location="HeadOnly",
+        http_options={"host": settings.host, "port": settings.port, "request_timeout_s": _SECONDS},
+    )
+
+
+def deploy(settings: EngineSettings, generation: int = 0) -> None:
+    """Put every model behind its path. Another `generation` replaces the replicas one after another, while the others
+    answer. Raises ValueError where one does not come up.
+    """
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    paths = paths_of(settings.models)
+    index: Any = serve.deployment(name="index", ray_actor_options={"num_cpus": 0})(_Index)
+    named = {shown(name): path for name, path in paths.items()}
+    targets = [serve.RunTarget(index.bind(named, settings.token), "index", "/")]
+    for name, path in paths.items():
+        replica: Any = _replica(settings).bind(name, settings, generation)
+        targets.append(serve.RunTarget(replica, path, f"/models/{path}"))
+    try:
+        serve.run_many(targets)
+    except RuntimeError as error:
+        raise ValueError(f"The models did not come up on Ray: {_reason(error)}") from error
+
+
+def _replica(settings: EngineSettings) -> Any:
+    """What Ray runs: a model in each replica, and how much each of them takes."""
+    from ray import serve  # pyright: ignore[reportMissingImports]
+
+    limits = settings.limits
+    many = (
+        {"num_replicas": settings.replicas}
+        if settings.most_replicas == settings.replicas
+        else {
+            "autoscaling_config": {
+                "min_replicas": settings.replicas,
+                "max_replicas": settings.most_replicas,
+                "target_ongoing_requests": max(1, limits.batch // 2),
+                "upscale_delay_s": 2,
+                "downscale_delay_s": 60,
+            }
+        }
+    )
+    return serve.deployment(
+        name="model",
+        max_ongoing_requests=2 * limits.waiting,  # 5 unless set, which would cap batches; the service refuses before
+        max_queued_requests=settings.waiting,
+        health_check_period_s=1,
+        health_check_timeout_s=10,
+        graceful_shutdown_timeout_s=20,
+        ray_actor_options={"num_cpus": 1, "num_gpus": settings.gpus},
+        backpressure_config={"status_code": 429, "retry_after_s": 1},
+        **many,
+    )(_Replica)
+
+
+class _Replica:
+    """A model in a process of its own."""
+
+    def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
+        self.generation = generation
+        model = load(name, settings.threads)
+        self._service = ModelService(model, shown(name), token=settings.token, limits=settings.limits)
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request, as any service does."""
+        return await self._service.handle(request)
+
+
+class _Index:
+    """The list of models."""
+
+    def __init__(self, paths: Mapping[str, str], token: str) -> None:
+        self._said, self._token = listed(paths), token
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer `GET /models`."""
+        try:
+            require_token(request, self._token)
+        except RefusedError as refusal:
+            return refusal.response()
+        return JSONResponse(self._said)
+
+
+def _require_port(settings: EngineSettings) -> None:
+    """Ray's proxy would look for a port for a minute, and then fail far from here."""
+    with closing(socket.socket()) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((settings.host, settings.port))
+        except OSError as error:
+            raise ValueError(f"Port {settings.port} of {settings.host} cannot be had ({error.strerror}).") from None
+
+
+def _reason(error: Exception) -> str:
+    """The last line of what Ray tells, which is what the model itself said."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "no reason was given")

@@ -1,0 +1,73 @@
+"""What the engine tells of a model once, so that the dashboard need not ask for it again: names, sizes, vocabulary."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Model
+from attnviz.text.tokens import Token
+from attnviz.transformer.probe import Kind
+
+
+@dataclass(frozen=True)
+class RemoteRules:
+    """What writing must know of the ids: those that end a text, and those that are never written."""
+
+    ends: frozenset[int]
+    never: tuple[int, ...] = ()
+
+    def forbid(self, logits: Tensor) -> Tensor:
+        """Logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
+        if not self.never:
+            return logits
+        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+
+
+@dataclass(frozen=True)
+class ModelOnEngine:
+    """A model in the engine. `device` and `dtype` are where and in what it runs; `padding` is what it pads with."""
+
+    name: str
+    model_id: str
+    writes: bool
+    writes_logits: bool
+    inputs: Inputs
+    languages: tuple[str, ...]
+    own_language: str
+    shapes: dict[Kind, tuple[int, int]]
+    n_parameters: int
+    device: str
+    dtype: str
+    padding: Token
+    vocabulary: RemoteRules
+
+    @classmethod
+    def of(cls, model: Model, name: str) -> "ModelOnEngine":
+        """What a model says of itself, under the name that the engine was started with."""
+        never = getattr(model.vocabulary, "never", ())
+        return cls(
+            name, model.model_id, model.writes, bool(getattr(model, "writes_logits", model.writes)), model.inputs,
+            tuple(model.languages), getattr(model, "own_language", ""), dict(model.shapes), model.n_parameters,
+            model.device.type, str(model.dtype).removeprefix("torch."), model.padding(),
+            RemoteRules(frozenset(model.vocabulary.ends), tuple(never)),
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON types."""
+        rules = {"ends": sorted(self.vocabulary.ends), "never": list(self.vocabulary.never)}
+        return asdict(self) | {"inputs": self.inputs.name, "vocabulary": rules}
+
+    @classmethod
+    def from_json(cls, said: Any) -> "ModelOnEngine":
+        """What `to_json` wrote. Raises ValueError for anything else."""
+        try:
+            rules = RemoteRules(frozenset(said["vocabulary"]["ends"]), tuple(said["vocabulary"]["never"]))
+            shapes = {kind: (int(layers), int(heads)) for kind, (layers, heads) in said["shapes"].items()}
+            known = {"inputs": Inputs[said["inputs"]], "languages": tuple(said["languages"]), "shapes": shapes,
+                     "padding": Token(**said["padding"]), "vocabulary": rules}  # fmt: skip
+            return cls(**(said | known))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"The engine tells of a model what this attnviz does not understand ({error}).") from error

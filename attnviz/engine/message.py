@@ -1,0 +1,71 @@
+"""What travels between the dashboard and the engine: a saved trace, or a message of arrays beside some JSON.
+
+Both are npz without pickle, read as a stranger's file is. A trace inside a message is one array, its file's bytes.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.tracing import storage
+from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
+from attnviz.tracing.trace import Trace
+
+MOST_BYTES = 512 << 20  # of one message, which is not compressed
+ID, DEADLINE, WEIGHTS = "X-Attnviz-Request", "X-Attnviz-Deadline", "X-Attnviz-Weights"  # headers
+_META = "meta"
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """JSON types in `meta`, numbers in `tensors`, by name."""
+
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    tensors: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """As the body of a request or an answer."""
+        file = io.BytesIO()
+        meta = np.frombuffer(json.dumps(dict(self.meta)).encode(), dtype=np.uint8)
+        np.savez(file, allow_pickle=False, **{_META: meta}, **{name: _array(t) for name, t in self.tensors.items()})
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Message":
+        """What `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+        try:
+            file = Archive(io.BytesIO(content), most=min(MOST_BYTES, len(content)))
+            arrays = file.arrays(file.keys)
+            meta = json.loads(arrays.pop(_META).tobytes().decode("utf-8"))
+            if not isinstance(meta, dict):
+                raise TypeError("its meta is no object")
+            return cls(meta, {name: torch.from_numpy(array) for name, array in arrays.items()})
+        except (*DAMAGED, *NOT_AN_ARRAY, KeyError) as error:
+            raise ValueError(f"What was received is no message of attnviz ({first_line(error)}).") from error
+
+    def trace(self, name: str = "trace") -> Trace:
+        """The trace of that name. Raises ValueError where there is none."""
+        if name not in self.tensors:
+            raise ValueError(f"The message lacks the trace {name!r}.")
+        return storage.from_bytes(self.tensors[name].numpy().tobytes())
+
+
+def packed(trace: Trace) -> Tensor:
+    """A trace as an array of a message."""
+    return torch.frombuffer(bytearray(storage.to_bytes(trace)), dtype=torch.uint8)
+
+
+def asked_again(trace: Trace) -> Trace:
+    """What a run over the same tokens needs to know of a trace: sentences, info and interventions; no numbers."""
+    return replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()

@@ -1,0 +1,146 @@
+"""What the engine does for a model: each operation takes a message and gives the bytes of an answer.
+
+None keeps anything of a run, so that any replica can answer, and answer again. Bad input is a ValueError, or what torch
+says a RuntimeError, each with one sentence.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.engine import choosing, probes, steps
+from attnviz.engine.message import Message, packed
+from attnviz.models.protocol import Model, Writer
+from attnviz.tracing import storage
+from attnviz.tracing.causes import saved
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.rounding import Rounding
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.probe import Probe
+
+_LOGITS_BYTES = 8 << 20  # of what is written ahead at a time
+_AHEAD = 16  # tokens
+
+
+def trace(model: Model, asked: Message) -> bytes:
+    """Run it on texts; the answer is a saved trace."""
+    return storage.to_bytes(_whole(model.trace(*asked.meta["args"], **_how(asked))))
+
+
+def rerun(model: Model, asked: Message) -> bytes:
+    """One pass over the sentences of a trace, with a probe in force; random numbers go on where it left them."""
+    probe = probes.read(asked.meta["probe"], asked.tensors)
+    again = _whole(model.rerun(asked.trace(), probe))
+    states = {f"state.{n}": each.generator.get_state() for n, each in enumerate(roundings(probe))}
+    return Message({}, {"trace": packed(again), **states}).to_bytes()
+
+
+def answers(model: Model, asked: Message) -> bytes:
+    """Logits of copies of a sentence, a row of edits each."""
+    edits = probes.read(asked.meta["probe"], asked.tensors)
+    if not isinstance(edits, Edits):
+        raise ValueError("Copies of a run differ by edits, and the message has none.")
+    return Message({}, {"logits": model.answers(asked.trace(), edits, rows=asked.meta["rows"])}).to_bytes()
+
+
+def stepwise(model: Model, asked: Message) -> bytes:
+    """Every step of a decoding."""
+    choose, more = choosing.read(asked.meta["choose"], asked.tensors, model.device), {}
+    found = list(model.stepwise(*asked.meta["args"], choose=choose, **_how(asked)))
+    if isinstance(choose, choosing.Sampling) and model.device.type == "cpu":
+        more[choosing.STATE] = choose.generator.get_state()
+    return steps.to_message(found, more).to_bytes()
+
+
+def ahead(model: Model, asked: Message) -> bytes:
+    """Logits `(steps, batch, vocab_size)` after a prefix, and of what would be written greedily after it: `chosen`.
+
+    The prefix is fed as it was fed before, in as many pieces, so that a cache holds the same; `rows` are those of the
+    batch that are still there. With no prefix the answer is how a text begins, and how many positions there are.
+    """
+    said, reading = asked.meta, probes.read(asked.meta["reading"], asked.tensors)
+    with torch.inference_mode():
+        writer = model.writer(asked.trace(), reading, cached=said["cached"], limit=said["limit"])
+        if not said["pieces"]:
+            return Message({"positions": writer.positions}, {"begun": writer.begun}).to_bytes()
+        writing = probes.read(said["writing"], asked.tensors)
+        return Message({}, _written_ahead(writer, asked, writing)).to_bytes()
+
+
+def translate(model: Any, asked: Message) -> bytes:
+    """Translations, and what is said of each."""
+    notes: list[tuple[int, str]] = []
+    how = _how(asked)
+    if hasattr(model, "translate"):
+        found = model.translate(asked.meta["texts"], tell=lambda index, note: notes.append((index, note)), **how)
+    else:
+        found = []
+        for index, text in enumerate(asked.meta["texts"]):
+            written, said = model.written(text, **how)
+            found.append(written)
+            notes += [(index, note) for note in said]
+    return Message({"texts": found, "notes": notes}).to_bytes()
+
+
+def words(model: Model, asked: Message) -> bytes:
+    """What ids stand for, or the tokens of a text."""
+    if "ids" in asked.meta:
+        text, tokens = model.spelled(asked.meta["ids"])
+    else:
+        text, tokens = "", model.pieces(asked.meta["text"], to=asked.meta["to"])
+    return Message({"text": text, "tokens": [asdict(token) for token in tokens]}).to_bytes()
+
+
+Operation = Callable[[Model, Message], bytes]
+OPERATIONS: Mapping[str, Operation] = {
+    one.__name__: one for one in (trace, rerun, answers, stepwise, ahead, translate, words)
+}
+
+
+def roundings(probe: Probe | None) -> list[Rounding]:
+    """The parts of a probe that draw random numbers, in order."""
+    if isinstance(probe, Chain):
+        return [found for each in probe.probes for found in roundings(each)]
+    return [probe] if isinstance(probe, Rounding) else []
+
+
+def _how(asked: Message) -> dict[str, Any]:
+    done = saved.read(asked.meta.get("interventions", ()), asked.tensors)
+    return dict(asked.meta["how"]) | {"interventions": done}
+
+
+def _whole(made: Any) -> Trace:
+    if not isinstance(made, Trace):
+        raise ValueError(made.lacks or "This model's attention cannot be looked into, so that no engine can send it.")
+    return made
+
+
+def _written_ahead(writer: Writer, asked: Message, probe: Probe | None) -> dict[str, Tensor]:
+    said, prefix, stepper = asked.meta, asked.tensors["prefix"].to(writer.begun.device), writer.stepper
+    if said["rows"] != list(range(len(writer.begun))):
+        stepper.keep(torch.tensor(said["rows"], device=writer.begun.device))
+    at, logits = 0, prefix.new_zeros((), dtype=torch.float)
+    for length in said["pieces"]:
+        start = at if said["cached"] else 0
+        logits = stepper.step(prefix[:, at : at + length], probe=None if probe is None else probe.at(start))
+        at += length
+    found, fed = [logits], []
+    for _ in range(ahead_of(logits, said["most"]) - 1):
+        chosen = likeliest(writer.vocabulary.forbid(logits))
+        if bool(logits.isnan().any()) or set(chosen.tolist()) <= writer.vocabulary.ends:
+            break
+        start = at if said["cached"] else 0
+        logits = stepper.step(chosen.unsqueeze(1), probe=None if probe is None else probe.at(start))
+        found, fed, at = [*found, logits], [*fed, chosen], at + 1
+    chosen = torch.stack(fed) if fed else prefix.new_zeros((0, len(logits)))
+    return {"logits": torch.stack(found).float(), "chosen": chosen}
+
+
+def ahead_of(logits: Tensor, most: int) -> int:
+    """Tokens that are written at a time: few of a large vocabulary, since the logits of each travel."""
+    return max(1, min(_AHEAD, most, _LOGITS_BYTES // max(1, 4 * logits.numel())))

@@ -1,0 +1,146 @@
+"""Probes as they travel to the engine: masks, edits and rounding, one after another.
+
+What only looks on while the model's own layers compute, or needs gradients, cannot travel, and says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.analysis.masks.fills import FillChoice, Weighing
+from attnviz.tracing.causes.edits import Edit, Edits
+from attnviz.tracing.interventions import Chain, MaskOverride
+from attnviz.tracing.rounding import Rounding
+from attnviz.transformer.probe import Probe, Site
+
+Lengths = Iterable[tuple[int, int]]  # of queries and keys
+Tensors = dict[str, Tensor]
+
+
+class CannotTravelError(AttributeError, ValueError):
+    """What needs the model itself, which is elsewhere; an AttributeError, too, so that `hasattr` says no."""
+
+
+def described(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any] | None:
+    """A probe as JSON types, its numbers put into `tensors`. `lengths` are those that masks are asked for, by kind.
+
+    Raises CannotTravelError for a probe of another kind.
+    """
+    if probe is None:
+        return None
+    if isinstance(probe, Chain):
+        return {"type": "chain", "probes": [described(each, lengths, tensors) for each in probe.probes]}
+    if isinstance(probe, Edits):
+        return {"type": "edits", "start": probe.start,
+                "rows": [[_edit(edit, tensors) for edit in row] for row in probe.rows]}  # fmt: skip
+    if isinstance(probe, Rounding):
+        state = _put(probe.generator.get_state(), tensors)
+        return {"type": "rounding", "epsilon": probe.epsilon, "state": state}
+    if isinstance(probe, MaskOverride) and (probe.weigh is None or isinstance(probe.weigh, Weighing)):
+        return _mask(probe, lengths, tensors)
+    raise CannotTravelError(
+        "This needs the model's own layers while they compute, and this model runs on the engine, not here."
+    )
+
+
+def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:
+    """The probe that was described. Raises ValueError or KeyError for anything else."""
+    return None if said is None else _READ[said["type"]](said, tensors)
+
+
+def is_same(one: Probe | None, other: Probe | None) -> bool:
+    """Whether two probes do the same, wherever a run begins."""
+    if isinstance(one, Chain) and isinstance(other, Chain):
+        pairs = zip(one.probes, other.probes, strict=False)
+        return len(one.probes) == len(other.probes) and all(is_same(*pair) for pair in pairs)
+    if isinstance(one, Edits) and isinstance(other, Edits):
+        return one.rows == other.rows
+    if isinstance(one, MaskOverride) and isinstance(other, MaskOverride):
+        return one.at(0) == other.at(0)
+    return one is None and other is None
+
+
+def _put(tensor: Tensor, tensors: Tensors) -> str:
+    name = f"probe.{len(tensors)}"
+    tensors[name] = tensor
+    return name
+
+
+def _place(place: Any) -> list[Any]:
+    return ["site", place.kind, place.layer] if isinstance(place, Site) else ["stack", *place]
+
+
+def _read_place(said: list[Any]) -> Any:
+    what, name, layer = said
+    return Site(name, int(layer)) if what == "site" else (name, int(layer))
+
+
+def _edit(edit: Edit, tensors: Tensors) -> dict[str, Any]:
+    return {
+        "place": _place(edit.place), "what": edit.what, "how": edit.how, "heads": edit.heads,
+        "positions": edit.positions, "put": None if edit.put is None else _put(edit.put, tensors), "swap": edit.swap,
+    }  # fmt: skip
+
+
+def _read_edit(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Edit:
+    put, (one, other) = said["put"], said["swap"]
+    numbers = {name: None if said[name] is None else tuple(map(int, said[name])) for name in ("heads", "positions")}
+    return Edit(
+        _read_place(said["place"]), said["what"], said["how"], **numbers,
+        put=None if put is None else tensors[put], swap=(tuple(map(int, one)), tuple(map(int, other))),
+    )  # fmt: skip
+
+
+def _mask(probe: MaskOverride, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any]:
+    """A mask as the tables that a run will ask for: what makes it is a function, and stays here."""
+    kinds = {site.kind for site in probe.sites}
+    wanted = {pair for kind in kinds for pair in lengths[kind]}
+    tables = {pair: probe.mask(*pair) for pair in sorted(wanted)}
+    return {
+        "type": "mask", "sites": [_place(site) for site in sorted(probe.sites)], "head": probe.head,
+        "start": probe.start, "weigh": None if probe.weigh is None else asdict(probe.weigh.choice),  # type: ignore[attr-defined]
+        "tables": [[*pair, _put(table, tensors)] for pair, table in tables.items()],
+    }  # fmt: skip
+
+
+def _read_mask(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> MaskOverride:
+    tables = {(q_len, k_len): tensors[name] for q_len, k_len, name in said["tables"]}
+    weigh = None if said["weigh"] is None else Weighing(FillChoice(**said["weigh"]))
+    sites = [_read_place(place) for place in said["sites"]]
+    return MaskOverride(sites, _from(tables), said["head"], int(said["start"]), weigh)
+
+
+def _from(tables: Mapping[tuple[int, int], Tensor]) -> Callable[[int, int], Tensor]:
+    def mask(q_len: int, k_len: int) -> Tensor:
+        if (q_len, k_len) not in tables:
+            raise ValueError(f"The mask was sent for other lengths than {q_len} queries and {k_len} keys.")
+        return tables[q_len, k_len]
+
+    return mask
+
+
+def _read_rounding(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Rounding:
+    generator = torch.Generator()
+    generator.set_state(tensors[said["state"]])
+    return Rounding(float(said["epsilon"]), generator)
+
+
+def _read_edits(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Edits:
+    rows = tuple(tuple(_read_edit(edit, tensors) for edit in row) for row in said["rows"])
+    return Edits(rows, int(said["start"]))
+
+
+def _read_chain(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Chain:
+    found = [read(each, tensors) for each in said["probes"]]
+    return Chain([each for each in found if each is not None])
+
+
+_READ: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Tensor]], Probe]] = {
+    "chain": _read_chain,
+    "edits": _read_edits,
+    "mask": _read_mask,
+    "rounding": _read_rounding,
+}

@@ -1,0 +1,213 @@
+"""A model that runs on an engine, with the face of any other: traces come back as if it had run here."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.engine import choosing, operations, probes, steps
+from attnviz.engine.client import Engine, OtherWeightsError
+from attnviz.engine.described import ModelOnEngine, RemoteRules
+from attnviz.engine.message import Message, asked_again, packed
+from attnviz.engine.probes import CannotTravelError
+from attnviz.engine.stepping import RemoteStepping
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Step, Writer
+from attnviz.text.limits import MAX_TOKENS
+from attnviz.text.tokens import Token
+from attnviz.tracing import storage
+from attnviz.tracing.causes import saved
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.beam import Beam
+from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.probe import Kind, Probe
+
+_WORDS = 4_096  # answers about words that are kept
+
+
+class RemoteModel:
+    """A model on an engine. What needs its layers themselves, such as a hook on one, raises CannotTravelError."""
+
+    device, dtype = torch.device("cpu"), torch.float32  # of what comes back; where it ran, a trace's info says
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine, self.name = engine, name
+        self._learn()
+        self._words = lru_cache(maxsize=_WORDS)(self._asked_words)
+
+    def __getattr__(self, name: str) -> Any:
+        """What only a model has that is here."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise CannotTravelError(
+            f"{self.name} runs on the engine, and this needs the model itself ({name}): open it where it runs here."
+        )
+
+    @property
+    def about(self) -> ModelOnEngine:
+        """What the engine tells of it."""
+        return self._about
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages that it can be asked to write, as codes."""
+        return self._about.languages
+
+    @property
+    def own_language(self) -> str:
+        """The one of them that it writes where nobody says which; "" where nothing says so."""
+        return self._about.own_language
+
+    @property
+    def writes_logits(self) -> bool:
+        """Whether it has a head over the vocabulary."""
+        return self._about.writes_logits
+
+    @property
+    def inputs(self) -> Inputs:
+        """What it asks for."""
+        return self._about.inputs
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that it computes, encoder first."""
+        return tuple(self._about.shapes)
+
+    @property
+    def shapes(self) -> dict[Kind, tuple[int, int]]:
+        """Layers and heads of each kind."""
+        return dict(self._about.shapes)
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that were learned."""
+        return self._about.n_parameters
+
+    @property
+    def vocabulary(self) -> RemoteRules:
+        """What writing must know of the ids."""
+        return self._about.vocabulary
+
+    def trace(self, *texts: Any, interventions: Sequence[Intervention] = (), **how: Any) -> Trace:
+        """As the model's own `trace`. Raises what it raises, and EngineGoneError."""
+        return storage.from_bytes(self._ask("trace", _texts(texts, how, interventions)))
+
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """One pass over the sentences of `trace`, recorded; the probe acts first. Raises CannotTravelError for a probe
+        that is more than masks, edits and rounding.
+        """
+        tensors: dict[str, Tensor] = {}
+        said = self._said_of(probe, lengths_of(trace), tensors)
+        tensors["trace"] = packed(asked_again(trace))
+        answer = Message.from_bytes(self._ask("rerun", Message({"probe": said}, tensors)))
+        for number, each in enumerate(operations.roundings(probe)):
+            each.generator.set_state(answer.tensors[f"state.{number}"])
+        return answer.trace()
+
+    def answers(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Logits `(copies, rows, vocab_size)` of copies of the first sentence, one under each of the edits' rows."""
+        tensors: dict[str, Tensor] = {}
+        said = self._said_of(edits, {}, tensors)
+        tensors["trace"] = packed(asked_again(trace))
+        meta = {"probe": said, "rows": None if rows is None else list(map(int, rows))}
+        return Message.from_bytes(self._ask("answers", Message(meta, tensors))).tensors["logits"]
+
+    def stepwise(
+        self, *texts: Any, choose: Choose | Beam = likeliest, interventions: Sequence[Intervention] = (), **how: Any
+    ) -> Iterator[Step]:
+        """Decode one token at a time, each step recorded; all of them come at once."""
+        asked = _texts(texts, how, interventions)
+        tensors = dict(asked.tensors)
+        said = choosing.described(choose, tensors)
+        answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
+        if isinstance(choose, choosing.Sampling) and choosing.STATE in answer.tensors:
+            choose.generator.set_state(answer.tensors[choosing.STATE])
+        return steps.from_message(answer)
+
+    def writer(
+        self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
+    ) -> Writer:
+        """What writes for each sentence of `trace`; the engine writes ahead of what it is fed."""
+        stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
+        begun, positions = stepper.begin()
+        return Writer(stepper, begun, self.vocabulary, positions)
+
+    def translate(
+        self, text: str | Sequence[str], *, interventions: Sequence[Intervention] = (), tell: Any = None, **how: Any
+    ) -> str | list[str]:
+        """Greedy translations: a string for a string, a list for several; `tell(index, note)` hears what is said."""
+        texts = [text] if isinstance(text, str) else list(text)
+        asked = _texts((), how, interventions)
+        answer = Message.from_bytes(self._ask("translate", Message({**asked.meta, "texts": texts}, asked.tensors)))
+        if tell is not None:
+            for index, note in answer.meta["notes"]:
+                tell(index, note)
+        return answer.meta["texts"][0] if isinstance(text, str) else answer.meta["texts"]
+
+    def written(
+        self, text: str, *, interventions: Sequence[Intervention] = (), **how: Any
+    ) -> tuple[str, tuple[str, ...]]:
+        """What it writes for a source, and notes on what was cut."""
+        notes: list[str] = []
+        (found,) = self.translate([text], interventions=interventions, tell=lambda _, note: notes.append(note), **how)
+        return found, tuple(notes)
+
+    def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids which the model wrote stand for, and their tokens."""
+        return self._words(tuple(map(int, ids)), "", "")
+
+    def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """The tokens of something that could stand in what the model writes, without special ones."""
+        return self._words(None, text, to)[1]
+
+    def padding(self, at: int = 0) -> Token:
+        """A `<pad>` after `at` characters of a text."""
+        return replace(self._about.padding, start=at, end=at)
+
+    def is_pad(self, token: Token) -> bool:
+        """Whether a token is there only because a longer sentence is in the same batch."""
+        pad = self._about.padding
+        return (token.id, token.text) == (pad.id, pad.text)
+
+    def _learn(self) -> None:
+        self._about = self._engine.about(self.name)
+        self.model_id, self.writes = self._about.model_id, self._about.writes
+
+    def _ask(self, operation: str, message: Message) -> bytes:
+        try:
+            return self._engine.ask(self.name, operation, message, weights=self.model_id)
+        except OtherWeightsError:
+            self._learn()  # the next run is one of the new weights
+            self._words.cache_clear()
+            raise
+
+    def _asked_words(self, ids: tuple[int, ...] | None, text: str, to: str) -> tuple[str, tuple[Token, ...]]:
+        meta = {"text": text, "to": to} if ids is None else {"ids": ids}
+        answer = Message.from_bytes(self._ask("words", Message(meta))).meta
+        return answer["text"], tuple(Token(**token) for token in answer["tokens"])
+
+    def _said_of(
+        self, probe: Probe | None, lengths: Mapping[str, probes.Lengths], tensors: dict[str, Tensor]
+    ) -> dict[str, Any] | None:
+        try:
+            return probes.described(probe, lengths, tensors)
+        except CannotTravelError as why:
+            raise CannotTravelError(f"{self.name} runs on the engine: {str(why)[0].lower()}{str(why)[1:]}") from None
+
+
+def lengths_of(trace: Trace) -> dict[str, Iterable[tuple[int, int]]]:
+    """How many queries and keys a pass over the sentences of a trace has, by kind."""
+    src = max(len(sentence.src) for sentence in trace.sentences)
+    tgt = max(len(sentence.tgt_in) for sentence in trace.sentences)
+    return {"encoder_self": [(src, src)], "decoder_self": [(tgt, tgt)], "cross": [(tgt, src)]}
+
+
+def _texts(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
+    """What is to be run, and what is done to it."""
+    meta = {"args": list(texts), "how": dict(how), "interventions": saved.described(interventions)}
+    return Message(meta, saved.arrays(interventions))

@@ -1,0 +1,205 @@
+"""One model behind HTTP: who may ask, until when, and how much at a time; what is asked twice runs once.
+
+It is the same whether Ray runs it as a replica or one process serves it (`app`).
+"""
+
+import asyncio
+import hmac
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from attnviz.engine.batching import Batcher
+from attnviz.engine.described import ModelOnEngine
+from attnviz.engine.message import DEADLINE, ID, MOST_BYTES, WEIGHTS, Message
+from attnviz.engine.operations import OPERATIONS
+from attnviz.engine.refusals import RefusedError
+from attnviz.engine.together import batch_key, run_together
+from attnviz.models.protocol import Model
+
+log = logging.getLogger(__name__)
+_KEPT_BYTES = 64 << 20  # of answers, for who asks again because the first answer was lost
+_LONGEST_ID = 100
+_LATELY = 0.3  # what the newest answer's seconds count
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`waiting` requests at most are in a replica at a time, one of them running, and no more than it should answer in
+    `wait_seconds`; `batch` run together at most, after the first has waited `batch_seconds` for others.
+    """
+
+    waiting: int = 32
+    wait_seconds: float = 4.0
+    batch: int = 8
+    batch_seconds: float = 0.004
+
+
+class ModelService:
+    """A model and its queue. It belongs to one event loop; the model runs in a thread of its own."""
+
+    def __init__(self, model: Model, name: str, *, token: str = "", limits: Limits = Limits()) -> None:
+        self._model, self._token, self._limits = model, token, limits
+        self.about = ModelOnEngine.of(model, name)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="attnviz-model")
+        self._batcher: Batcher[_Job, bytes] = Batcher(self._together, most=limits.batch, seconds=limits.batch_seconds)
+        self._inside, self._each = 0, 0.0  # requests, and the seconds that an answer has lately taken
+        self._kept: OrderedDict[str, asyncio.Future[bytes]] = OrderedDict()
+
+    async def handle(self, request: Request) -> Response:
+        """Answer `GET …/about` or `POST …/<operation>`."""
+        try:
+            require_token(request, self._token)
+            operation = request.url.path.rstrip("/").rpartition("/")[2]
+            if request.method == "GET" and operation == "about":
+                return JSONResponse(self.about.to_json())
+            if request.method != "POST" or operation not in OPERATIONS:
+                raise RefusedError(404, f"The engine knows nothing that is called {operation[:40]!r}.")
+            return await self._asked(request, operation)
+        except RefusedError as refusal:
+            return refusal.response()
+
+    async def _asked(self, request: Request, operation: str) -> Response:
+        until, id_ = _deadline(request), request.headers.get(ID, "")[:_LONGEST_ID]
+        if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
+            raise RefusedError(409, f"The engine's {self.about.name} has other weights by now.", kind="weights")
+        body = await _body(request)
+        content = await self._once(id_, lambda: self._run(_Job(operation, body, until)))
+        headers = {ID: id_, "X-Attnviz-Replica": str(os.getpid())}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    async def _once(self, id_: str, run: Callable[[], Awaitable[bytes]]) -> bytes:
+        """What `run` gives, or gave to who asked with this id before; what failed is tried again."""
+        if not id_:
+            return await run()
+        if (known := self._kept.get(id_)) is None:
+            known = asyncio.ensure_future(run())
+            self._kept[id_] = known
+            known.add_done_callback(lambda made: self._keep(id_, made))
+        return await asyncio.shield(known)  # who goes away leaves the run to who asks again
+
+    def _keep(self, id_: str, made: "asyncio.Future[bytes]") -> None:
+        if made.cancelled() or made.exception() is not None:
+            del self._kept[id_]
+            return
+        sizes = {key: len(one.result()) for key, one in self._kept.items() if one.done() and not one.exception()}
+        total = sum(sizes.values())
+        for key, size in sizes.items():
+            if total <= _KEPT_BYTES:
+                return
+            del self._kept[key]
+            total -= size
+
+    async def _run(self, job: "_Job") -> bytes:
+        job.require_time()
+        if self._inside >= self._limits.waiting or self._inside * self._each > self._limits.wait_seconds:
+            raise RefusedError(429, "The engine has as much to do as it takes: ask again in a moment.", again=1)
+        self._inside += 1
+        try:
+            asked = Message.from_bytes(job.body)
+            key = batch_key(self._model, job.operation, asked) if self._limits.batch > 1 else None
+            if key is not None:
+                return await self._batcher.submit(key, job)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._alone, job)
+        except ValueError as error:
+            raise RefusedError(422, str(error), kind="ValueError") from error
+        except RuntimeError as error:
+            raise RefusedError(422, str(error).strip().partition("\n")[0], kind="RuntimeError") from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise RefusedError(400, f"The message is not what {job.operation} needs ({error}).") from error
+        except RefusedError:
+            raise
+        except Exception as error:  # a fault of ours: told, so that nobody takes it for a replica that died
+            log.exception("%s failed", job.operation)
+            raise RefusedError(422, f"The engine failed at this ({type(error).__name__}).", kind="fault") from error
+        finally:
+            self._inside -= 1
+
+    def _alone(self, job: "_Job") -> bytes:
+        job.require_time()
+        with self._timed(1):
+            return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
+
+    @contextmanager
+    def _timed(self, count: int) -> Iterator[None]:
+        """How long so many answers take, as far as it goes into what the next are told to expect."""
+        began = time.perf_counter()
+        yield
+        each = (time.perf_counter() - began) / max(1, count)
+        self._each += _LATELY * (each - self._each)
+
+    async def _together(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._batch, jobs)
+
+    def _batch(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
+        """Those that are still in time run together; where one of them is refused, each runs by itself."""
+        found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
+        going = [at for at, job in enumerate(jobs) if job.is_in_time()]
+        try:
+            with self._timed(len(going)):
+                made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
+            for at, one in zip(going, made, strict=True):
+                found[at] = one
+        except Exception:
+            for at in going:
+                found[at] = self._one(jobs[at])
+        return found
+
+    def _one(self, job: "_Job") -> bytes | Exception:
+        try:
+            return self._alone(job)
+        except Exception as error:
+            return error
+
+
+_LATE = "The answer was wanted before the engine could begin."
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A request that has been read; `until` is the time by the clock when its answer is no longer wanted."""
+
+    operation: str
+    body: bytes
+    until: float
+
+    def is_in_time(self) -> bool:
+        return time.time() <= self.until
+
+    def require_time(self) -> None:
+        if not self.is_in_time():
+            raise RefusedError(504, _LATE, kind="late")
+
+
+def require_token(request: Request, token: str) -> None:
+    """Compared in constant time. Raises RefusedError where a token is asked for and another is given."""
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if token and not hmac.compare_digest(given.encode(), token.encode()):
+        raise RefusedError(401, "The engine takes requests with its token only: set ATTNVIZ_ENGINE_TOKEN to it.")
+
+
+def _deadline(request: Request) -> float:
+    try:
+        until = float(request.headers.get(DEADLINE, "inf"))
+    except ValueError:
+        raise RefusedError(400, f"{DEADLINE} is a time in seconds since 1970.") from None
+    if not time.time() <= until:
+        raise RefusedError(504, _LATE, kind="late")
+    return until
+
+
+async def _body(request: Request) -> bytes:
+    found = bytearray()
+    async for piece in request.stream():
+        found += piece
+        if len(found) > MOST_BYTES:
+            raise RefusedError(413, f"A message has at most {MOST_BYTES >> 20} MB.")
+    return bytes(found)

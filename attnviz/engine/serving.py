@@ -1,0 +1,68 @@
+"""What both ways of starting the engine have in common, and the one without Ray: one process under uvicorn."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from attnviz.engine.app import engine_app, paths_of, shown
+from attnviz.engine.service import Limits, ModelService
+from attnviz.models import catalogue
+from attnviz.models.protocol import Model
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """How an engine is started. `replicas` and `most_replicas` of each model; `waiting` requests in the proxy's queue
+    at most; `threads`, `gpus` and `memory_mb` (Ray's object store) of each replica and of Ray.
+    """
+
+    models: Sequence[str]
+    host: str = "127.0.0.1"
+    port: int = 8600
+    token: str = ""
+    replicas: int = 1
+    most_replicas: int = 1
+    waiting: int = 64
+    threads: int = 1
+    gpus: float = 0.0
+    memory_mb: int = 200
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        paths_of(self.models)
+        for name, least, most in (("port", 1, 65535), ("replicas", 1, 1000), ("waiting", 1, 100_000),
+                                  ("threads", 1, 1024), ("memory_mb", 80, 1_000_000)):  # fmt: skip
+            if not least <= (value := getattr(self, name)) <= most:
+                raise ValueError(f"--{name.replace('_', '-')} is a number from {least} to {most}, not {value}.")
+        if self.most_replicas < self.replicas:
+            raise ValueError(f"--most-replicas is at least --replicas ({self.replicas}), not {self.most_replicas}.")
+
+
+def load(name: str, threads: int) -> Model:
+    """A model that the engine can serve. Raises ValueError for one of which there are only weights to see."""
+    import torch
+
+    torch.set_num_threads(threads)
+    model = catalogue.load(name)
+    if not isinstance(model, Model) or hasattr(model, "why"):
+        raise ValueError(getattr(model, "why", f"{name} is no model that the engine can serve."))
+    return model
+
+
+def run_alone(settings: EngineSettings) -> None:
+    """Serve every model in this process, until somebody stops it."""
+    import uvicorn
+
+    services = {
+        path: ModelService(load(name, settings.threads), shown(name), token=settings.token, limits=settings.limits)
+        for name, path in paths_of(settings.models).items()
+    }
+    say(f"the engine answers on http://{settings.host}:{settings.port}")
+    app = engine_app(services, token=settings.token)
+    uvicorn.run(app, host=settings.host, port=settings.port, access_log=False, log_level="warning")
+
+
+def say(sentence: str) -> None:
+    """A line for whoever has started the engine."""
+    sys.stdout.write(f"attnviz: {sentence}\n")
+    sys.stdout.flush()

@@ -1,0 +1,80 @@
+"""Writing on an engine that keeps nothing of a run: it is sent what was fed so far, and answers some tokens ahead."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from attnviz.engine import probes
+from attnviz.engine.message import Message, asked_again, packed
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Probe
+
+Ask = Callable[[str, Message], bytes]
+_AHEAD = 16  # tokens at most
+
+
+class RemoteStepping:
+    """A decoder that is fed tokens and answers with the logits of the next. It belongs to one run.
+
+    The engine goes on with its likeliest tokens; as long as these are fed, its answers are already here.
+    """
+
+    def __init__(
+        self, ask: Ask, trace: Trace, reading: Probe | None, lengths: Mapping[str, Iterable[tuple[int, int]]], *,
+        cached: bool, limit: int,
+    ) -> None:  # fmt: skip
+        self._ask, self._trace, self._reading, self._lengths = ask, packed(asked_again(trace)), reading, lengths
+        self._cached, self._limit = cached, limit
+        self._rows, self._pieces = list(range(len(trace.sentences))), list[int]()
+        self._prefix = torch.empty(len(self._rows), 0, dtype=torch.long)
+        self._known: list[tuple[Tensor, Tensor]] = []  # what would be fed, and the logits after it
+        self._probe: Probe | None = None
+
+    def begin(self) -> tuple[Tensor, int | None]:
+        """How each text begins `(batch, length)`, and the positions that there are in all."""
+        answer = self._asked([], None, 0)
+        return answer.tensors["begun"], answer.meta["positions"]
+
+    def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
+        """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        new = (ids.unsqueeze(1) if ids.dim() == 1 else ids).cpu()
+        self._prefix, self._pieces = torch.cat((self._prefix, new), dim=1), [*self._pieces, new.shape[1]]
+        if self._known and probes.is_same(probe, self._probe) and torch.equal(self._known[0][0], new):
+            return self._known.pop(0)[1]
+        answer = self._asked(self._pieces, probe, max(1, self._limit - self._prefix.shape[1] + 1))
+        found, self._probe = answer.tensors["logits"], probe
+        self._known = [
+            (one.unsqueeze(1), after) for one, after in zip(answer.tensors["chosen"], found[1:], strict=True)
+        ]
+        return found[0]
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch only, in this order."""
+        kept: Sequence[int] = rows.tolist()
+        self._rows, self._prefix = [self._rows[row] for row in kept], self._prefix[kept]
+        self._known = [(fed[kept], logits[kept]) for fed, logits in self._known]
+        if isinstance(self._probe, Edits):
+            self._probe = self._probe.keep(kept)
+
+    def _asked(self, pieces: Sequence[int], probe: Probe | None, most: int) -> Message:
+        tensors = {"trace": self._trace, "prefix": self._prefix}
+        most = min(most, _AHEAD)
+        writing = probes.described(None if probe is None else probe.at(0), self._of_steps(pieces, most), tensors)
+        meta = {
+            "reading": probes.described(self._reading, self._lengths, tensors), "writing": writing,
+            "cached": self._cached, "limit": self._limit, "rows": self._rows, "pieces": list(pieces), "most": most,
+        }  # fmt: skip
+        return Message.from_bytes(self._ask("ahead", Message(meta, tensors)))
+
+    def _of_steps(self, pieces: Sequence[int], most: int) -> dict[str, list[tuple[int, int]]]:
+        """Queries and keys of every step that the engine is going to make, by kind."""
+        ends = [sum(pieces[: count + 1]) for count in range(len(pieces))]
+        ends += range(ends[-1] + 1, ends[-1] + most) if ends else ()
+        src = {k_len for _, k_len in self._lengths["cross"]}
+        return {
+            "encoder_self": list(self._lengths["encoder_self"]),
+            "decoder_self": [(end, end) for end in ends],
+            "cross": [(end, k_len) for end in ends for k_len in src],
+        }

@@ -1,0 +1,46 @@
+"""`python -m attnviz engine`: models for many dashboards, as docs/hosting.md tells it."""
+
+import argparse
+import os
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--model", action="append", required=True, help="a model's name, folder or hub id; repeatable")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1: this machine alone)")
+    parser.add_argument("--port", type=int, default=8600, help="the port (8600)")
+    parser.add_argument("--replicas", type=int, default=1, help="processes of each model (1)")
+    parser.add_argument("--most-replicas", type=int, help="as many when there is much to do (as --replicas)")
+    parser.add_argument("--waiting", type=int, default=64, help="requests that wait at most; others are told to (64)")
+    parser.add_argument("--batch", type=int, default=8, help="requests that run together at most; 1: none do (8)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each replica (1)")
+    parser.add_argument("--gpus", type=float, default=0.0, help="GPUs of each replica, or a part of one (0)")
+    parser.add_argument("--memory-mb", type=int, default=200, help="Ray's object store (200)")
+    parser.add_argument("--alone", action="store_true", help="one process, without Ray and what it can do")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until somebody stops it. Raises ValueError, with one sentence, for what cannot be."""
+    from attnviz.engine.service import Limits
+    from attnviz.engine.serving import EngineSettings, run_alone
+
+    if options.batch < 1:
+        raise ValueError(f"--batch is 1 or more, not {options.batch}.")
+    settings = EngineSettings(
+        options.model, options.host, options.port, os.environ.get("ATTNVIZ_ENGINE_TOKEN", ""), options.replicas,
+        options.most_replicas or options.replicas, options.waiting, options.threads, options.gpus, options.memory_mb,
+        Limits(batch=options.batch),
+    )  # fmt: skip
+    if options.alone:
+        run_alone(settings)
+        return 0
+    try:
+        from attnviz.engine import cluster
+
+        cluster.run(settings)
+    except ModuleNotFoundError as missing:
+        raise ValueError(
+            f"The engine needs {missing.name}: pip install -r requirements-cluster.txt, or start it with --alone."
+        ) from None
+    return 0

@@ -1,0 +1,55 @@
+"""Traces of several sentences at once: read, written and recorded as one padded batch, then taken apart again."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from attnviz.models.translator.generate import decoding_limit, generate, padded, was_cut
+from attnviz.models.translator.translator import Translator
+from attnviz.text.limits import about, require_text
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.split import one_of_batch
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import wait_for
+from attnviz.transformer.layers import ForwardContext
+
+
+@torch.inference_mode()
+def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
+    """What `model.trace(text, to=to)` gives of each, to rounding. Raises TextError for an empty sentence or a language
+    that the model does not write. The seconds are those of the whole batch.
+    """
+    for text in texts:
+        require_text(text)
+    codec, recorder, started = model.codec, Recorder(), time.perf_counter()
+    read = [codec.encode_source(text) for text in texts]
+    limits = [decoding_limit(len(each.ids)) for each in read]
+    src = padded([each.ids for each in read], codec.pad_id).to(model.device)
+    src_mask = model.model.src_mask(src)
+    memory = model.model.encode(src, src_mask, ForwardContext(recorder))
+    encoded = time.perf_counter()
+    ids = [(codec.bos_id(to), *each) for each in generate(model, memory, src_mask, to=to, limits=limits)]
+    decoded = time.perf_counter()
+    sentences = [
+        Sentence(each.tokens, codec.tokens(row), text, codec.text(row), row[-1] != codec.eos_id)
+        for each, row, text in zip(read, ids, texts, strict=True)
+    ]
+    tgt_in = padded([[token.id for token in one.tgt_in] for one in sentences], codec.pad_id).to(model.device)
+    logits = model.model.logits(model.model.decode(tgt_in, memory, src_mask, ForwardContext(recorder)))
+    wait_for(model.device)
+    info = RunInfo(
+        model.model_id, to, model.device.type, str(model.dtype).removeprefix("torch."),
+        encoded - started + time.perf_counter() - decoded, decoded - encoded,
+    )  # fmt: skip
+    batch = Trace.of(recorder, sentences, memory=memory, logits=logits)
+    notes = [
+        (*about("Source", each.notes), *((was_cut(limit),) if one.cut else ()))
+        for each, one, limit in zip(read, sentences, limits, strict=True)
+    ]
+    return [
+        replace(one_of_batch(batch, item, model.is_pad), info=replace(info, notes=notes[item]))
+        for item in range(len(sentences))
+    ]

@@ -1,0 +1,61 @@
+"""One sentence's trace out of a batch's: as if it had run alone, without the padding that the batch needed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch import Tensor
+
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Site
+
+
+def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
+    """The trace of one sentence; its numbers are views of the batch's. Of weights that were edited nothing is known."""
+    whole = trace.sentences[item]
+    sentence = replace(whole, src=_without(whole.src, is_pad), tgt=_without(whole.tgt, is_pad))
+    sizes = {"encoder": len(sentence.src), "decoder": len(sentence.tgt_in)}
+    last = "decoder" if sentence.tgt else "encoder"
+    return replace(
+        trace,
+        calls={site: _call(site, call, item, sentence) for site, call in trace.calls.items()},
+        contexts={site: one[item : item + 1, :, : len(sentence.queries(site.kind))]
+                  for site, one in trace.contexts.items()},
+        layers={at: one[item : item + 1, : sizes[at[0]]] for at, one in trace.layers.items()},
+        sentences=(sentence,),
+        memory=None if trace.memory is None else trace.memory[item : item + 1, : sizes["encoder"]],
+        logits=None if trace.logits is None else trace.logits[item : item + 1, : sizes[last]],
+    )  # fmt: skip
+
+
+def _without(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
+    """Tokens up to the padding at their end; a pad that a text begins with is one of its own."""
+    length = len(tokens)
+    while length > 1 and is_pad(tokens[length - 1]):
+        length -= 1
+    return tokens[:length]
+
+
+def _call(site: Site, call: AttentionCall, item: int, sentence: Sentence) -> AttentionCall:
+    q_len, k_len = len(sentence.queries(site.kind)), len(sentence.keys(site.kind))
+
+    def cut(tensor: Tensor | None) -> Tensor | None:
+        """Of what broadcasts to `(batch, heads, q_len, k_len)`."""
+        if tensor is None:
+            return None
+        one = tensor[item : item + 1] if tensor.shape[0] > 1 else tensor
+        rows, cols = min(one.shape[-2], q_len), min(one.shape[-1], k_len)
+        return one[..., :rows, :cols]
+
+    mask = cut(call.mask)
+    return replace(
+        call,
+        query=call.query[item : item + 1, :, :q_len],
+        key=call.key[item : item + 1, :, :k_len],
+        value=call.value[item : item + 1, :, :k_len],
+        mask=None if mask is None or bool(mask.all()) else mask,
+        bias=cut(call.bias),
+        input_=None if call.input_ is None else call.input_[item : item + 1, :q_len],
+        memory=None if call.memory is None else call.memory[item : item + 1, :k_len],
+    )

@@ -1,0 +1,108 @@
+"""The engine that ATTNVIZ_ENGINE names, if any: which models run there, and what a page says while it does not answer.
+
+Without that variable nothing here is asked for, and nothing of `attnviz.engine` is imported.
+"""
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from attnviz.models.catalogue import entries
+
+if TYPE_CHECKING:
+    from attnviz.engine.client import Engine
+    from attnviz.engine.remote import RemoteModel
+    from attnviz.models.translator.translator import Translator
+
+VARIABLE = "ATTNVIZ_ENGINE"
+_GONE = (
+    "The engine that runs this instance's models does not answer: until it does, the shipped translator runs here, on "
+    "the dashboard's own machine."
+)
+
+
+def names() -> tuple[str, ...]:
+    """The models that the engine has besides the shipped ones; none where there is no engine, or none has answered."""
+    shipped = {entry.name for entry in entries()}
+    return tuple(name for name in _all_names() if name not in shipped)
+
+
+def has(name: str) -> bool:
+    """Whether a model that is not shipped is one of the engine's."""
+    return name in names()
+
+
+def can_run(name: str) -> bool:
+    """Whether a model can run now: it is here, or on an engine that answers."""
+    found = _engine()
+    return found is None or not has(name) or found.is_there
+
+
+def model(name: str) -> "RemoteModel":
+    """One of the engine's models. Raises ValueError with one sentence."""
+    from attnviz.engine.remote import RemoteModel
+
+    found = _engine()
+    assert found is not None  # or it had no models
+    return RemoteModel(found, name)
+
+
+def on_engine(here: "Translator") -> "Translator":
+    """The shipped translator as it runs on this instance: on the engine, where there is one."""
+    found = _engine()
+    if found is None:
+        return here
+    from attnviz.engine.translator_there import TranslatorThere
+
+    return TranslatorThere(here, found)
+
+
+def said(chosen: str = "") -> str:
+    """What a page says while the engine does not answer, or cannot be asked at all; "" else. `chosen` is the model in
+    its address.
+    """
+    try:
+        found = _engine_of(_address())
+    except ValueError as error:
+        return f"{error} Until then models run here."
+    if found is None or found.is_there:
+        return ""
+    return f"{_GONE} The model that is chosen, {chosen[:80]}, waits." if has(chosen) else _GONE
+
+
+def has_gone(error: Exception) -> bool:
+    """Whether something failed because the engine went away meanwhile: then the page can be drawn without it."""
+    found = _engine()
+    return found is not None and isinstance(error, ConnectionError) and not found.is_there
+
+
+def _all_names() -> tuple[str, ...]:
+    if (found := _engine()) is None:
+        return ()
+    from attnviz.engine.client import EngineGoneError
+
+    try:
+        return found.models()
+    except EngineGoneError:
+        return ()
+
+
+def _engine() -> "Engine | None":
+    try:
+        return _engine_of(_address())
+    except ValueError:  # which `said` says
+        return None
+
+
+def _address() -> tuple[str, str]:
+    return os.environ.get(VARIABLE, "").strip(), os.environ.get(f"{VARIABLE}_TOKEN", "")
+
+
+@lru_cache(maxsize=4)
+def _engine_of(address: tuple[str, str]) -> "Engine | None":
+    """One for all visitors, so that all know whether it answers."""
+    if not address[0]:
+        return None
+    from attnviz.engine.client import Engine
+
+    return Engine(*address)

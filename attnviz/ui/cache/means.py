@@ -1,0 +1,45 @@
+"""What heads gather on average, measured once for all visitors; and interventions that ask for it, with its numbers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attnviz.ui.cache import threads
+from attnviz.ui.cache.bounded import BoundedCache, Progress
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.causes.intervention import Intervention, MeanContexts
+
+_SENTENCE = 60  # characters: how long those are that it is measured on
+_means: "BoundedCache[tuple[str, str], MeanContexts]" = BoundedCache(most=32)  # some ten to some hundred kilobytes each
+
+
+def means(loaded: "Model", to: str, progress: Progress | None = None) -> "MeanContexts":
+    """The mean of each head of a model, into a language that it writes; `progress` is told how far it is.
+
+    Raises ValueError, one sentence, for a model that cannot read the sentences that it is measured on.
+    """
+    return _means.get((loaded.model_id, to), progress, read=lambda _, tell: _measured(loaded, to, tell))
+
+
+def with_means(
+    loaded: "Model", asked: "Sequence[Intervention]", to: str, progress: Progress | None = None
+) -> "tuple[Intervention, ...]":
+    """Interventions with the numbers of the means that they ask for. Raises ValueError as `means` does."""
+    if not any(each.is_unmeasured for each in asked):
+        return tuple(asked)
+    from attnviz.analysis.causes.usual.means import with_means as put
+
+    return put(asked, means(loaded, to, progress))
+
+
+def _measured(loaded: "Model", to: str, progress: Progress | None) -> "MeanContexts":
+    from attnviz.analysis.causes.usual.means import reference_means
+    from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress(done / total, f"Measuring what heads gather on average: {done} of {total} sentences")
+
+    with threads.enough_for(_SENTENCE):
+        return reference_means(loaded, to, stop=UNSTOPPED if progress is None else Stoppable(tell))

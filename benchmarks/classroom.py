@@ -1,0 +1,227 @@
+"""Classes through the real dashboard, without a browser: students join, follow their teacher and answer; every screen
+asks once a second whether there is news, as a browser does.
+
+`python -m benchmarks.classroom --classes 5 --students 20` says how long a teacher waits to see an answer, and whether
+any was lost or counted twice; the exit status is 1 where one was, or where the wait was over 2 s.
+"""
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine, text
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.report import Row, table
+from benchmarks.timing import percentile
+from tests.browser.server import free_port, start
+from tests.classroom.lesson import choices_file
+from tests.websocket.visitor import Shown, Visitor
+
+_LESSON, _EVERY, _PATIENCE = "choices", 1.0, 600.0
+_SEEN_WITHIN = 2_000  # ms
+
+
+class Screen(Visitor):
+    """A visitor whose page asks for news by itself."""
+
+    _fragment = _script = ""
+    _is_redrawn = False
+
+    def _take(self, message: Any) -> None:
+        if message.WhichOneof("type") == "new_session":
+            self._script = message.new_session.page_script_hash
+        if message.WhichOneof("type") == "auto_rerun":
+            self._fragment, self._is_redrawn = message.auto_rerun.fragment_id, True
+        super()._take(message)
+
+    def __enter__(self) -> "Screen":
+        super().__enter__()
+        return self
+
+    def go(self, page: str) -> None:
+        """Be on the page that the last run has switched to."""
+        self._page = page
+
+    def ask(self) -> None:
+        """Ask for news; what is shown changes where there are any."""
+        before, self._is_redrawn = self.shown, False
+        message = BackMsg()
+        message.rerun_script.query_string, message.rerun_script.page_script_hash = self._query, self._script
+        message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = self._fragment, True
+        message.rerun_script.cached_message_hashes.extend(self._kept)
+        self.tell(message)
+        if not self._is_redrawn:
+            self.shown = before
+
+    def until(self, found: Callable[[Shown], bool]) -> None:
+        """Ask once a second until the page shows it. Raises TimeoutError."""
+        deadline = time.monotonic() + _PATIENCE
+        while not found(self.shown):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"The page never came to it; it shows {self.shown.alerts} {self.shown.exceptions}.")
+            time.sleep(_EVERY)
+            self.ask()
+
+    @property
+    def code(self) -> str:
+        """The class that the address names."""
+        return re.findall(r"class=(\w+)", self._query)[0]
+
+
+@dataclass
+class OneClass:
+    """What happened in a class: by step when each answer was sent, and when its teacher saw how many."""
+
+    steps: int
+    students: int
+    code: str = ""
+    is_started: threading.Event = field(default_factory=threading.Event)
+    sent: dict[int, list[float]] = field(default_factory=dict)
+    seen: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def waits(self) -> list[float]:
+        """Milliseconds from each answer's sending to the teacher's screen that has it among its count."""
+        found = []
+        for at, sent in self.sent.items():
+            for number, when in enumerate(sorted(sent), start=1):
+                shown = [time_ for time_, count in self.seen[at] if count >= number]
+                found.append(1e3 * (min(shown) - when) if shown else float("inf"))
+        return found
+
+
+def _teach(address: str, one: OneClass) -> None:
+    with Screen(address, patience=_PATIENCE) as screen:
+        screen.open("lessons")
+        screen.send(screen.state(f"class-{_LESSON}", trigger_value=True))
+        screen.go("class")
+        one.code = screen.code
+        one.is_started.set()
+        screen.until(lambda shown: f"{one.students} here" in "".join(part.body for part in shown.of("html")))
+        screen.send(screen.state("class-open", trigger_value=True))
+        for at in range(one.steps):
+            seen = one.seen.setdefault(at, [])
+            screen.until(lambda shown, seen=seen: _counted(shown, seen) == one.students)
+            screen.send(screen.state("class-reveal", trigger_value=True))
+            if at + 1 < one.steps:
+                screen.send(screen.state("class-next", trigger_value=True))
+
+
+def _counted(shown: Shown, seen: list[tuple[float, int]]) -> int:
+    """How many have answered, as the teacher's page says."""
+    told = [re.match(r"(\d+) of", bar.text) for bar in shown.of("progress")]
+    count = int(told[0][1]) if told and told[0] else 0
+    seen.append((time.monotonic(), count))
+    return count
+
+
+def _study(address: str, one: OneClass, number: int, seed: int) -> None:
+    dice = random.Random(f"{seed} {number}")
+    one.is_started.wait(_PATIENCE)
+    time.sleep(dice.uniform(0, 3))
+    with Screen(address, patience=_PATIENCE) as screen:
+        screen.open("class", {"class": one.code})
+        typed = f"{one.code[:4].lower()} {one.code[4:].lower()}"
+        screen.send(
+            screen.state("class-code", string_value=typed),
+            screen.state("class-nickname", string_value=f"Student {number}"),
+            screen.state("FormSubmitter:class-join-Join", trigger_value=True),
+        )
+        for at in range(one.steps):
+            screen.until(lambda shown, at=at: _is_asked(shown, at))
+            time.sleep(dice.uniform(0, 3))
+            _answer(screen, one, at, dice)
+
+
+def _is_asked(shown: Shown, at: int) -> bool:
+    return any(f"-{at}-before-" in key for key, (kind, _) in shown.widgets.items() if kind == "radio")
+
+
+def _answer(screen: Screen, one: OneClass, at: int, dice: random.Random) -> None:
+    """Choose, then press the button, as a student does."""
+    (key, proto), *_ = [(key, proto) for key, (kind, proto) in screen.shown.widgets.items() if kind == "radio"]
+    choice = screen.state(key, string_value=dice.choice(list(proto.options)))
+    screen.send(choice)
+    with one.lock:
+        one.sent.setdefault(at, []).append(time.monotonic())
+    screen.send(choice, screen.state("class-submit", trigger_value=True))
+
+
+def run(address: str, classes: list[OneClass]) -> None:
+    """All classes at once; the students of one begin when its code is there. Raises what goes wrong."""
+    with ThreadPoolExecutor(sum(one.students + 1 for one in classes)) as pool:
+        told = [pool.submit(_teach, address, one) for one in classes]
+        told += [
+            pool.submit(_study, address, one, number, seed)
+            for seed, one in enumerate(classes)
+            for number in range(one.students)
+        ]
+        for each in told:
+            each.result()
+
+
+def rows(classes: list[OneClass], saved: Counter, cpu: float, seconds: float) -> list[Row]:
+    """What was found; `saved` counts rows by class, member and step, `cpu` is of the server, in seconds."""
+    waits = [wait for one in classes for wait in one.waits()]
+    expected = sum(one.steps * one.students for one in classes)
+    return [
+        Row("answers", len(waits), "", expected, "at least"),
+        Row("teacher sees an answer, p50", percentile(waits, 50), "ms"),
+        Row("teacher sees an answer, p95", percentile(waits, 95), "ms"),
+        Row("teacher sees an answer, worst", max(waits), "ms", _SEEN_WITHIN),
+        Row("answers lost", expected - len(saved), "", 0),
+        Row("answers doubled", sum(count - 1 for count in saved.values()), "", 0),
+        Row("whole class", seconds, "s"),
+        Row("processor time of the server", cpu, "s"),
+    ]
+
+
+def _saved(file: Path) -> Counter:
+    with create_engine(f"sqlite:///{file}").connect() as connection:
+        return Counter(tuple(row) for row in connection.execute(text("select class_id, member_id, step from answers")))
+
+
+def _cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the classes that the command line says on a dashboard of their own; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
+    parser.add_argument("--classes", type=int, default=1)
+    parser.add_argument("--students", type=int, default=30, help="of each class")
+    parser.add_argument("--steps", type=int, default=10)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / f"{_LESSON}.md").write_text(choices_file(given.steps), encoding="utf-8")
+        environment = {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite"), "ATTNVIZ_LESSONS": name}
+        port = free_port()
+        server = start(port, folder / "log", environment)
+        try:
+            classes = [OneClass(given.steps, given.students) for _ in range(given.classes)]
+            began, before = time.monotonic(), _cpu(server.pid)
+            run(f"http://127.0.0.1:{port}", classes)
+            cpu, seconds = _cpu(server.pid) - before, time.monotonic() - began
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+        found = rows(classes, _saved(folder / "classes.sqlite"), cpu, seconds)
+    print(table(found))
+    return 0 if all(row.passed for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""The engine on a real Ray cluster: replicas killed, overloaded and replaced, and all of it stopped.
+
+ATTNVIZ_ENGINE_SECONDS says how long replicas are killed (180), ATTNVIZ_ENGINE_STOPPED how long the engine is away (60).
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+
+from attnviz.engine.client import Engine
+from attnviz.engine.message import ID, Message
+from attnviz.engine.remote import RemoteModel
+from attnviz.engine.translator_there import TranslatorThere
+from attnviz.models.catalogue import DEFAULT, translator
+from attnviz.tracing import storage
+from tests.cluster.engine.conftest import PORT, TOKEN, OnRay
+from tests.engine.alike import assert_alike
+
+MODELS, REPLICAS = (DEFAULT,), 2
+TEXT = "I love you very much."
+KILLED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_SECONDS", "180"))
+KILLED_EVERY = 20.0
+STOPPED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_STOPPED", "60"))
+_ADDRESS = f"http://127.0.0.1:{PORT}/models/{DEFAULT}"
+_WHO = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def say(sentence: str) -> None:
+    """What was counted, for whoever runs this with -s."""
+    sys.stdout.write(f"\n{sentence}\n")
+
+
+def posted(client: httpx.Client, text: str, id_: str = "") -> httpx.Response:
+    """What a single request is answered, which is not repeated."""
+    body = Message({"args": [text], "how": {"to": "fr"}}).to_bytes()
+    return client.post(f"{_ADDRESS}/trace", content=body, headers=_WHO | {ID: id_}, timeout=60)
+
+
+def test_an_answer_is_a_trace_that_numpy_reads(engine: Engine) -> None:
+    with httpx.Client() as raw:
+        answer = posted(raw, TEXT, "its id")
+    assert answer.headers[ID] == "its id"
+    assert storage.from_bytes(answer.content).src_text == TEXT
+
+
+def test_killed_replicas_lose_nothing_and_double_nothing(engine: Engine) -> None:
+    there, stop = RemoteModel(engine, DEFAULT), threading.Event()
+
+    def client(number: int) -> list[tuple[str, str, float]]:
+        found = []
+        while not stop.is_set():
+            text, began = f"Client {number} asks {len(found)} times.", time.monotonic()
+            found.append((text, there.trace(text, to="fr").src_text, time.monotonic() - began))
+        return found
+
+    killed = []
+    with ThreadPoolExecutor(8) as pool, httpx.Client() as raw:
+        asked = [pool.submit(client, number) for number in range(8)]
+        until = time.monotonic() + KILLED_FOR
+        try:
+            while time.monotonic() + 5 < until:
+                time.sleep(min(KILLED_EVERY, KILLED_FOR / 2))
+                killed.append(_one_of_two(raw))
+                os.kill(killed[-1], signal.SIGKILL)
+            time.sleep(5)
+        finally:
+            stop.set()
+        answers = [answer for one in asked for answer in one.result()]
+    seconds = sorted(took for *_, took in answers)
+    middle, worst = seconds[len(seconds) // 2], seconds[-1]
+    say(f"{len(answers)} answers, {len(killed)} kills, p50 {middle:.2f} s, worst {worst:.2f} s")
+    assert killed
+    assert all(asked == answered for asked, answered, _ in answers)
+    assert len({asked for asked, *_ in answers}) == len(answers)
+    assert seconds[-1] < 3.0
+
+
+def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -> None:
+    RemoteModel(engine, DEFAULT)  # it is up
+    stop, answers = time.monotonic() + 10, list[tuple[int, float]]()
+
+    def client(number: int) -> None:
+        with httpx.Client() as raw:
+            while time.monotonic() < stop:
+                began = time.monotonic()
+                answer = posted(raw, f"Number {number} at {began}.")
+                answers.append((answer.status_code, time.monotonic() - began))
+                if answer.status_code == 429:
+                    assert float(answer.headers["Retry-After"]) >= 1
+                    time.sleep(0.1)
+
+    with ThreadPoolExecutor(160) as pool:
+        list(pool.map(client, range(160)))
+    statuses = [status for status, _ in answers]
+    accepted = sorted(took for status, took in answers if status == 200)
+    say(f"{len(accepted)} accepted, {statuses.count(429)} refused, p95 {accepted[int(0.95 * len(accepted))]:.2f} s")
+    assert set(statuses) == {200, 429}
+    assert accepted[int(0.95 * len(accepted))] < 5.0
+
+
+def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) -> None:
+    RemoteModel(engine, DEFAULT)
+    stop = threading.Event()
+
+    def client(number: int) -> list[int]:
+        found = []
+        with httpx.Client() as raw:
+            while not stop.is_set():
+                found.append(posted(raw, f"Number {number}, {len(found)}.").status_code)
+        return found
+
+    pids = _pids()
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(client, number) for number in range(6)]
+        try:
+            on_ray.process.send_signal(signal.SIGHUP)
+            on_ray.wait_for("every model was loaded again")
+        finally:
+            stop.set()
+        statuses = [status for one in asked for status in one.result()]
+    say(f"{len(statuses)} answers while replicas were replaced")
+    assert set(statuses) == {200}
+    assert not pids & _pids()
+
+
+def test_a_stopped_engine_stops_no_dashboard(on_ray: OnRay, engine: Engine) -> None:
+    model = TranslatorThere(translator(DEFAULT), engine)
+    plain = model.trace(TEXT, to="fr")
+    on_ray.stop()
+    until, runs = time.monotonic() + STOPPED_FOR, 0
+    while time.monotonic() < until:
+        assert_alike(model.trace(TEXT, to="fr"), plain, within=1e-5)
+        assert not engine.is_there
+        runs += 1
+    say(f"{runs} runs in the dashboard while the engine was away")
+    on_ray.start()
+    _until(lambda: engine.is_there, 60)
+    with httpx.Client() as raw:
+        assert posted(raw, TEXT).status_code == 200
+
+
+def _one_of_two(raw: httpx.Client) -> int:
+    """The process of a replica, once there are two: on a busy machine one takes longer than 20 seconds to come up."""
+    seen: list[str] = []
+
+    def two() -> bool:
+        answer = posted(raw, f"Who answers? {time.monotonic()}")
+        seen.extend([answer.headers["X-Attnviz-Replica"]] if answer.status_code == 200 else [])
+        return len(set(seen[-8:])) == 2
+
+    _until(two, 240)
+    return int(seen[-1])
+
+
+def _pids() -> set[str]:
+    with httpx.Client() as raw:
+        return {posted(raw, f"Who? {count}").headers["X-Attnviz-Replica"] for count in range(24)}
+
+
+def _until(is_so: Callable[[], Any], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.1)

@@ -1,0 +1,57 @@
+"""Small models of every kind, here and behind an engine."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnviz.engine.client import Engine
+from attnviz.engine.remote import RemoteModel
+from attnviz.models import catalogue
+from attnviz.models.translator.tiny import tiny_translator
+from tests.engine.served import TOKEN, Served, served
+from tests.models.huggingface import checkpoints
+
+KINDS = ("tiny", "bert", "gpt2", "bart")
+
+
+@dataclass(frozen=True)
+class Both:
+    """A model that is here, and the same behind an engine."""
+
+    here: Any
+    there: RemoteModel
+
+    @property
+    def to(self) -> dict[str, str]:
+        """The language, where one must be given."""
+        return {"to": "fr"} if self.here.inputs.has_language else {}
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A model of each kind by name: encoder-decoders, an encoder and a decoder."""
+
+    def of(name: str) -> Any:
+        folder: Path = tmp_path_factory.mktemp("engine") / name
+        return catalogue.load(str(checkpoints.save(folder, checkpoints.ALL[name])))
+
+    return {name: tiny_translator() if name == "tiny" else of(name) for name in KINDS}
+
+
+@pytest.fixture(scope="session")
+def running(models: dict[str, Any]) -> Iterator[Served]:
+    """An engine with all of them."""
+    with served(models) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def both(models: dict[str, Any], running: Served) -> Iterator[Callable[[str], Both]]:
+    """`both("gpt2")`: the model here and there."""
+    with closing(Engine(running.address, TOKEN)) as engine:
+        yield cache(lambda name: Both(models[name], RemoteModel(engine, name)))

@@ -1,0 +1,175 @@
+"""The engine's HTTP surface: who may ask, until when, how much; asked twice with one id, a message runs once."""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
+from attnviz.engine.service import Limits, ModelService
+from attnviz.models.translator.tiny import tiny_translator
+from attnviz.tracing import storage
+from tests.engine.alike import assert_alike
+from tests.engine.served import TOKEN, Served, served
+
+WHO = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def message(text: str = "I love you", **how: Any) -> bytes:
+    """A request for a trace."""
+    return Message({"args": [text], "how": {"to": "fr"} | how}).to_bytes()
+
+
+def post(engine: Served, body: bytes = b"", operation: str = "trace", **headers: str) -> httpx.Response:
+    """What the engine answers."""
+    return httpx.post(f"{engine.address}/models/tiny/{operation}", content=body, headers=WHO | headers, timeout=20)
+
+
+def test_an_answer_is_a_saved_trace(running: Served, tmp_path) -> None:
+    from attnviz.tracing.storage import load_trace
+
+    answer = post(running, message(), **{ID: "one"})
+    assert (answer.status_code, answer.headers[ID]) == (200, "one")
+    file = tmp_path / "answer.npz"
+    file.write_bytes(answer.content)
+    trace = load_trace(file)
+    assert trace.src_text == "I love you"
+
+
+@pytest.mark.parametrize("given", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer schön"}])
+def test_nobody_is_answered_without_the_token(running: Served, given: dict) -> None:
+    given = {name: value.encode() for name, value in given.items()}
+    for path in ("/models", "/models/tiny/about"):
+        answer = httpx.get(running.address + path, headers=given)
+        assert answer.status_code == 401
+        assert "ATTNVIZ_ENGINE_TOKEN" in answer.json()["error"]
+    assert httpx.post(f"{running.address}/models/tiny/trace", content=message(), headers=given).status_code == 401
+    assert httpx.get(f"{running.address}/-/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "operation", "headers", "status"),
+    [
+        (b"no zip", "trace", {}, 422),
+        (Message({}).to_bytes(), "trace", {}, 400),
+        (Message({"args": [3], "how": []}).to_bytes(), "trace", {}, 400),
+        (message(nonsense=1), "trace", {}, 400),
+        (message(), "unknown", {}, 404),
+        (message(), "trace", {DEADLINE: "soon"}, 400),
+        (message(), "trace", {DEADLINE: "12"}, 504),
+        (message(), "trace", {DEADLINE: "nan"}, 504),
+        (message(), "trace", {WEIGHTS: "others"}, 409),
+    ],
+)
+def test_what_is_no_request_is_refused_with_a_sentence(
+    running: Served, body: bytes, operation: str, headers: dict, status: int
+) -> None:
+    answer = post(running, body, operation, **headers)
+    assert answer.status_code == status
+    assert answer.json()["error"].endswith(".")
+
+
+class Slow:
+    """A model that takes its time and counts its runs."""
+
+    def __init__(self, seconds: float = 0.15) -> None:
+        self._model, self._seconds, self.runs = tiny_translator(), seconds, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def trace(self, *args: Any, **how: Any) -> Any:
+        self.runs += 1
+        time.sleep(self._seconds)
+        return self._model.trace(*args, **how)
+
+
+def test_asked_twice_with_one_id_it_runs_once() -> None:
+    slow = Slow()
+    with served({"tiny": slow}) as engine, ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: post(engine, message(), **{ID: "same"}), range(4)))
+        answers.append(post(engine, message(), **{ID: "same"}))
+        assert slow.runs == 1
+        assert len({answer.content for answer in answers}) == 1
+        post(engine, message(), **{ID: "another"})
+        assert slow.runs == 2
+
+
+def test_a_failure_is_not_kept_for_who_asks_again(running: Served) -> None:
+    assert post(running, message(" "), **{ID: "again"}).status_code == 422
+    assert post(running, message(), **{ID: "again"}).status_code == 200
+
+
+def test_what_is_too_much_is_told_to_come_again() -> None:
+    with served({"tiny": Slow()}, Limits(waiting=3, batch=1)) as engine, ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda _: post(engine, message()), range(12)))
+    statuses = [answer.status_code for answer in answers]
+    assert sorted(set(statuses)) == [200, 429]
+    assert {answer.headers["Retry-After"] for answer in answers if answer.status_code == 429} == {"1"}
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_what_is_late_when_its_turn_comes_never_begins(batch: int) -> None:
+    slow = Slow(0.6)
+    with served({"tiny": slow}, Limits(batch=batch)) as engine, ThreadPoolExecutor(1) as pool:
+        before = pool.submit(post, engine, message("before"))
+        while not slow.runs:
+            time.sleep(0.01)
+        late = post(engine, message(), **{DEADLINE: f"{time.time() + 0.3:.3f}"})
+        assert before.result().status_code == 200
+    assert (late.status_code, slow.runs) == (504, 1)
+    assert "could begin" in late.json()["error"]
+
+
+def test_no_more_is_let_in_than_can_be_answered_soon() -> None:
+    with served({"tiny": Slow(0.3)}, Limits(batch=1, wait_seconds=0.5)) as engine, ThreadPoolExecutor(12) as pool:
+        for _ in range(4):
+            post(engine, message())
+        answers = list(pool.map(lambda _: post(engine, message()), range(12)))
+    statuses = [answer.status_code for answer in answers]
+    assert 1 <= statuses.count(200) < 12
+    assert statuses.count(200) + statuses.count(429) == 12
+
+
+@pytest.mark.parametrize("name", ["tiny", "bert"])
+def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> None:
+    texts = ["I love you", "a", "a big red dog jumped over a small pond", "machine learning is fun", " "]
+    how = {"to": "zh"} if name == "tiny" else {}
+    batches: list[int] = []
+
+    async def ask() -> list[Any]:
+        service = ModelService(models[name], name, limits=Limits(batch=4, batch_seconds=0.05))
+        together = service._batch
+        service._batch = lambda jobs: batches.append(len(jobs)) or together(jobs)  # type: ignore[method-assign]
+        transport = httpx.ASGITransport(_route(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://attn.example") as client:
+            bodies = [Message({"args": [text], "how": how}).to_bytes() for text in texts]
+            return await asyncio.gather(*(client.post("/trace", content=body) for body in bodies))
+
+    with ThreadPoolExecutor(1) as apart:  # a test with a browser has an event loop in this thread
+        answers = apart.submit(asyncio.run, ask()).result()
+    assert batches == [4]  # the blank one runs alone, and says what is wrong with it
+    for text, answer in zip(texts[:-1], answers, strict=False):
+        assert_alike(models[name].trace(text, **how), storage.from_bytes(answer.content), within=5e-6)
+    assert answers[-1].status_code == 422
+
+
+def test_one_that_is_refused_spoils_no_batch(models: dict) -> None:
+    service_limits = Limits(batch=3, batch_seconds=0.1)
+    with served({"tiny": models["tiny"]}, service_limits) as engine, ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda text: post(engine, message(text)), ["I", "\u200b", "you"]))
+        assert [answer.status_code for answer in answers][::2] == [200, 200]
+
+
+def _route(service: ModelService) -> Any:
+    from attnviz.engine.app import engine_app
+
+    app = engine_app({"m": service})
+
+    async def under_its_path(scope: Any, receive: Any, send: Any) -> None:
+        await app({**scope, "path": f"/models/m{scope['path']}"}, receive, send)
+
+    return under_its_path
