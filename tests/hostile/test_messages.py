@@ -49,7 +49,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(log: Path) -> Iterator[str]:
     """A dashboard that offers the shipped model only."""
-    with server.dashboard(log, {"ATTNVIZ_MODELS": "", "OMP_WAIT_POLICY": "passive"}) as address:
+    environment = {"ATTNVIZ_MODELS": "", "ATTNVIZ_DATABASE": str(log.with_name("classes.sqlite"))}
+    with server.dashboard(log, environment | {"OMP_WAIT_POLICY": "passive"}) as address:
         yield address
 
 
