@@ -12,7 +12,7 @@ from benchmarks.report import Row
 
 
 def rows() -> Iterator[Row]:
-    """All of the payload but the float32 maps, over the cells of all thumbnails: labels and colours count too."""
+    """All of the payload but the float32 maps, over the cells of all thumbnails, those too that the browser makes."""
     for length in (16, 64, 256):
         text = text_of(length)
         trace = translator().trace(text, to="fr", tgt_text=text)
@@ -31,5 +31,7 @@ def _bytes_a_cell(header: dict, packed: bytes) -> float:
     shapes = {kind["kind"]: kind["shape"] for kind in header["kinds"]}
     thumbnails = {kind["kind"]: kind["overview"] for kind in header["kinds"]}
     cells = sum(prod(shapes[kind][:2]) * view["height"] * view["width"] for kind, view in thumbnails.items())
-    exact = sum(4 * prod(shapes[entry["kind"]][2 * ("layer" in entry) :]) for entry in header["exact"])
+    exact = sum(
+        4 * entry.get("seen", prod(shapes[entry["kind"]][2 * ("layer" in entry) :])) for entry in header["exact"]
+    )
     return (len(packed) - exact) / cells

@@ -22,9 +22,9 @@ trace = own or layout.run_or_refuse(lambda: make(request))
 captions.about(trace, upload.said() if own else request.entry)
 view = sync.current(texts, trace, upload.entry() if own else request.entry)
 tabs = heads_tabs.current(texts, trace, view)
-drawn = page.draw(trace, tabs, None if own else request)
-if drawn is not None:
-    downloads.below(lambda: own or traces.trace(request), drawn, view)
+picture = page.draw(trace, tabs, None if own else request)
+if picture is not None:
+    downloads.below(lambda: own or traces.trace(request), picture, view)
 if own:
     upload.finish(own, tabs)
 else:

@@ -156,6 +156,21 @@ def test_libraries_stay_in_their_place(file: str) -> None:
     assert not strays, f"these may be imported only in {[ONLY_IN[library] for library in sorted(strays)]}"
 
 
+def test_one_file_reaches_into_streamlit() -> None:
+    """What is imported as `streamlit.…` is not offered openly, but for these."""
+    offered = ("streamlit.components.v2.", "streamlit.delta_generator.DeltaGenerator")
+    inside = {
+        file: strays
+        for file in FILES
+        if (
+            strays := {
+                name for name in imported(file) if name.startswith("streamlit.") and not name.startswith(offered)
+            }
+        )
+    }
+    assert set(inside) == {"attnviz/ui/streamlit_internals.py"}
+
+
 def test_the_lowest_rooms_know_nothing_of_the_rest() -> None:
     for file in FILES:
         if room(file) == "transformer":

@@ -10,9 +10,6 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from streamlit import config
-from streamlit.web import bootstrap
-from streamlit.web.server.starlette import App
 
 from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.headers import Headers, inline_scripts
@@ -25,6 +22,7 @@ from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns
 from attnviz.ui import hosted, streamlit_internals
+from attnviz.ui.address import browser
 
 DASHBOARD = Path(__file__).parents[2] / "dashboard.py"
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
@@ -34,12 +32,14 @@ class Instance:
     """What one server is made of: `app` is the ASGI application, `turns` who runs, `state` whether it can answer."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
+        if said := streamlit_internals.missing_for_server():
+            raise RuntimeError(said)
         self._settings = settings
         self.telemetry = Telemetry(is_logging=settings.log, front=settings.front)
         self.state = State()
         self.turns = Turns(settings.runs, most=settings.waiting, seconds=settings.run_seconds)
         self.telemetry.waiting.set_function(lambda: self.turns.waiting)
-        self.app = App(
+        self.app = st.App(
             DASHBOARD,
             secrets=oidc.secrets_of(settings, secret),
             middleware=self._middleware(secret),
@@ -47,6 +47,7 @@ class Instance:
         )
         _set_streamlit(settings)
         streamlit_internals.install()
+        streamlit_internals.keep_quiet_outside_pages()
         streamlit_internals.around_runs(self._around)
         hosted.use(hosted.Hosting(self._take, self._may_open_any))
 
@@ -54,7 +55,7 @@ class Instance:
         """From the network inwards."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
-        scripts = (*inline_scripts(), streamlit_internals.SCRIPT)
+        scripts = (*inline_scripts(), browser.SCRIPT)
         return [
             Middleware(CountedRequests, self.telemetry),
             Middleware(Headers, settings, scripts),
@@ -142,14 +143,12 @@ def _login(settings: Settings, secret: str, telemetry: Telemetry) -> Login:
 def _set_streamlit(settings: Settings) -> None:
     """What differs from `.streamlit/config.toml` where many share a server."""
     streamlit_internals.MOST_UPLOADED = settings.upload_megabytes << 20
-    options = {
-        "server.disconnectedSessionTTL": 30,  # seconds; a browser that lost its connection is back within three
-        "server.headless": True,
-        "server.address": settings.host,
-        "server.port": settings.port,
-        "client.showErrorDetails": "none",
-    }
-    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
-    for name, value in options.items():
-        if config.get_option(name) != value:
-            raise RuntimeError(f"Streamlit did not take {name}: see to attnviz/server/app.py.")
+    streamlit_internals.set_options(
+        {
+            "server.disconnectedSessionTTL": 30,  # seconds; a browser that lost its connection is back within three
+            "server.headless": True,
+            "server.address": settings.host,
+            "server.port": settings.port,
+            "client.showErrorDetails": "none",
+        }
+    )

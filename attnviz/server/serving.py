@@ -3,7 +3,6 @@
 import asyncio
 import ctypes
 import gc
-import logging
 import os
 import signal
 import threading
@@ -39,8 +38,6 @@ def _prepare(settings: Settings, secret: str) -> None:
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
     os.environ["ATTNVIZ_DATABASE"] = settings.database
     os.environ["ATTNVIZ_CLASS_DAYS"] = str(settings.class_days)
-    # Outside a page Streamlit warns of each of its functions; the model is warmed up there.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 
 def _serve(settings: Settings, secret: str) -> None:
@@ -48,6 +45,7 @@ def _serve(settings: Settings, secret: str) -> None:
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
     from attnviz.server.app import Instance
+    from attnviz.server.sockets import Sockets
     from attnviz.server.telemetry import set_up_log
 
     set_up_log()
@@ -67,6 +65,7 @@ def _serve(settings: Settings, secret: str) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
+        ws=Sockets,
         ws_max_size=_LARGEST_FRAME,
         timeout_keep_alive=_PATIENCE,
         timeout_graceful_shutdown=3,

@@ -6,6 +6,7 @@ it there.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 from unicodedata import category
 
@@ -14,6 +15,7 @@ from attnviz.text.tokens import Token
 SPACE = "\u2423"  # ␣
 PART = "\u22ef"  # ⋯
 LINE_END = "\u21b5"  # ↵
+_MOST_REMEMBERED = 32  # characters, as nearly every piece has
 MAX_MARKS = 4  # on one letter; written languages use up to three, a storm of them covers the lines above and below
 _JOINER, _STYLES = "\u200d", frozenset("\ufe0e\ufe0f")
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -33,10 +35,17 @@ def display(text: str) -> str:
     the bare start of a word. The result is never empty and can always be encoded as UTF-8.
     """
     if text.isascii() and text.isprintable() and text.strip():
-        return text  # nearly every piece
+        return text  # nearly every word
+    return _named_again(text) if len(text) <= _MOST_REMEMBERED else _named(text)
+
+
+def _named(text: str) -> str:
     runs = groupby(zip(_unseen(text), text, strict=True), key=lambda pair: pair[0])
     shown = [_run([character for _, character in run], unseen) for unseen, run in runs]
     return " ".join(shown) or SPACE
+
+
+_named_again = lru_cache(maxsize=8192)(_named)  # `▁love` is asked for with every sentence, many times
 
 
 def display_token(token: Token) -> str:

@@ -4,8 +4,10 @@ Per site it keeps query, key, value, mask and what they came from, O(length) mem
 asked for, in float32, before dropout.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, UInt8
@@ -54,6 +56,10 @@ class Trace(TraceLike):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that there are, encoder first."""
+        return self._kinds
+
+    @cached_property
+    def _kinds(self) -> tuple[Kind, ...]:
         recorded = {site.kind for site in self.calls}
         return tuple(kind for kind in KINDS if kind in recorded)
 
@@ -142,4 +148,9 @@ class Trace(TraceLike):
         return of_item(call, self._item(item), None if head is None else self._head(kind, head))
 
     def _layers(self, kind: Kind) -> range:
-        return range(sum(site.kind == self._kind(kind) for site in self.calls))
+        return range(self._counts.get(self._kind(kind), 0))
+
+    @cached_property
+    def _counts(self) -> Mapping[Kind, int]:
+        """Layers of each kind."""
+        return Counter(site.kind for site in self.calls)

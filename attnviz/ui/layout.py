@@ -11,15 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
-from attnviz.ui.address import persistent, share
+from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
+from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
-from attnviz.ui.mount import copy_link, definitions
+from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
+from attnviz.ui.sending.carried import definitions
 from attnviz.views.terms import term
 
 T = TypeVar("T")
@@ -90,7 +92,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
     st.html(style(*FRAME_STYLES))
-    streamlit_internals.watch_browser()
+    browser.watch_browser()
     persistent.begin(title)
     _follow_class()
     going.follow(title, {name: path for path, name, _ in MENU})
@@ -202,7 +204,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     note(
         *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
         *trace.info.notes,
-        *_lost(request, loaded, trace),
+        *_said_lost.get(trace, lambda: _lost(request, loaded, trace)),
         *st.session_state.pop("notes", ()),
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
@@ -232,6 +234,9 @@ def warn(*sentences: str) -> None:
     """Say above the picture what cannot be done, and go on."""
     for sentence in sentences:
         st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+
+
+_said_lost: Beside[tuple[str, ...]] = Beside()
 
 
 def _lost(request: Request, loaded, trace) -> tuple[str, ...]:

@@ -4,66 +4,19 @@ What a widget draws from is a `Payload` (`attnviz.widgets.*.payload`); the visit
 ``st.session_state[key]["view"]`` (the mask laboratory's in ``["edit"]``), read through `attnviz.ui.reported`.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import streamlit as st
-from streamlit.components.v2 import component
 
 from attnviz.ui.address import persistent
 from attnviz.ui.reported import NUMBER, reported
-from attnviz.ui.resend import unless_unchanged
-from attnviz.widgets.bundle import WIDGETS, joined, source
+from attnviz.ui.sending.carried import mounted
+from attnviz.ui.sending.resend import unless_unchanged
 from attnviz.widgets.wire import Payload
 
 OnChange = Callable[[], None]
-
-
-# Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
-_LARGE = 10_000
-_CARRIED = "_attnviz_carried"
-
-
-@cache
-def _mounted(name: str) -> Callable[..., Any]:
-    """The widget as a function that draws it; `key` and `data` are those of Streamlit's component.
-
-    A message that the browser has is sent as a hash, but one with other data never is. So a large widget is two
-    components, which meet in a slot (`widgets/shared/js/slots.js`): one carries the script and the styles, the same at
-    every run; the other has the data and waits for the script. Which widget a page will draw its layout knows before
-    the model runs, and has it carried by `definitions`, so that the page has no component more.
-    """
-    widget = source(name)
-    if len(widget.script) < _LARGE:
-        return component(f"attnviz_{name}", html=widget.html, css=widget.style or None, js=widget.script)
-    slots, slot = _slot(name)
-    drawing = component(f"attnviz_{name}", html=widget.html, js=f"export default {slots}.drawing({slot});\n")
-
-    def draw(*, key: str, **given: Any) -> Any:
-        if st.session_state.pop(_CARRIED, "") != name:
-            _carrier(name)(key=f"carried-{key}")
-        return drawing(key=key, **given)
-
-    return draw
-
-
-@cache
-def _carrier(name: str) -> Callable[..., Any]:
-    return component(f"attnviz_{name}_script", html="<div></div>", js=_delivery(name) + "export default () => {};\n")
-
-
-def _delivery(name: str) -> str:
-    """A statement that puts a widget's script and styles into its slot."""
-    widget, (slots, slot) = source(name), _slot(name)
-    return f"{slots}.deliver({slot}, {json.dumps(widget.style)}, () => {widget.module}.default);\n"
-
-
-def _slot(name: str) -> tuple[str, str]:
-    """The module of slots and the name of this widget's, both as JavaScript."""
-    return joined(WIDGETS / "shared/js/slots.js"), json.dumps(f"{name}-{source(name).digest}")
 
 
 def _nothing() -> None:
@@ -71,7 +24,7 @@ def _nothing() -> None:
 
 
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
-    result = _mounted(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
+    result = mounted(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
@@ -127,7 +80,7 @@ def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) ->
 
 def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: OnChange) -> None:
     """Brings the moments of live runs to the `learning` widget of the page; draws nothing."""
-    _mounted("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
+    mounted("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
 
 
 def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) -> None:
@@ -157,7 +110,7 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
     mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits, and `bake` asks for the
     rules to be given up, because the paint now says all that they said.
     """
-    _mounted("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
+    mounted("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
     persistent.catch_up(key, on_change)
 
 
@@ -193,7 +146,7 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
         "current": list(values).index(value),
         "code": lines.code,
     }
-    _mounted("line_list")(key=key, data=data, on_chosen_change=take)
+    mounted("line_list")(key=key, data=data, on_chosen_change=take)
     persistent.catch_up(key, take)
 
 
@@ -205,7 +158,7 @@ def row_guess(
     ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
     """
     data = {"keys": list(keys), "guess": None if guess is None else list(guess), "truth": truth and list(truth)}
-    _mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
+    mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
 
 
 def class_seat(data: Mapping[str, Any], *, key: str) -> None:
@@ -213,12 +166,12 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
     and `left`, a token that it is to forget. What it knows, code, role and token, is in
     ``st.session_state[key]["seat"]``.
     """
-    _mounted("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
+    mounted("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
 
 
 def copy_link(query: str) -> None:
     """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
-    _mounted("copy_link")(key="copy-link", data={"query": query})
+    mounted("copy_link")(key="copy-link", data={"query": query})
 
 
 def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange) -> None:
@@ -228,7 +181,7 @@ def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_chang
     and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`.
     """
     data = {"text": text, "revision": revision, "isKnown": is_known}
-    _mounted("draft_keeper")(key=key, data=data, on_kept_change=on_change)
+    mounted("draft_keeper")(key=key, data=data, on_kept_change=on_change)
     persistent.catch_up(key, on_change)
 
 
@@ -237,7 +190,7 @@ def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
 
     In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
     """
-    _mounted("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
+    mounted("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
 
 
 def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing: OnChange) -> None:
@@ -247,7 +200,7 @@ def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing
     `data` has `summary`, what the line reads, `runs`, whether there is a sentence to run, `present`, and `seq`, the
     number of the newest choice that this run has heard of.
     """
-    _mounted("screen")(key=key, data=dict(data), on_present_change=on_change, on_drawing_change=on_drawing)
+    mounted("screen")(key=key, data=dict(data), on_present_change=on_change, on_drawing_change=on_drawing)
     persistent.catch_up(key, on_change)
 
 
@@ -257,7 +210,7 @@ def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
     That bar shows on hover only, knows one format at a time and is not reached by the keyboard. Files are called
     `name`, and have `caption` below the picture.
     """
-    _mounted("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
+    mounted("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
 
 
 def brought_up(key: str, *, is_open: bool) -> None:
@@ -270,30 +223,5 @@ def brought_up(key: str, *, is_open: bool) -> None:
     was_open, times = st.session_state.get(memory, (is_open, 0))
     times += is_open and not was_open
     st.session_state[memory] = is_open, times
-    _mounted("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})
-
-
-def definitions(words: Mapping[str, str], *, carries: str = "") -> None:
-    """Explain `words`, each by its definition, wherever they stand on the page, while something points at them.
-
-    It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
-    our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
-    explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them. `carries` names the
-    large widget that is going to be drawn, if there is one: its script goes along.
-    """
-    _definitions(carries)(key="definitions", data={"words": dict(words)})
-    st.session_state[_CARRIED] = carries
-
-
-@cache
-def _definitions(carries: str) -> Callable[..., Any]:
-    if not carries:
-        return _mounted("definitions")
-    widget = source("definitions")
-    return component(
-        f"attnviz_definitions_{carries}",
-        html=widget.html,
-        css=widget.style or None,
-        js=_delivery(carries) + widget.script,
-    )
+    if times:
+        mounted("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})

@@ -9,17 +9,20 @@ kept a while. These are set into Streamlit's classes by `install`.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
-`is_back_or_forward` and `watch_browser` are for that. `missing` says what another version no longer has.
+`is_back_or_forward` is for that. `missing` and `missing_for_server` say what another version no longer has.
 """
 
+import importlib
+import logging
 import math
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import streamlit as st
 from streamlit.elements import spinner
@@ -35,11 +38,11 @@ from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attnviz.ui import alarms, batched
+from attnviz.ui import alarms
+from attnviz.ui.sending import batched, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
-KEPT = 10  # seconds at least that what nobody's page offers any more can still be saved
 _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
 _LOG = get_logger(__name__)
 # What is replaced, and what the replacements read.
@@ -60,6 +63,15 @@ _USED: dict[Any, tuple[str, ...]] = {
     ScriptRunner: ("_run_script", "_pages_manager"),
     ScriptRunContext: ("is_history_navigation",),
 }
+# What only a server that many share uses, in modules of Streamlit that others need not load.
+_OF_SERVER = {
+    "proto.BackMsg_pb2": ("BackMsg",),
+    "auth_util": ("encode_provider_token", "get_cookie_with_chunks"),
+    "web.bootstrap": ("load_config_options",),
+    "web.server.starlette.starlette_app_utils": ("decode_signed_value",),
+    "web.server.starlette.starlette_server_config": ("USER_COOKIE_NAME",),
+}
+_FILE = "attnviz/ui/streamlit_internals.py"
 
 
 def install() -> None:
@@ -73,8 +85,8 @@ def install() -> None:
         WStates.__getitem__ = _readable_only(WStates.__getitem__)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
         NumberInputSerde.deserialize = _finite_only(NumberInputSerde.deserialize)
-        MediaFileManager.remove_orphaned_files = _seldom(MediaFileManager.remove_orphaned_files)
-        MediaFileManager._remove_orphaned_deferred_callables = _remove_what_was_orphaned_before  # type: ignore
+        MediaFileManager.remove_orphaned_files = saved_files.seldom(MediaFileManager.remove_orphaned_files)
+        MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
         AppSession._on_scriptrunner_event = batched.in_batches(  # type: ignore[method-assign]
             AppSession._on_scriptrunner_event, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
@@ -87,10 +99,11 @@ def missing() -> str:
     """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
     gone += [] if hasattr(spinner, "threading") else ["threading in streamlit.elements.spinner"]
-    if not gone:
-        return ""
-    said = f"Streamlit {st.__version__} has no {', no '.join(gone)}"
-    return f"{said}: see to attnviz/ui/streamlit_internals.py, which uses it."
+    return _gone(gone) if gone else ""
+
+
+def _gone(names: Sequence[str]) -> str:
+    return f"Streamlit {st.__version__} has no {', no '.join(names)}: see to {_FILE}, which uses it."
 
 
 def _has(owner: type, name: str) -> bool:
@@ -150,30 +163,6 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
     return UploadedFileRec(file_id=file.file_id, name=file.name, type=NO_ROOM, data=b"")
 
 
-def _seldom(sweep: Any) -> Any:
-    """Forget what nobody's page offers any more, but not at the end of every run of every visitor."""
-
-    @wraps(sweep)
-    def guarded(files: MediaFileManager) -> None:
-        if time.monotonic() - vars(files).get("swept", -math.inf) >= KEPT:
-            vars(files)["swept"] = time.monotonic()
-            sweep(files)
-
-    return guarded
-
-
-def _remove_what_was_orphaned_before(files: MediaFileManager) -> None:
-    """Forget what makes a file for a button when no page has had that button for two sweeps.
-
-    While a page runs, the button that is still seen counts for none: Streamlit would forget it at once.
-    """
-    offered = {file for places in files._files_by_session_and_coord.values() for file in places.values()}
-    orphans = files._deferred_callables.keys() - offered
-    for file in orphans & vars(files).get("orphans", set()):
-        files._drop_deferred_id(file)
-    vars(files)["orphans"] = orphans
-
-
 def _for_nobody(session: AppSession) -> None:
     """One visitor's message would empty the caches of all: no control here sends it."""
 
@@ -202,45 +191,66 @@ def is_back_or_forward() -> bool:
     return context is not None and context.is_history_navigation
 
 
-# What runs in the browser, once for each load of a page; the server's policy allows this text alone.
-#
-# Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
-# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
-# next page's choices in its address. Until something is chosen, only Back and Forward change the page.
-#
-# A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
-# had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
-SCRIPT = """
-if (!window.attnvizHeld) {
-  const push = history.pushState;
-  let held = null;
-  window.attnvizHeld = true;
-  window.addEventListener("popstate", () => (held = location.pathname));
-  document.addEventListener("pointerdown", ({ button }) => button < 3 && (held = null), true);
-  document.addEventListener("keydown", ({ altKey, metaKey }) => altKey || metaKey || (held = null), true);
-  history.pushState = function (state, title, address) {
-    if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
-  };
-
-  const send = WebSocket.prototype.send, sockets = new WeakSet();
-  let asked = null, isHeard = true, isLost = false;
-  WebSocket.prototype.send = function (message) {
-    send.call(this, message);
-    [asked, isHeard, isLost] = [performance.now(), false, false];
-    if (sockets.has(this)) return;
-    sockets.add(this);
-    this.addEventListener("message", () => (isHeard = true));
-    this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
-  };
-  new MutationObserver(([{ target }]) => {
-    if (target.dataset.testConnectionState !== "CONNECTED") return;
-    const press = (kind) => isLost && document.dispatchEvent(new KeyboardEvent(kind, { key: "r" }));
-    setTimeout(() => (press("keyup"), press("keydown")), 100);
-  }).observe(document.querySelector("[data-testid='stApp']"), { attributeFilter: ["data-test-connection-state"] });
-}
-"""
+def missing_for_server() -> str:
+    """What the functions below use and this Streamlit does not have, in one sentence; "" where it has all."""
+    gone = [f"{module}.{name}" for module, names in _OF_SERVER.items() for name in names if not _is_in(module, name)]
+    return _gone(gone) if gone else ""
 
 
-def watch_browser() -> None:
-    """Keep the page that Back or Forward has led to, and what was chosen when the connection was lost."""
-    st.html(f"<script>{SCRIPT}</script>", unsafe_allow_javascript=True)
+def _is_in(module: str, name: str) -> bool:
+    try:
+        return hasattr(importlib.import_module(f"streamlit.{module}"), name)
+    except ImportError:
+        return False
+
+
+def is_poll(frame: bytes) -> bool:
+    """Whether what a browser sends asks for one fragment of a page, as it does by itself: far less than a run."""
+    from google.protobuf.message import DecodeError
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+
+    try:
+        asked = BackMsg.FromString(frame).rerun_script
+    except DecodeError:
+        return False
+    return asked.is_auto_rerun and bool(asked.fragment_id)
+
+
+def set_options(options: Mapping[str, Any]) -> None:
+    """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for what is not taken."""
+    from streamlit import config
+    from streamlit.web import bootstrap
+
+    bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})
+    for name, value in options.items():
+        if name not in config.get_config_options() or config.get_option(name) != value:
+            raise RuntimeError(f"Streamlit {st.__version__} did not take {name}: see to {_FILE}.")
+
+
+def keep_quiet_outside_pages() -> None:
+    """Outside a page Streamlit warns of each of its functions; the model is warmed up there."""
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+
+
+def signed_in(cookies: Mapping[str, str], secret: str) -> bytes:
+    """What the cookie says that Streamlit signs after a login, as JSON; b"" where none was signed here."""
+    from streamlit.auth_util import get_cookie_with_chunks
+    from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+    def signed(name: str) -> bytes | None:
+        return decode_signed_value(secret, name, cookies[name].encode("latin-1")) if name in cookies else None
+
+    return get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b""
+
+
+def login_address() -> str:
+    """Where Streamlit sends somebody on to the provider."""
+    from streamlit.auth_util import encode_provider_token
+
+    return f"/auth/login?provider={quote(encode_provider_token('default'))}"
+
+
+def index_page() -> str:
+    """The page that every visit begins with, as it is installed."""
+    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 import streamlit
 
+from attnviz.ui.sending import saved_files
+
 ROOT = Path(__file__).parents[2]
 CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSession", "MediaFileManager")
 
@@ -40,6 +42,25 @@ def test_a_name_that_is_gone_is_said_in_one_sentence_and_nothing_is_set(internal
     assert name not in vars(getattr(internals, owner))
 
 
+def test_this_streamlit_has_all_that_a_server_for_many_uses(internals) -> None:
+    if said := internals.missing_for_server():
+        pytest.fail(said, pytrace=False)
+
+
+def test_a_name_or_a_module_that_a_server_misses_is_said(internals, monkeypatch) -> None:
+    from streamlit.web import bootstrap
+
+    monkeypatch.delattr(bootstrap, "load_config_options")
+    monkeypatch.setitem(internals._OF_SERVER, "no_such_module", ("name",))
+    said = f"Streamlit {streamlit.__version__} has no web.bootstrap.load_config_options, no no_such_module.name"
+    assert internals.missing_for_server() == f"{said}: see to attnviz/ui/streamlit_internals.py, which uses it."
+
+
+def test_an_option_that_streamlit_does_not_take_is_said(internals) -> None:
+    with pytest.raises(RuntimeError, match=r"did not take server.noSuchOption: see to attnviz/ui/streamlit_internals"):
+        internals.set_options({"server.noSuchOption": 1})
+
+
 def test_a_field_that_is_gone_is_missed_as_well(internals, monkeypatch) -> None:
     monkeypatch.setattr(internals.MemoryUploadedFileManager, "__init__", lambda files: None)
     assert "has no MemoryUploadedFileManager._total_bytes:" in internals.missing()
@@ -56,7 +77,7 @@ def saving(internals, monkeypatch):
         files=media_file_manager.MediaFileManager(MemoryMediaFileStorage("/media")), now=0.0, who=""
     )
     monkeypatch.setattr(media_file_manager, "_get_session_id", lambda: saving.who)
-    monkeypatch.setattr(internals.time, "monotonic", lambda: saving.now)
+    monkeypatch.setattr(saved_files.time, "monotonic", lambda: saving.now)
     return saving
 
 
@@ -87,7 +108,7 @@ def test_what_no_page_offers_any_more_is_forgotten_after_a_while(internals, savi
     address = saving.files.execute_deferred(button)
     saving.files.clear_session_refs()
     for _ in range(2):
-        saving.now += internals.KEPT
+        saving.now += saved_files.KEPT
         another_runs(saving)
     assert saving.files.read_file(Path(address).stem) is None
     with pytest.raises(Exception, match="not found"):

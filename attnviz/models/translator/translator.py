@@ -3,6 +3,7 @@
 import copy
 import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -77,6 +78,10 @@ class Translator:
     @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
+        return self._n_parameters
+
+    @cached_property
+    def _n_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
     @property

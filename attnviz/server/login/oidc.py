@@ -7,13 +7,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from streamlit.auth_util import encode_provider_token, get_cookie_with_chunks
-from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from attnviz.server.login.door import NEXT, STUDENT, TEACHER, local_path
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
+from attnviz.ui.streamlit_internals import login_address, signed_in
 
 
 def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
@@ -51,12 +49,8 @@ class OidcLogin:
         """The address of whoever has logged in here; "" where the cookie was not signed here, is old, or says an
         address that the provider has not verified.
         """
-
-        def signed(name: str) -> bytes | None:
-            return decode_signed_value(self._secret, name, cookies[name].encode("latin-1")) if name in cookies else None
-
         try:
-            said = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+            said = json.loads(signed_in(cookies, self._secret) or b"{}")
         except ValueError:
             return ""
         if not said.get("is_logged_in") or said.get("origin") != self._origin or said.get("email_verified") is False:
@@ -76,8 +70,7 @@ class OidcLogin:
             refused = f"{account} is not on the list of this instance: ask whoever runs it."
             again = "<p><a class='button' href='/auth/logout'>Use another account</a></p>"
             return plain_page("attnviz", paragraph(refused, is_error=True), again, status=403)
-        way = f"/auth/login?provider={quote(encode_provider_token('default'))}"
-        answer = plain_page("attnviz", f"<p><a class='button' href='{way}'>Log in</a></p>")
+        answer = plain_page("attnviz", f"<p><a class='button' href='{login_address()}'>Log in</a></p>")
         answer.set_cookie(NEXT, quote(there), max_age=600, httponly=True, samesite="lax")
         return answer
 

@@ -6,7 +6,8 @@ from pathlib import Path
 # What each cache may take of all that caches may take; none is asked for that does not stand here.
 PARTS = {
     "traces": 0.3,
-    "maps": 0.1,  # and their traces, which may be counted twice
+    "maps": 0.05,  # and their traces, which may be counted twice
+    "pictures": 0.05,  # and theirs
     "decodings": 0.12,
     "masked runs": 0.12,
     "own tensors": 0.16,  # and what is made of them

@@ -19,16 +19,21 @@ if TYPE_CHECKING:
     from attnviz.maps.maps import Maps
     from attnviz.tracing.external.weights import BareWeights
     from attnviz.tracing.trace import Trace
+    from attnviz.ui.heads.picture import HeadsPicture
 
 Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does without: logits and hidden states
 
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
 
-def below(whole: "Whole", drawn: "tuple[Maps, str]", view: HeadsState) -> None:
-    """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for."""
-    _part("plotly", view, lambda: _figure(drawn, view))
-    _part("table", view, lambda: _table(drawn, view))
+def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
+    """The Plotly figure and the table, where they are asked for; the trace to download, always, made when asked for.
+    Nothing where a lesson covers any of the picture's maps.
+    """
+    if picture.is_covered:
+        return
+    _part("plotly", view, lambda: _figure(picture.drawn(), view))
+    _part("table", view, lambda: _table(picture.drawn(), view))
     st.download_button(
         "Whole trace (npz)", lambda: npz(whole()), file_name="trace.npz", key="npz", on_click="ignore", width="content"
     )

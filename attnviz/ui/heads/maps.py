@@ -58,8 +58,13 @@ _Measured: TypeAlias = tuple[EagerMaps, pd.DataFrame]
 # An entry holds its trace: no other one can then have that trace's id.
 _Entry: TypeAlias = "tuple[TraceLike, _Measured]"
 _measured: "BoundedCache[tuple[int, Kind, MapOptions], _Entry]" = BoundedCache(
-    most=budget.bytes_for("maps"), size=lambda entry: entry[0].nbytes() + payloads.size(entry[1])
+    most=budget.bytes_for("maps"), size=lambda entry: entry[0].nbytes() + _nbytes(*entry[1])
 )
+
+
+def _nbytes(maps: EagerMaps, table: pd.DataFrame) -> int:
+    """Bytes of numbers: labels are few beside them, and their tokens belong to the trace."""
+    return maps.attn.untyped_storage().nbytes() + maps.mask.untyped_storage().nbytes() + 8 * table.size
 
 
 def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:

@@ -5,32 +5,37 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.maps.lazy import layer_by_layer
-from attnviz.maps.maps import EagerMaps, Maps
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import labels, select
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import captions
 from attnviz.ui.cache import payloads, traces
 from attnviz.ui.heads import alignment, flow, neuron, row, sync
-from attnviz.ui.heads import maps as heads_maps
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.lessons.cover import SAID
 from attnviz.ui.lessons.on_heads import OnHeads
 from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
 from attnviz.ui.request import Request
-from attnviz.widgets.heads.sentences import sentence_strip
 from attnviz.widgets.wire import Payload
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
+    from attnviz.ui.heads.picture import HeadsPicture
 
 
-def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "tuple[Maps, str] | None":
-    """The tab that is open, and nothing of the others; of the Heads tab, the maps that can be taken along, if no lesson
-    covers any of them, and what their cells hold. `request` is what was run, None for weights that somebody brought.
+def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "HeadsPicture | None":
+    """The tab that is open, and nothing of the others; of the Heads tab, the picture, whose maps can be taken along.
+
+    `request` is what was run, None for weights that somebody brought.
     """
     if tabs.tab == "heads":
-        return _heads(trace, tabs, request)
+        from attnviz.ui.heads.picture import HeadsPicture
+        from attnviz.ui.mount import heads
+
+        picture = HeadsPicture(trace, tabs, request)
+        heads(captions.on(picture.payload()), on_change=sync.adopt)
+        return picture
     if OnHeads.now(tabs.view).cover:
         st.info(SAID, icon=":material/visibility_off:")
         return None
@@ -40,30 +45,6 @@ def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "tuple
     else:
         {"links": _links, "model": _whole_model, "row": row.draw, "neuron": neuron.draw}[tabs.tab](trace, tabs)
     return None
-
-
-def _heads(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "tuple[Maps, str] | None":
-    from attnviz.ui.heads.cells import Cells, cells
-    from attnviz.ui.mount import heads
-    from attnviz.widgets.heads.payload import heads_payload
-
-    view = tabs.view
-    maps, metrics = heads_maps.maps_and_metrics(trace, tabs)
-    lesson = OnHeads.now(view)
-    maps, metrics = lesson.covered(maps, metrics)
-    shown = {**view.to_payload(), **lesson.marks, "off": sync.off(trace)}
-    drawn = Cells() if lesson.cover else cells(request, trace, tabs, maps)  # what is written would tell as much
-    told = {"view": shown, "strip": sentence_strip(trace), "fixed": _fixed(trace)}
-    payload = heads_payload(maps, metrics, **told, cells=(drawn.measure, drawn.maps, drawn.why))
-    heads(lesson.on(captions.on(payload)), on_change=sync.adopt)
-    return None if lesson.cover else (drawn.of(view.kind, maps), drawn.measure)
-
-
-def _fixed(trace: "TraceLike") -> str:
-    """Why no head of a trace can be switched off."""
-    if trace.is_brought:
-        return "Your file holds what a model computed, and no model that could run again."
-    return trace.lacks if trace.is_bare else ""
 
 
 def _maps(trace: "TraceLike", tabs: TabsState, kind) -> EagerMaps:

@@ -7,8 +7,10 @@ import streamlit as st
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRun
 from attnviz.ui.learning import runs
+from attnviz.ui.markdown import literal
 from attnviz.ui.mount import learning_feed
 from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.views.learning.switches import title_of
 from attnviz.widgets.learning.feed import Piece, feed_payload
 from attnviz.widgets.learning.payload import run_key
 
@@ -30,15 +32,33 @@ def watched(experiment: Experiment) -> LiveRun:
 
 
 def feed(found: Sequence[LiveRun]) -> None:
-    """Bring a second's news until every run is over; then the page is drawn with what there is."""
+    """Bring a second's news until every run is over; then the page is drawn with what there is, and so it is when a run
+    begins that waited, whose recording was shown meanwhile.
+    """
+    waited = {run.experiment.key for run in found if run.look(since=10**9).state == "waiting"}
+    place = st.session_state["notes-slot"].empty()
 
     def tick() -> None:
         looks = [piece(run) for run in found]
         learning_feed(feed_payload(looks), key=_FEED, on_change=_send_again)
-        if all(look.looked.state in ("done", "failed") for look in looks):
+        waiting = [look for look in looks if look.looked.state == "waiting"]
+        if all(look.looked.state in ("done", "failed") for look in looks) or waited - _keys(waiting):
             st.rerun()
+        if said := [waiting_in_words(look) for look in waiting if runs.meanwhile(look.experiment) is not None]:
+            place.info(literal(" ".join(said)), icon=":material/hourglass_top:")
 
     st.fragment(tick, run_every=EVERY)()
+
+
+def _keys(looks: Sequence[Piece]) -> set[str]:
+    return {look.experiment.key for look in looks}
+
+
+def waiting_in_words(look: Piece) -> str:
+    """How many runs go before one, and what is shown until it begins."""
+    ahead = look.looked.ahead
+    before = f"{ahead} before you" if ahead else "about to begin"
+    return f"“{title_of(look.experiment)}” waits to be trained: {before}. Meanwhile its recording is shown."
 
 
 def piece(run: LiveRun) -> Piece:

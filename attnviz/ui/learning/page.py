@@ -96,6 +96,8 @@ def _trained(view: LearningState, experiment: Experiment, said: Said) -> tuple[S
         said.append(str(refusal))
         return _of_recording(view, experiment, said), None
     state = run.look(since=10**9).state
+    if state == "waiting" and (recording := runs.meanwhile(experiment)) is not None:
+        return _over(view, recording, said), run
     if state == "failed":
         said.append(run.error)
         return _of_recording(view, experiment, said), None

@@ -30,6 +30,14 @@ def recorded(experiment: "Experiment") -> "Recording | None":
     return _recordings.get(experiment) if shipped.is_shipped(experiment) else None
 
 
+def meanwhile(experiment: "Experiment") -> "Recording | None":
+    """What can be seen of a run while it waits; None where no recording comes with the package, or none can be read."""
+    try:
+        return recorded(experiment)
+    except ValueError:
+        return None
+
+
 def with_weights(experiment: "Experiment") -> "Recording | None":
     """A recording whose model can be opened: what was trained here lately, else what is shipped."""
     trained = queue().finished(experiment)

@@ -20,7 +20,7 @@ def metric_columns(metrics: pd.DataFrame, kinds: Iterable[str], blobs: Blobs) ->
     """
     names = [name for name in metrics.columns if name not in ("kind", "layer", "head", "model_layer")]
     # A few arrays instead of a frame a kind: pandas would take longer here than everything else together.
-    values = np.array([metrics[name].to_numpy(dtype=float) for name in names]).reshape(len(names), len(metrics))
+    values = metrics[names].to_numpy(dtype=float).T
     of_kind = metrics["kind"].to_numpy(dtype=object)
     order = np.lexsort((metrics["head"].to_numpy(), metrics["layer"].to_numpy()))
     heads = {kind: order[of_kind[order] == kind] for kind in kinds}

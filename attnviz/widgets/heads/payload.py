@@ -1,11 +1,12 @@
 """The data of the Heads component: a header of labels, and maps and metrics as blobs (`attnviz.widgets.wire`).
 
 What is the same for every sentence is in `attnviz.widgets.heads.constants` and goes with the script. The overview of
-all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`).
+all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`). Where both would
+say the same, the browser makes the first of the second.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,10 +30,14 @@ def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
     """`view` with a kind, layer, head, row, zoom and pins that `shown` has; what does not fit becomes the first, or
     none.
     """
-    kind: str = view["kind"] if view.get("kind") in shown else next(iter(shown))
-    layers, heads, rows, cols = shown[kind].shape
+    return _fitted(view, {kind: maps.shape for kind, maps in shown.items()})
+
+
+def _fitted(view: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    kind: str = view["kind"] if view.get("kind") in shapes else next(iter(shapes))
+    layers, heads, rows, cols = shapes[kind]
     row = view.get("row")
-    pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shown)]
+    pins = [list(pin) for pin in view.get("pins") or [] if len(pin) == 3 and _fits(pin, shapes)]
     return {
         **view,
         "kind": kind,
@@ -60,12 +65,18 @@ def _window(zoom: Any, lengths: tuple[int, int]) -> list[int] | None:
     return list(zoom) if fits else None
 
 
-def _fits(pin: Any, shown: "ShownMaps") -> bool:
+def _fits(pin: Any, shapes: Mapping[str, tuple[int, ...]]) -> bool:
     kind, layer, head = pin
-    if kind not in shown:
+    if kind not in shapes:
         return False
-    layers, heads, *_ = shown[kind].shape
+    layers, heads, *_ = shapes[kind]
     return (layer == "mean" or _is_index(layer, layers)) and (head == "mean" or _is_index(head, heads))
+
+
+def in_view(payload: Payload, view: dict[str, Any]) -> Payload:
+    """A payload that holds every map, with another view."""
+    shapes = {kind["kind"]: tuple(kind["shape"]) for kind in payload.header["kinds"]}
+    return payload.with_view(_fitted(view, shapes))
 
 
 def heads_payload(
@@ -92,22 +103,32 @@ def heads_payload(
         raise ValueError("there are no maps to draw: expected at least one kind, got none")
     blobs = Blobs()
     view, strip = fitted_view(view, shown), packed_strip(strip)
+    measure, measured, why = cells or ("weight", {}, "")
+    whole = _sent_whole(measured or shown, view, budget)
+    # Of what the browser can make small itself the small maps are not sent, but what it makes them of comes first.
+    own = [] if measured else [kind for kind in whole if _is_small(shown[kind])]
+    exact = [_exact(shown[kind], shown[kind], blobs) for kind in own]
     header: dict[str, Any] = {
-        "kinds": [_kind(kind, maps, blobs) | labels(maps, strip) for kind, maps in shown.items()],
+        "kinds": [_kind(maps, blobs, small=kind not in own) | labels(maps, strip) for kind, maps in shown.items()],
         "metrics": metric_columns(metrics, shown, blobs),
         "strip": strip,
         **({"fixed": fixed} if fixed else {}),
     }
     header["base"] = blobs.digest(header)
-    measure, measured, why = cells or ("weight", {}, "")
     header["cells"] = {"measure": measure, "why": why}
-    header["exact"] = _exact(measured or shown, view, blobs, budget)
+    exact += [_exact((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
+    header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
     header["id"] = blobs.digest(header)
     return Payload({**header, "view": view}, blobs.joined())
 
 
-def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
-    overview = maps.thumbnails(THUMBNAIL_SIDE).numpy()
+def _is_small(maps: "Maps") -> bool:
+    """Whether each cell of a small map is one weight, in eight bits."""
+    return max(maps.shape[2:]) <= THUMBNAIL_SIDE and not isinstance(maps, CoveredMaps)
+
+
+def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
+    """What is known of a kind besides its weights; where its maps are sent `small`, these too."""
     told = {
         "mask": _mask(maps.mask.numpy(), blobs),
         "row_tokens": _tokens(maps.rows),
@@ -119,11 +140,16 @@ def _kind(kind: str, maps: "Maps", blobs: Blobs) -> dict[str, Any]:
         "covered": _covered(maps),
     }
     return {
-        "kind": kind,
+        "kind": maps.kind,
         "shape": list(maps.shape),
-        "overview": {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]},
+        "overview": _overview(maps, blobs) if small else {"height": maps.shape[2], "width": maps.shape[3]},
         **{name: value for name, value in told.items() if value},
     }
+
+
+def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
+    overview = maps.thumbnails(THUMBNAIL_SIDE).numpy()
+    return {"offset": blobs.add(overview), "height": overview.shape[2], "width": overview.shape[3]}
 
 
 def _covered(maps: "Maps") -> dict[str, Any] | None:
@@ -142,11 +168,27 @@ def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
     return {"offset": blobs.add(bits), "layers": mask.shape[0], "heads": mask.shape[1]}
 
 
-def _exact(shown: "ShownMaps", view: dict[str, Any], blobs: Blobs, budget: int) -> list[dict[str, Any]]:
+def _sent_whole(shown: "ShownMaps", view: dict[str, Any], budget: int) -> list[str]:
+    """The kinds of which every head's float32 map is sent."""
     sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
-    whole = list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
-    entries = [{"kind": kind, "offset": blobs.add(_float32(shown[kind].all_heads()))} for kind in whole]
+    return list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
+
+
+def _exact(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
+    """Every head's map; where the cells that `masked` hides hold 0 they are not sent, and `seen` counts the others."""
+    numbers, mask = _float32(maps.all_heads()), masked.mask.numpy()
+    if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():  # as they may in a file of weights
+        return {"kind": maps.kind, "offset": blobs.add(numbers)}
+    seen = numbers[mask]
+    return {"kind": maps.kind, "offset": blobs.add(seen), "seen": len(seen)}
+
+
+def _exact_heads(
+    shown: "ShownMaps", view: dict[str, Any], whole: Collection[str], blobs: Blobs
+) -> list[dict[str, Any]]:
+    """The maps of single heads: in focus or pinned, of kinds that are not sent whole."""
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
+    entries = []
     for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:
         offset = blobs.add(_float32(shown[kind].weights(layer, head)))
         entries.append({"kind": kind, "layer": layer, "head": head, "offset": offset})

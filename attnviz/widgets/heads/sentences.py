@@ -66,10 +66,14 @@ def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
     `strip` is packed, here and below.
     """
     told = {"rows": [[row.input, row.output] for row in maps.rows], "cols": [col.text for col in maps.cols]}
-    found = {"rows": ("row_entries", row_entries(maps.rows)), "cols": ("col_entries", col_entries(maps.cols))}
     from_strip = strip_labels(maps.kind, strip, (len(maps.rows), len(maps.cols)))
     own = {name: texts for name, texts in told.items() if texts != from_strip[name]}
-    return own | {found[name][0]: found[name][1] for name in own if found[name][1]}
+    found: dict[str, Any] = {}
+    if "rows" in own:
+        found["row_entries"] = row_entries(maps.rows)
+    if "cols" in own:
+        found["col_entries"] = col_entries(maps.cols)
+    return own | {name: entries for name, entries in found.items() if entries}
 
 
 def strip_labels(kind: str, strip: Strip, lengths: tuple[int, int]) -> dict[str, Any]:

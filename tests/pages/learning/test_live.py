@@ -43,6 +43,25 @@ def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) ->
     assert states(app) == ["recorded", "recorded"]
 
 
+def test_while_a_run_waits_its_recording_is_shown_and_how_many_go_before(open_page, monkeypatch) -> None:
+    made = LiveRuns(most_waiting=3)
+    monkeypatch.setattr(made, "_begin", lambda: None)  # nothing is trained: all wait
+    monkeypatch.setattr(runs, "queue", lambda: made)
+    made.watch(Experiment("sort", steps=6))
+    app = open_page("learning", task="reverse", first="none", second="none", train="1", guess="no")
+    assert not app.exception
+    assert states(app) == ["recorded"]
+    (told,) = [sentence for sentence in (info.value for info in app.info) if "before you" in sentence]
+    assert "1 before you" in told
+    assert "its recording is shown" in told
+    (run,) = [run for run in made._waiting.values() if run.experiment.task == "reverse"]
+    run._became("training")
+    made._waiting.clear()
+    app.run()
+    assert states(app) == ["live"]
+    run._became("failed", "It was only a test.")
+
+
 def test_a_choice_in_the_picture_becomes_the_address_and_one_of_other_runs_does_not(monkeypatch) -> None:
     session, written = {controls._SHOWN: {"moment": 0, "site": "", "guess": "", "of": "these"}}, []
     monkeypatch.setattr(controls.st, "session_state", session)

@@ -77,9 +77,10 @@ def test_the_overview_is_within_half_a_step_of_256():
 
 
 def test_every_blob_starts_at_a_multiple_of_four_of_the_payload():
-    data = payload({"cross": shown(), "encoder_self": shown(kind="encoder_self")}).packed()
+    long = shown(shape=(LAYERS, HEADS, 67, COLS), kind="encoder_self")
+    data = payload({"cross": shown(), "encoder_self": long}).packed()
     header, blobs = unpack(data)
-    offsets = [kind["overview"]["offset"] for kind in header["kinds"]] + [entry["offset"] for entry in header["exact"]]
+    offsets = [header["kinds"][1]["overview"]["offset"], *(entry["offset"] for entry in header["exact"])]
     offsets += header["metrics"]["offsets"].values()
     assert (len(data) - len(blobs)) % 4 == 0
     assert all(offset % 4 == 0 for offset in offsets)
@@ -130,16 +131,27 @@ def test_a_mean_is_sent_where_its_heads_are_not():
 
 def test_a_large_overview_costs_at_most_1_15_bytes_a_cell():
     maps = {"cross": shown(shape=(12, 12, 64, 64), mask=torch.ones(64, 64, dtype=torch.bool).tril()[None, None])}
-    assert len(payload(maps, budget=0)) <= 1.15 * 12 * 12 * 64 * 64
+    assert len(payload(maps, budget=0).packed()) <= 1.15 * 12 * 12 * 64 * 64 + 10_000  # and its labels
 
 
-def test_a_short_sentence_s_overview_costs_at_most_1_15_bytes_a_cell():
+def test_a_short_sentence_costs_no_more_than_the_weights_that_are_seen():
     trace = tiny_translator(seed=0, n_layers=3, n_heads=8).trace("ab " * 7 + "a", to="fr", tgt_text="ab " * 7 + "a")
     maps = {kind: shown_of(trace, kind) for kind in trace.kinds}
     cells = sum(one.attn.numel() for one in maps.values())
     made = heads_payload(maps, head_metrics(maps, trace), view={}, strip=sentence_strip(trace))
     assert cells >= 16 * 16 * 72
-    assert len(made) - 4 * cells <= 1.15 * cells
+    seen = sum(int(one.mask.expand_as(one.attn).sum()) for one in maps.values())
+    assert len(made.packed()) <= 4 * seen + 0.6 * cells
+
+
+def test_masked_cells_are_not_sent_where_they_hold_nothing():
+    mask = torch.ones(ROWS, ROWS, dtype=torch.bool).tril()[None, None]
+    maps = shown(shape=(LAYERS, HEADS, ROWS, ROWS), mask=mask)
+    header, blobs = payload({"cross": maps})
+    (entry,) = header["exact"]
+    seen = LAYERS * HEADS * ROWS * (ROWS + 1) // 2
+    assert entry["seen"] == seen
+    np.testing.assert_array_equal(read(blobs, entry["offset"], (seen,)), maps.attn[mask.expand_as(maps.attn)].numpy())
 
 
 @pytest.mark.parametrize("length", [65, 100, 127, 256])

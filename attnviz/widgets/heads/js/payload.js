@@ -11,6 +11,7 @@ export function decodePayload(bytes) {
   header.metrics.values = readMetrics(header.metrics, kinds, array);
   const exact = new Map();
   for (const entry of header.exact) readExact(entry, kinds, exact, array);
+  for (const kind of kinds.values()) kind.thumbs ??= thumbsOf(kind, exact);
   return { header, kinds, exact, scales: (fixedScales ??= readScales()) };
 }
 
@@ -24,7 +25,7 @@ function readKind(raw, strip, array) {
   const { offset, height, width } = raw.overview;
   const said = { ...FIXED.kinds[raw.kind], ...stripLabels(raw, strip), sinks: [], keys_hidden: [], left_out: "" };
   const kind = { ...said, ...raw, layers, heads, nRows: rows, nCols: cols };
-  kind.thumbs = array(Uint8Array, offset, layers * heads * height * width);
+  kind.thumbs = offset === undefined ? null : array(Uint8Array, offset, layers * heads * height * width);
   kind.thumbHeight = height;
   kind.thumbWidth = width;
   kind.isPooled = height < rows || width < cols;
@@ -81,15 +82,44 @@ function readMasks({ offset, layers, heads }, cells, array) {
 function readExact(entry, kinds, exact, array) {
   const kind = kinds.get(entry.kind);
   const cells = kind.nRows * kind.nCols;
-  const piece = (index) => array(Float32Array, entry.offset + 4 * cells * index, cells);
   if (entry.layer !== undefined) {
-    exact.set(siteKey(entry.kind, entry.layer, entry.head), piece(0));
+    exact.set(siteKey(entry.kind, entry.layer, entry.head), array(Float32Array, entry.offset, cells));
     return;
   }
-  for (let layer = 0; layer < kind.layers; layer++)
-    for (let head = 0; head < kind.heads; head++)
-      exact.set(siteKey(entry.kind, layer, head), piece(layer * kind.heads + head));
+  const heads = kind.layers * kind.heads;
+  const sent = array(Float32Array, entry.offset, entry.seen ?? heads * cells);
+  const all = entry.seen === undefined ? sent : withMasked(sent, kind);
+  sitesOf(kind).forEach(([layer, head], i) =>
+    exact.set(siteKey(entry.kind, layer, head), all.subarray(i * cells, (i + 1) * cells)),
+  );
 }
+
+// Every head's map, of the numbers of those cells that its mask shows: the others hold 0.
+function withMasked(sent, kind) {
+  const { masks } = kind;
+  const cells = kind.nRows * kind.nCols;
+  const all = new Float32Array(kind.layers * kind.heads * cells);
+  let next = 0;
+  sitesOf(kind).forEach(([layer, head], i) => {
+    const mask = cells * ((masks.layers > 1 ? layer * masks.heads : 0) + (masks.heads > 1 ? head : 0));
+    for (let cell = 0; cell < cells; cell++) if (masks.seen[mask + cell]) all[i * cells + cell] = sent[next++];
+  });
+  return all;
+}
+
+// Small maps that are not sent, in eight bits: rounded and bounded as attnviz/tracing/thumbnails.py does it.
+function thumbsOf(kind, exact) {
+  const cells = kind.nRows * kind.nCols;
+  const thumbs = new Uint8ClampedArray(kind.layers * kind.heads * cells);
+  sitesOf(kind).forEach(([layer, head], i) => {
+    const map = exact.get(siteKey(kind.kind, layer, head));
+    for (let cell = 0; cell < cells; cell++) thumbs[i * cells + cell] = Math.fround(map[cell] * 255);
+  });
+  return thumbs;
+}
+
+const sitesOf = ({ layers, heads }) =>
+  Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
 
 let fixedScales = null; // the same 256 colours for every payload
 

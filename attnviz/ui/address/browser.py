@@ -1,0 +1,48 @@
+"""The script that each load of a page runs in the browser: Back pressed twice leads two pages back, and what was chosen
+while the server died is asked of the next one.
+"""
+
+import streamlit as st
+
+# What runs in the browser, once for each load of a page; the server's policy allows this text alone.
+#
+# Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
+# is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
+# next page's choices in its address. Until something is chosen, only Back and Forward change the page.
+#
+# A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
+# had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
+SCRIPT = """
+if (!window.attnvizHeld) {
+  const push = history.pushState;
+  let held = null;
+  window.attnvizHeld = true;
+  window.addEventListener("popstate", () => (held = location.pathname));
+  document.addEventListener("pointerdown", ({ button }) => button < 3 && (held = null), true);
+  document.addEventListener("keydown", ({ altKey, metaKey }) => altKey || metaKey || (held = null), true);
+  history.pushState = function (state, title, address) {
+    if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
+  };
+
+  const send = WebSocket.prototype.send, sockets = new WeakSet();
+  let asked = null, isHeard = true, isLost = false;
+  WebSocket.prototype.send = function (message) {
+    send.call(this, message);
+    [asked, isHeard, isLost] = [performance.now(), false, false];
+    if (sockets.has(this)) return;
+    sockets.add(this);
+    this.addEventListener("message", () => (isHeard = true));
+    this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
+  };
+  new MutationObserver(([{ target }]) => {
+    if (target.dataset.testConnectionState !== "CONNECTED") return;
+    const press = (kind) => isLost && document.dispatchEvent(new KeyboardEvent(kind, { key: "r" }));
+    setTimeout(() => (press("keyup"), press("keydown")), 100);
+  }).observe(document.querySelector("[data-testid='stApp']"), { attributeFilter: ["data-test-connection-state"] });
+}
+"""
+
+
+def watch_browser() -> None:
+    """Keep the page that Back or Forward has led to, and what was chosen when the connection was lost."""
+    st.html(f"<script>{SCRIPT}</script>", unsafe_allow_javascript=True)
