@@ -66,7 +66,6 @@ _USED: dict[Any, tuple[str, ...]] = {
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
-    "proto.BackMsg_pb2": ("BackMsg",),
     "auth_util": ("encode_provider_token", "get_cookie_with_chunks"),
     "web.bootstrap": ("load_config_options",),
     "web.server.starlette.starlette_app_utils": ("decode_signed_value",),
@@ -203,18 +202,6 @@ def _is_in(module: str, name: str) -> bool:
         return hasattr(importlib.import_module(f"streamlit.{module}"), name)
     except ImportError:
         return False
-
-
-def is_poll(frame: bytes) -> bool:
-    """Whether what a browser sends asks for one fragment of a page, as it does by itself: far less than a run."""
-    from google.protobuf.message import DecodeError
-    from streamlit.proto.BackMsg_pb2 import BackMsg
-
-    try:
-        asked = BackMsg.FromString(frame).rerun_script
-    except DecodeError:
-        return False
-    return asked.is_auto_rerun and bool(asked.fragment_id)
 
 
 def set_options(options: Mapping[str, Any]) -> None:
