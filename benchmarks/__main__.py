@@ -17,6 +17,7 @@ NAMES = (
     "payload",
     "translation",
     "browser",
+    "cold",
     "startup",
     "peers",
     "whole_model",

@@ -53,7 +53,7 @@ class Screen(Visitor):
         """Be on the page that the last run has switched to."""
         self._page = page
 
-    def ask(self) -> None:
+    def ask_for_news(self) -> None:
         """Ask for news; what is shown changes where there are any."""
         before, self._is_redrawn = self.shown, False
         message = BackMsg()
@@ -71,7 +71,7 @@ class Screen(Visitor):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"The page never came to it; it shows {self.shown.alerts} {self.shown.exceptions}.")
             time.sleep(_EVERY)
-            self.ask()
+            self.ask_for_news()
 
     @property
     def code(self) -> str:

@@ -48,7 +48,8 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         sign = {"at most": "<=", "at least": ">="}[row.aim]
         target = "" if row.target is None else f"{sign} {row.target:g}"
-        verdict = "" if row.target is None else "met" if row.passed else f"missed ({row.measured / row.target:.2f}x)"
+        missed = f"missed ({row.measured / row.target:.2f}x)" if row.target else "missed"
+        verdict = "" if row.target is None else "met" if row.passed else missed
         lines.append(f"| {row.name} | {_number(row.measured)} {row.unit} | {target} | {verdict} |")
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Whether there is news of a class, from memory for half a second, so that a hundred screens ask the database twice."""
+"""Whether there is news of a class, from memory for a quarter of a second, however many screens ask."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from attnviz.classroom.state import ClassVersion
 from attnviz.classroom.storage.store import Store
 from attnviz.classroom.storage.tables import ClassRow, MemberRow
 
-_FRESH = 0.5  # seconds
+_FRESH = 0.25  # seconds
 _MOST = 2_000  # classes that are remembered
 
 

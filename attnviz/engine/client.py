@@ -5,7 +5,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from attnviz.engine.described import ModelOnEngine
 from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
@@ -18,6 +18,7 @@ ADDRESS = "ATTNVIZ_ENGINE"  # where a dashboard is told of it
 _SECONDS = 60.0  # that an answer may take
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica
+_GONE = "The engine that runs this instance's models does not answer."
 _LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
 
 
@@ -109,24 +110,23 @@ class Engine:
     def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
         """One request with an id of its own, until it is answered."""
         if not self.is_there:
-            self._say_gone()
-        began, pause, until = time.monotonic(), _PAUSE, time.time() + self.seconds
-        headers, is_busy = {**headers, DEADLINE: f"{until:.3f}"}, False
+            raise EngineGoneError(_GONE)
+        pause, until, patience = _PAUSE, time.time() + self.seconds, _Patience()
+        headers = {**headers, DEADLINE: f"{until:.3f}"}
         while True:
             response = self._once(method, path, body, headers, until)
             if response is not None and not _is_to_be_tried_again(response):
                 self._is_back()
                 _require_answer(response)
                 return response
-            is_busy = response is not None and response.status_code == 429
             wait = pause * random.uniform(0.7, 1.3)  # so that all who were cut off do not come back at once
-            if is_busy and response is not None:
+            if response is not None and response.status_code == 429:
                 wait = max(wait, min(_seconds_said(response), _LONGEST_PAUSE))
-            patience = _GONE_AFTER if response is None else _DOWN_AFTER
-            if time.time() + wait > until or (not is_busy and time.monotonic() - began > patience):
-                if response is None or response.status_code in (404, 503):
-                    self._is_gone()
-                self._say_gone(is_busy=is_busy)
+            if time.time() + wait > until:
+                raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
+            if patience.is_over(response):
+                self._is_gone()
+                raise EngineGoneError(_GONE)
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -151,10 +151,21 @@ class Engine:
             if self._gone_since:
                 self._gone_since, self._paths = 0.0, None
 
-    def _say_gone(self, *, is_busy: bool = False) -> NoReturn:
-        if is_busy:
-            raise EngineGoneError(f"The engine had too much to do to answer within {self.seconds:.0f} seconds.")
-        raise EngineGoneError("The engine that runs this instance's models does not answer.")
+
+@dataclass
+class _Patience:
+    """How long one request has met nobody, or only a proxy that has no replica."""
+
+    silent_since: float = 0.0
+    down_since: float = 0.0
+
+    def is_over(self, response: "httpx.Response | None") -> bool:
+        """Whether that is too long, after this answer or this silence; being told to wait is neither."""
+        now, is_busy = time.monotonic(), response is not None and response.status_code == 429
+        self.silent_since = 0.0 if response is not None else self.silent_since or now
+        self.down_since = 0.0 if is_busy else self.down_since or now
+        silence = now - (self.silent_since or now)
+        return silence > _GONE_AFTER or now - (self.down_since or now) > _DOWN_AFTER
 
 
 def _http(token: str) -> "httpx.Client":

@@ -4,10 +4,8 @@ Ray is imported here alone, and only when an engine is started.
 """
 
 import signal
-import socket
 import threading
 from collections.abc import Mapping
-from contextlib import closing
 from typing import Any
 
 from starlette.requests import Request
@@ -16,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from attnviz.engine.app import listed, paths_of, shown
 from attnviz.engine.refusals import RefusedError
 from attnviz.engine.service import ModelService, require_token
-from attnviz.engine.serving import EngineSettings, load, say
+from attnviz.engine.serving import EngineSettings, load, require_port, say
 
 NAMESPACE = "attnviz"
 _SECONDS = 120  # of a request, when nobody says how long: then Ray gives up
@@ -27,7 +25,7 @@ def run(settings: EngineSettings) -> None:
 
     Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
     """
-    _require_port(settings)
+    require_port(settings.host, settings.port)  # Ray's proxy would look for one for a minute, and fail far from here
     import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
     from ray import serve  # pyright: ignore[reportMissingImports]
 
@@ -146,16 +144,6 @@ class _Index:
         except RefusedError as refusal:
             return refusal.response()
         return JSONResponse(self._said)
-
-
-def _require_port(settings: EngineSettings) -> None:
-    """Ray's proxy would look for a port for a minute, and then fail far from here."""
-    with closing(socket.socket()) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((settings.host, settings.port))
-        except OSError as error:
-            raise ValueError(f"Port {settings.port} of {settings.host} cannot be had ({error.strerror}).") from None
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,9 @@
 """What both ways of starting the engine have in common, and the one without Ray: one process under uvicorn."""
 
+import socket
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from attnviz.engine.app import engine_app, paths_of, shown
@@ -19,7 +21,7 @@ class EngineSettings:
     models: Sequence[str]
     host: str = "127.0.0.1"
     port: int = 8600
-    token: str = ""
+    token: str = field(default="", repr=False)
     replicas: int = 1
     most_replicas: int = 1
     waiting: int = 64
@@ -53,6 +55,7 @@ def run_alone(settings: EngineSettings) -> None:
     """Serve every model in this process, until somebody stops it."""
     import uvicorn
 
+    require_port(settings.host, settings.port)
     services = {
         path: ModelService(load(name, settings.threads), shown(name), token=settings.token, limits=settings.limits)
         for name, path in paths_of(settings.models).items()
@@ -66,3 +69,13 @@ def say(sentence: str) -> None:
     """A line for whoever has started the engine."""
     sys.stdout.write(f"attnviz: {sentence}\n")
     sys.stdout.flush()
+
+
+def require_port(host: str, port: int) -> None:
+    """Raises ValueError where nothing can listen there, before any model is loaded."""
+    with closing(socket.socket()) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            raise ValueError(f"Port {port} of {host} cannot be had ({error.strerror}).") from None

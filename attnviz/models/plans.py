@@ -35,7 +35,7 @@ class LayerPlan:
     """A layer: its number among all of its stack, and the sites in it, as kind and the layer that pages call it.
 
     `beside` is the class of what mixes tokens beside attention, or in its place. `is_parallel` where feed-forward and
-    attention read the same input.
+    attention read the same input, `has_own_norms` where each of them norms it by itself.
     """
 
     number: int
@@ -43,6 +43,7 @@ class LayerPlan:
     feed_forward: FeedForwardPlan | None = None
     beside: str = ""
     is_parallel: bool = False
+    has_own_norms: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]
         counts: dict[Kind, int] = {kind: trace.shape(kind)[0] for kind in here}
         layers = tuple(
-            LayerPlan(at, tuple((kind, at) for kind in here if at < counts[kind]))
+            LayerPlan(trace.layer_number(here[0], at), tuple((kind, at) for kind in here if at < counts[kind]))
             for at in range(max(counts.values(), default=0))
         )
         stacks += [StackPlan(stack, layers)] if layers else []

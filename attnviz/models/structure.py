@@ -15,8 +15,8 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
     if isinstance(model, Toy):
         config = model.network.config
         return _own(trace, config, norm_first=config.norm_first)
-    if model is None:
-        return Structure(bare_stacks(trace), kind_plans(trace))
+    if model is None or not hasattr(model, "torch_module"):  # a model on an engine lends its numbers, not its layers
+        return Structure(bare_stacks(trace), kind_plans(trace), ends="tokens" if model and model.writes else "")
     from attnviz.models.huggingface.parts import checkpoint_structure  # imports transformers
 
     return checkpoint_structure(trace, model)

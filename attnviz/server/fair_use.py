@@ -10,15 +10,14 @@ from collections import Counter, OrderedDict
 from contextlib import AsyncExitStack
 
 from aiolimiter import AsyncLimiter
-from google.protobuf.message import DecodeError
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Telemetry
+from attnviz.ui.streamlit_internals import is_poll
 
 _AGAIN = 20  # seconds after which who was refused a place may ask again
 _UPLOADS, _UPLOAD_SECONDS = 4, 120  # files that are taken at a time, and how long one may take
@@ -115,7 +114,7 @@ class FairUse:
             message = await receive()
             if message["type"] == "websocket.receive":
                 await own.acquire()
-                await (polls if _is_poll(message) else choices).acquire()
+                await (polls if is_poll(message.get("bytes") or b"") else choices).acquire()
             return message
 
         try:
@@ -134,15 +133,6 @@ class FairUse:
         if self._connected[address] >= self._settings.visitors_an_address:
             return f"All {self._settings.visitors_an_address} places of one address are taken at the moment."
         return ""
-
-
-def _is_poll(message: Message) -> bool:
-    """Whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
-    try:
-        asked = BackMsg.FromString(message.get("bytes") or b"").rerun_script
-    except DecodeError:
-        return False
-    return asked.is_auto_rerun and bool(asked.fragment_id)
 
 
 def _is_page(scope: Scope) -> bool:

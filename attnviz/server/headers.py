@@ -3,12 +3,13 @@
 import base64
 import hashlib
 import re
+from pathlib import Path
 
+import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.server.settings import Settings
-from attnviz.ui import streamlit_internals
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -39,7 +40,8 @@ def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
 
 def inline_scripts() -> tuple[str, ...]:
     """What Streamlit's page runs without a file, as it is installed."""
-    return tuple(_INLINE.findall(streamlit_internals.index_page()))
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    return tuple(_INLINE.findall(index.read_text(encoding="utf-8")))
 
 
 def _hash(script: str) -> str:

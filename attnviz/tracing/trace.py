@@ -127,6 +127,10 @@ class Trace(TraceLike):
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
+        return self._nbytes
+
+    @cached_property
+    def _nbytes(self) -> int:
         put = (values for each in self.interventions for values in each.values.values())
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
         return bytes_kept(self.calls.values(), others)

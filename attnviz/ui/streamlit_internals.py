@@ -19,15 +19,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
 import streamlit as st
+from google.protobuf.message import DecodeError
 from streamlit.elements import spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.logger import get_logger
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -65,6 +66,7 @@ _USED: dict[Any, tuple[str, ...]] = {
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
+    "proto.BackMsg_pb2": ("BackMsg",),
     "auth_util": ("encode_provider_token", "get_cookie_with_chunks"),
     "web.bootstrap": ("load_config_options",),
     "web.server.starlette.starlette_app_utils": ("decode_signed_value",),
@@ -203,6 +205,18 @@ def _is_in(module: str, name: str) -> bool:
         return False
 
 
+def is_poll(frame: bytes) -> bool:
+    """Whether what a browser sends asks for one fragment of a page, as it does by itself: far less than a run."""
+    from google.protobuf.message import DecodeError
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+
+    try:
+        asked = BackMsg.FromString(frame).rerun_script
+    except DecodeError:
+        return False
+    return asked.is_auto_rerun and bool(asked.fragment_id)
+
+
 def set_options(options: Mapping[str, Any]) -> None:
     """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for what is not taken."""
     from streamlit import config
@@ -238,6 +252,10 @@ def login_address() -> str:
     return f"/auth/login?provider={quote(encode_provider_token('default'))}"
 
 
-def index_page() -> str:
-    """The page that every visit begins with, as it is installed."""
-    return (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+def is_poll(frame: bytes) -> bool:
+    """Whether a frame asks for one fragment of a page, as its browser does by itself: far less than a run."""
+    try:
+        asked = BackMsg.FromString(frame).rerun_script
+    except DecodeError:
+        return False
+    return asked.is_auto_rerun and bool(asked.fragment_id)

@@ -45,7 +45,12 @@ def outbound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(outbound: Path) -> Iterator[str]:
     """A running dashboard, `http://127.0.0.1:…`."""
     hook = str(Path(__file__).parent / "outbound")
-    environment = {"PYTHONPATH": hook, "ATTNVIZ_OUTBOUND_LOG": str(outbound), "OMP_WAIT_POLICY": "passive"}
+    environment = {
+        "PYTHONPATH": hook,
+        "ATTNVIZ_OUTBOUND_LOG": str(outbound),
+        "ATTNVIZ_DATABASE": str(outbound.with_name("classes.sqlite")),
+        "OMP_WAIT_POLICY": "passive",
+    }
     with server.dashboard(outbound.with_name("dashboard.log"), environment) as address:
         yield address
 

@@ -72,6 +72,7 @@ def running_cluster(
         made.wait("ready", 1 + fronts)
         while any(status(f"http://127.0.0.1:{port + 1 + n}/readyz") != 200 for n in range(fronts)):
             time.sleep(0.1)
+        time.sleep(1.5)  # until HAProxy has seen it, too
         yield made
     finally:
         process.terminate()

@@ -58,7 +58,7 @@ def test_each_visitor_gets_its_own_on_two_fronts_at_once(cluster: RunningCluster
     cookies = [{"Cookie": f"attnviz_front={name}"} for name in ("f1", "f2")]
     tally = visitors.run(cluster.address, visitors.Load(8, 8.0, (0.2, 0.6)), cookies)
     assert (tally.errors, tally.foreign) == ([], [])
-    assert len(tally.seconds) > 16
+    assert tally.visits >= 8
     answered = {line["front"] for line in cluster.said("answer")}
     assert answered == {"f1", "f2"}
 

@@ -89,6 +89,17 @@ def test_what_a_dying_replica_loses_is_asked_again_with_the_same_id() -> None:
     assert len({headers[DEADLINE] for headers in seen}) == 1
 
 
+def test_a_replica_that_dies_late_in_a_long_answer_is_no_engine_that_is_gone() -> None:
+    def after_a_while(handler: BaseHTTPRequestHandler) -> None:
+        time.sleep(0.5)  # longer than nobody's silence is borne
+        hang_up(handler)
+
+    with answering([after_a_while]) as (address, seen), closing(Engine(address)) as engine:
+        engine.ask("tiny", "trace", Message())
+        assert engine.is_there
+    assert len(seen) == 2
+
+
 def test_told_to_wait_it_waits() -> None:
     with answering([status(429, Retry_After="1")]) as (address, seen), closing(Engine(address)) as engine:
         began = time.monotonic()

@@ -1,6 +1,7 @@
 """How a model is built, held against its own config: distinct primes tell sizes apart, and nothing is made up."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -81,12 +82,15 @@ def test_groups_experts_and_parallel_sublayers_are_told(tmp_path: Path) -> None:
     assert (grouped.kinds["decoder_self"].groups, grouped.is_tied) == (2, False)
     experts = built(tmp_path / "experts", "gpt_oss").stacks[0].layers[0]
     assert experts.feed_forward == FeedForwardPlan(32, True, experts=2, active=1)
-    assert built(tmp_path / "neox", "gpt_neox").stacks[0].layers[0].is_parallel
+    neox, phi = (built(tmp_path / name, name).stacks[0].layers[0] for name in ("gpt_neox", "phi"))
+    assert (neox.is_parallel, neox.has_own_norms) == (True, True)
+    assert (phi.is_parallel, phi.has_own_norms) == (True, False)
 
 
 def test_what_mixes_tokens_beside_attention_or_in_its_place_is_named(tmp_path: Path) -> None:
     assert built(tmp_path / "beside", "falcon_h1").stacks[0].layers[0].beside == "FalconH1Mixer"
     (stack,) = built(tmp_path / "instead", "lfm2").stacks
+    assert stack.ends_normed  # it is called embedding_norm
     without = [layer for layer in stack.layers if not layer.sites]
     assert without
     assert {layer.beside for layer in without} == {"Lfm2ShortConv"}
@@ -120,3 +124,12 @@ def test_of_bare_weights_layers_and_heads_are_all_that_is_known() -> None:
     assert stack.layers == tuple(LayerPlan(at, (("encoder_self", at),)) for at in range(5))
     assert (stack.norm, found.d_model, found.vocabulary, found.ends) == ("", None, None, "")
     assert (found.kinds["encoder_self"].heads, found.kinds["encoder_self"].d_k) == (3, None)
+
+
+def test_of_a_model_on_an_engine_what_its_trace_says_is_all_that_is_known() -> None:
+    model = tiny_translator(n_heads=3, n_layers=2)
+    remote = SimpleNamespace(writes=True)  # its layers stay where they are
+    found = structure(model.trace("a dog", to="fr"), remote)  # type: ignore[arg-type]
+    assert [len(stack.layers) for stack in found.stacks] == [2, 2]
+    assert (found.vocabulary, found.stacks[0].norm, found.ends) == (None, "", "tokens")
+    assert found.kinds["cross"].d_k == model.model.config.d_k

@@ -19,8 +19,7 @@ def main() -> None:
     """Train whatever comes, one run after another."""
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints goes the way of errors
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
+    _stand_back()
     from attnviz.learning.live.frames import read_frame
 
     try:
@@ -28,6 +27,14 @@ def main() -> None:
             train(asked, frames)
     except BrokenPipeError:  # the server is gone
         os._exit(0)
+
+
+def _stand_back() -> None:
+    """Whoever answers a page comes first, and is not interrupted by what was trained."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    if hasattr(os, "sched_setscheduler"):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def train(asked: dict[str, Any], frames: BinaryIO) -> None:

@@ -103,8 +103,9 @@ def _layer(
     network = _feed_forward(model.torch_module.config, module, attention, width)
     if not sites:
         return LayerPlan(number, sites, network, beside=_what_mixes(module))
-    config = model.torch_module.config
-    return LayerPlan(number, sites, network, _mixer(module), is_parallel=_is_parallel(config))
+    is_parallel = _is_parallel(model.torch_module.config)
+    own_norms = is_parallel and sum(map(_is_norm, module.children())) > 1
+    return LayerPlan(number, sites, network, _mixer(module), is_parallel, own_norms)
 
 
 def _is_parallel(config: Any) -> bool:
@@ -212,6 +213,5 @@ def _made_by(norm: nn.Module, made: Tensor) -> bool:
 
 
 def _has_norm_beside(network: nn.Module, stack: nn.Module) -> bool:
-    """Whether a norm stands behind the last layer: beside the list of layers, and not that of the embedding."""
-    beside = next((dict(one.named_children()) for one in network.modules() if stack in one.children()), {})
-    return any(_is_norm(child) and "emb" not in name for name, child in beside.items())
+    """Whether a norm stands behind the last layer: beside the list of layers, whatever it is called."""
+    return any(stack in one.children() and any(map(_is_norm, one.children())) for one in network.modules())

@@ -72,12 +72,12 @@ class Cluster:
             raise ValueError(str(errors.exceptions[0])) from None
 
     async def _started(self) -> None:
-        """Wait until a front is ready; the others may follow. Raises ValueError where none comes."""
+        """Wait until HAProxy has found a front ready; the others may follow. Raises ValueError where none comes."""
         plan, began = self._plan, time.monotonic()
         until = began + plan.ready_seconds
         while not self._stop.is_set():
             said = [await self._said_by(front) for front in self._fronts]
-            if "" in said:
+            if "" in said and await self._is_any_up():
                 settings, seconds = plan.settings, round(time.monotonic() - began, 1)
                 address = f"{'https' if settings.is_tls else 'http'}://{settings.host}:{settings.port}"
                 self._say("ready", address=address, fronts=len(said), seconds=seconds, roll=f"kill -HUP {os.getpid()}")
@@ -92,6 +92,12 @@ class Cluster:
                     f"No front was ready within {plan.ready_seconds:g} s: {plan.fronts[0].name} {said[0]}."
                 )
             await asyncio.sleep(_LOOK)
+
+    async def _is_any_up(self) -> bool:
+        try:
+            return any([await self._runtime.is_up(front.name) for front in self._fronts])
+        except OSError:  # HAProxy has only just begun
+            return False
 
     async def _said_by(self, front: Front, path: str = "/readyz") -> str:
         """Why a front is not ready; "" where it is."""

@@ -54,10 +54,13 @@ _CAUSES: _Tabs = {
     ),
 }  # fmt: skip
 _ANATOMY: _Tabs = {
-    "skip": ("Skip a line", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN", "row sums"),
-    "memory": ("Memory order", "row-major", "view", "transpose", "reshape", "contiguous", "contig.", "strides"),
-    "claims": ("Claims", "learned numbers", "variance", "autograd", "recorder", "peak", "alive", "additive", "dropout"),
-    "counts": ("Shapes and counts", "tgt_in", "tgt_out", "logits"),
+    "skip": (
+        "Skip a line", "reshape", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN",
+        "row sums",
+    ),
+    "memory": ("Memory order", "row-major", "view", "transpose", "contiguous", "strides"),
+    "claims": ("Claims", "learned numbers", "variance", "autograd", "recorder", "peak", "alive", "additive"),
+    "counts": ("Shapes and counts", "tgt_in", "tgt_out"),
     "modulation": (
         "Self-attention? Not really", "bilinear form", "modulation", "asymmetry", "rank", "spectrum", "singular value",
     ),
@@ -65,8 +68,8 @@ _ANATOMY: _Tabs = {
 _IMPLEMENTATIONS: _Tabs = {
     "agreement": ("Agreement", "max |Δ|", "allclose"),
     "cost": ("Time and memory", "median", "fused kernel"),
-    "source": ("Source", "Left", "Right", "einsum", "sequence first"),
-    "parameters": ("Parameters", "in_proj_weight", "ModuleList"),
+    "source": ("Source", "Left", "Right", "ModuleList", "logits", "dropout"),
+    "parameters": ("Parameters", "in_proj_weight"),
     "relative": ("Relative positions", "Reach", "Strength", "get_scores"),
     "shapes": ("Mask shapes", "prepare_mask", "broadcasting"),
     "bugs": ("Cabinet of bugs", "Put into the model at", "Xavier"),

@@ -40,6 +40,12 @@ def draw() -> None:
         st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):
         st.error(literal(said), icon=":material/error:")
+    for own in seat.all_taken():
+        doing = "teaching" if own.role == seat.TEACHER else "with"
+        st.button(
+            f"Go on {doing} {shown_code(own.code)}", key=f"class-on-{own.code}", on_click=persistent.write,
+            args=({CLASS: own.code},),
+        )  # fmt: skip
     st.caption("You teach? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
 
 

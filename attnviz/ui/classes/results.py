@@ -140,4 +140,4 @@ def texts(said: Sequence[Said]) -> str:
         f"<li><q><bdi>{html.escape(one.text)}</bdi></q> <small><bdi>{html.escape(one.nickname)}</bdi></small></li>"
         for one in said
     )
-    return f"<ul class='class-texts'>{lines}</ul>"
+    return f"<ul class='class-texts' tabindex='0' aria-label='What the class wrote'>{lines}</ul>"

@@ -50,6 +50,11 @@ def current() -> Seat | None:
     return own.get(code())
 
 
+def all_taken() -> tuple[Seat, ...]:
+    """Every seat of this visit, of classes that were put aside, too."""
+    return tuple(st.session_state.get(_SEATS, {}).values())
+
+
 def take(seat: Seat) -> None:
     """Sit down; the browser remembers it from the next run on."""
     st.session_state.setdefault(_SEATS, {})[seat.code] = seat

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from attnviz.widgets.model_drawing.numbers import Here
     from attnviz.widgets.wire import Payload
 
-COVERED = "What this lesson asks is covered: numbers play here when its question is answered, or skipped."
+COVERED = "What is asked here is covered: numbers play when the question is answered, or skipped."
 PLACES = ("Heads", "Masks", "Decoding", "Causes", "Anatomy", "Implementations")
 _ANY = "Hello."  # a model is built alike for every text
 
@@ -97,7 +97,7 @@ def _run(request: "Request") -> "tuple[TraceLike | None, str]":
     """The run of the bar's sentence, or why there are no numbers."""
     from attnviz.ui.lessons import cover
 
-    if persistent.text("lesson") and cover.hides_numbers():
+    if cover.hides_numbers():
         return None, COVERED
     try:
         return traces.trace(request), ""

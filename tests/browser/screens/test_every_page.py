@@ -19,7 +19,18 @@ COLOURS = WHOLE | {"runOnly": ["color-contrast"]}  # what another theme changes
 AXE = "(rules) => axe.run(document, rules).then(({ violations }) => violations)"
 THEMES = {"light": "rgb(251, 251, 253)", "dark": "rgb(15, 18, 24)"}
 IN_THEME = "(colour) => getComputedStyle(document.querySelector('.stApp')).backgroundColor === colour"
-ALL_THERE = "() => !document.querySelector('[data-testid=stSkeleton]')"
+# Nothing is still to come, goes, or is drawn in the colours of before, and that for a while.
+STILL = """(theme) => {
+  const passes = ({ playState, effect }) => playState === "running" && effect.getComputedTiming().endTime < Infinity;
+  const isStill =
+    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
+    !document.querySelector("[data-testid=stSkeleton], [data-stale=true]") &&
+    ![...document.querySelectorAll("[data-picture]")].some(({ shadowRoot }) =>
+      shadowRoot?.querySelector(`[data-theme]:not([data-theme=${theme}])`)) &&
+    !document.getAnimations().some(passes);
+  window.stillSince = isStill ? (window.stillSince ?? performance.now()) : undefined;
+  return isStill && performance.now() - window.stillSince > 300;
+}"""
 KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
 
 
@@ -27,6 +38,7 @@ def faults(page: Page, theme: str, rules: dict) -> list[str]:
     """What axe-core finds in a theme that is serious: the rule, where, and what is wrong."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(IN_THEME, arg=THEMES[theme])
+    page.wait_for_function(STILL, arg=theme)
     return [
         f"{theme}: {one['id']}: {node['target'][-1]} {node['failureSummary']}"
         for one in page.evaluate(AXE, rules)
@@ -51,9 +63,9 @@ def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page
     said = []
     for at, address in enumerate(addresses()):
         first, second = ("light", "dark") if at % 2 == 0 else ("dark", "light")
+        page.emulate_media(color_scheme=first)
         page.goto(address)
         settled(page)
-        page.wait_for_function(ALL_THERE)
         found = faults(page, first, WHOLE) + (faults(page, second, COLOURS) if IS_LONG else []) + too_wide(page)
         said += [f"{address}: {fault}" for fault in found]
     assert said == []

@@ -177,6 +177,16 @@ def test_opening_revealing_and_deleting(sit, classes, key) -> None:
     assert "Join a class" in said(app)
 
 
+def test_a_class_that_is_put_aside_is_found_again(sit, key) -> None:
+    app = sit("heads", Seat(key.code, TEACHER, key.secret))
+    app.button(key="class-aside").click().run()
+    assert not [button for button in app.button if button.key == "class-aside"]
+    app.switch_page("pages/class.py").run()
+    app.button(key=f"class-on-{key.code}").click().run()
+    assert "Love" in said(app)
+    assert app.button(key="class-open")
+
+
 def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     app = sit("class", Seat(key.code, TEACHER, "x" * 32))
     assert not app.exception

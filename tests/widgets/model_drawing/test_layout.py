@@ -69,7 +69,8 @@ def ids(found: dict) -> list[str]:
 def texts(found: dict) -> list[tuple[str, float, float, float, float]]:
     """Every text with the box that it takes, as widths were measured."""
     lines = [line for part in found["parts"] for line in part["lines"]] + [frame["line"] for frame in found["frames"]]
-    boxes = []
+    chips = [chip for part in found["parts"] if (chip := part.get("chip"))]
+    boxes = [("mask", chip["x"], chip["y"], chip["x"] + chip["w"], chip["y"] + chip["h"]) for chip in chips]
     for line in lines:
         width = len(line["text"]) * line["size"] * 0.56
         left = line["x"] - (width / 2 if line["align"] == "middle" else 0)

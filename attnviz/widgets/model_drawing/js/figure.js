@@ -190,7 +190,7 @@ function chipNode(theme, { x, y, w, h }) {
 
 // A flag on the upper edge of the block that the page looks at.
 function hereNode(theme, { x, y, w }) {
-  const [width, height] = [66, 12];
+  const [width, height] = [76, 12];
   const [left, top] = [x + w - width - 6, y - height + 2];
   const flag = svg("rect", { x: left, y: top, width, height, rx: height / 2, fill: theme.accent });
   const line = {

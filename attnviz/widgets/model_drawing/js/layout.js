@@ -10,6 +10,7 @@ const CELL = 13; // a head, and its gap
 const [GAP, LANE, PAD] = [9, 20, 8];
 const BESIDE = 560; // pixels: two columns need as many
 const WIDEST = 340;
+const CHIP_BESIDE = 200; // and so much the mask’s chip beside the sizes
 
 export function layoutOf(built, { width, here, opened = new Set(), widthOf }) {
   const isBeside = built.stacks.length > 1 && width >= BESIDE;
@@ -171,13 +172,14 @@ const SLIM = new Set(["norm", "bar", "fold", "softmax"]);
 
 function boxOf({ y, widthOf }, item, x, w) {
   const inner = w - 2 * PAD;
-  const chipRoom = item.isMasked ? 40 : 0;
+  const hasChipRow = item.isMasked && inner < CHIP_BESIDE;
+  const chipRoom = item.isMasked && !hasChipRow ? 80 : 0; // on both sides: sizes stand in the middle
   const titles = wrapped(item.title, inner, (text) => widthOf(text, TITLE, 600));
   const sizes = item.size ? wrapped(item.size, inner - chipRoom, (text) => widthOf(text, SIZE, 400)) : [];
   const cells = item.heads ? cellsOf(item, inner) : [];
   const rows = cells.length ? cells.at(-1).row + 1 : 0;
   const pad = SLIM.has(item.type) ? 3 : 6;
-  const h = 2 * pad + titles.length * 15 + sizes.length * 14 + (rows ? rows * CELL + 4 : 0);
+  const h = 2 * pad + titles.length * 15 + sizes.length * 14 + (rows ? rows * CELL + 4 : 0) + (hasChipRow ? 17 : 0);
   const top = y + h - pad;
   const lines = [
     ...titles.map((text, at) => ({
@@ -194,7 +196,8 @@ function boxOf({ y, widthOf }, item, x, w) {
       y: top - titles.length * 15 - at * 14 - 7,
     })),
   ].map((line) => ({ ...line, x: x + w / 2, align: "middle" }));
-  const chip = item.isMasked && { x: x + w - 42, y: top - titles.length * 15 - 14, w: 36, h: 14 };
+  const chipTop = top - (titles.length * 15 + (hasChipRow ? sizes.length * 14 + 2 : 0));
+  const chip = item.isMasked && { x: hasChipRow ? x + w / 2 - 18 : x + w - 42, y: chipTop - 14, w: 36, h: 14 };
   const first = y + pad;
   return {
     ...item,

@@ -67,7 +67,7 @@ function sublayers(built, plan, layer, here) {
   const beside = layer.beside && { id: `${plan.stack}-beside`, type: "beside", title: layer.beside };
   if (layer.is_parallel || (beside && attention.length)) {
     const side = layer.is_parallel ? [network, beside] : [beside];
-    const both = { type: "row", items: [attention[0], ...side].filter(Boolean) };
+    const both = { type: "row", items: [attention[0], ...side].filter(Boolean), hasOwnNorms: layer.has_own_norms };
     const rest = layer.is_parallel ? attention.slice(1) : [...attention.slice(1), network];
     return [both, ...rest.filter(Boolean)].flatMap((block, at) => withNorms(plan, block, at));
   }
@@ -77,7 +77,8 @@ function sublayers(built, plan, layer, here) {
 function withNorms({ stack, norm }, block, at) {
   const known = norm !== "" || block.type !== "attention";
   const named = (name, title) => ({ id: `${stack}-${name}-${at}`, type: "norm", title });
-  const before = (norm === "before" || norm === "both") && named("norm", "Norm");
+  const before =
+    (norm === "before" || norm === "both") && named("norm", block.hasOwnNorms ? "Norms, one for each" : "Norm");
   const after = (norm === "output" || norm === "both") && named("norm-out", "Norm");
   const sum = norm === "after" ? named("add-norm", "Add & norm") : { type: "add" };
   if (!known) return [block];

@@ -1,0 +1,58 @@
+"""`python -m attnviz engine`: what cannot be is said in one sentence before anything is started."""
+
+import importlib.util
+import socket
+
+import pytest
+
+from attnviz.__main__ import main
+from attnviz.engine.app import paths_of, shown
+from attnviz.engine.serving import EngineSettings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "gpt2", "--port", "0"], "--port is a number from 1 to 65535, not 0."),
+        (["--model", "gpt2", "--replicas", "0"], "--replicas is a number from 1 to 1000, not 0."),
+        (["--model", "gpt2", "--replicas", "3", "--most-replicas", "2"], "at least --replicas (3), not 2"),
+        (["--model", "gpt2", "--batch", "0"], "--batch is 1 or more, not 0"),
+        (["--model", "a/gpt2", "--model", "a-gpt2"], "Two of the engine's models would be called 'a-gpt2'"),
+        (["--model", "/nowhere/at/all", "--alone"], "/nowhere/at/all"),
+    ],
+)
+def test_what_cannot_be_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["engine", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_without_ray_it_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+    if importlib.util.find_spec("ray") is not None:
+        pytest.skip("Ray is installed here: `make test-cluster` starts it")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    assert main(["engine", "--model", "gpt2", "--port", port]) == 2
+    assert "requirements-cluster.txt, or start it with --alone" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["engine", "--model", "gpt2", "--port", str(port)]) == 2
+        assert f"Port {port} of 127.0.0.1 cannot be had" in capsys.readouterr().err
+
+
+def test_nobody_is_told_where_a_folder_is(tmp_path) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    assert shown(str(folder)) == "large"
+    assert paths_of([str(folder), "org/gpt2"]) == {str(folder): "large", "org/gpt2": "org-gpt2"}
+
+
+def test_a_token_is_not_printed() -> None:
+    assert "secret" not in repr(EngineSettings(["gpt2"], token="secret"))
