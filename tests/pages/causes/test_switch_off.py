@@ -7,7 +7,8 @@ import torch
 
 import attnviz
 from attnviz.analysis.causes.effects import head_effects
-from attnviz.analysis.causes.usual.means import measured_means
+from attnviz.analysis.causes.usual import means
+from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, header, notes, of_heads
 from tests.pages.learning.learning_page import copied
@@ -60,11 +61,12 @@ def test_what_stands_in_their_place_is_read_from_the_link(open_page, put: str, v
     assert told["done"] == ["decoder_self.0.0"]
 
 
-def test_a_mean_is_measured_over_sentences_and_is_no_zero(open_page, tiny) -> None:
+def test_a_mean_is_measured_over_sentences_and_is_no_zero(open_page, tiny, monkeypatch) -> None:
+    monkeypatch.setattr(means, "shipped_lines", lambda to: shipped_lines(to)[:5])
     told = header(open_page("causes", src=SRC, to="fr", do="mean.cross.0.1"))
     assert told["view"]["put"] == "mean"
     assert told["done"] == ["cross.0.1"]
-    plain, mean = tiny.trace(SRC, to="fr"), measured_means(tiny, "fr")
+    plain, mean = tiny.trace(SRC, to="fr"), means.measured_means(tiny, "fr")
     done = attnviz.ablate("cross", layer=0, heads=[1], to=mean)
     after = tiny.rerun(replace(plain, interventions=(done,))).logits[0].log_softmax(dim=-1)
     written = [token for token in plain.sentences[0].tgt_out if token.id >= 0]

@@ -6,11 +6,19 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.analysis.causes.usual import means
 from attnviz.analysis.causes.usual.means import NAME, given, measured_means, reference_means, write
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
 from attnviz.tracing.causes import notation
 from attnviz.tracing.causes.intervention import MeanContexts
+
+
+@pytest.fixture
+def few(monkeypatch) -> None:
+    """Measure on five sentences: an untrained model has nothing to say of more."""
+    monkeypatch.setattr(means, "shipped_lines", lambda to: shipped_lines(to)[:5])
+
 
 ASKED = notation.parse("mean.cross.0.1").interventions
 
@@ -29,14 +37,14 @@ def test_the_mean_is_that_of_every_row_of_the_translations_that_come_along() -> 
 
 def test_the_shipped_file_is_of_the_shipped_weights_in_every_language(monkeypatch) -> None:
     shipped = catalogue.translator()
-    monkeypatch.setattr("attnviz.analysis.causes.usual.means.measured_means", None)  # nothing is measured
+    monkeypatch.setattr(means, "measured_means", None)  # nothing is measured
     for to in shipped.languages:
         found = reference_means(shipped, to)
         assert {kind for kind, _ in found.values} == set(shipped.kinds)
         assert found.model_id == shipped.model_id, "python -m attnviz.analysis.causes.usual measures it anew"
 
 
-def test_what_was_measured_is_read_again_for_these_weights_and_this_language(model, tmp_path, monkeypatch) -> None:
+def test_what_was_measured_is_read_again_for_these_weights_and_this_language(model, tmp_path, monkeypatch, few) -> None:
     monkeypatch.setattr(catalogue, "SHIPPED", tmp_path)
     (tmp_path / "tiny").mkdir()
     half = MeanContexts({at: put / 2 for at, put in measured_means(model, "fr").values.items()}, {"cross": 7})
@@ -54,14 +62,14 @@ def test_a_mean_that_nobody_measured_never_runs(model) -> None:
         model.trace("I love fun.", to="fr", interventions=ASKED)
 
 
-def test_a_mean_that_lacks_a_layer_never_runs(model) -> None:
+def test_a_mean_that_lacks_a_layer_never_runs(model, few) -> None:
     whole = measured_means(model, "fr")
     lacking = replace(whole, values={at: put for at, put in whole.values.items() if at != ("cross", 1)})
     with pytest.raises(ValueError, match="no mean of layer 1 among those"):
         model.trace("I love fun.", to="fr", interventions=[attnviz.ablate("cross", to=lacking)])
 
 
-def test_it_is_put_in_one_pass_and_in_cached_decoding_alike(model) -> None:
+def test_it_is_put_in_one_pass_and_in_cached_decoding_alike(model, few) -> None:
     done = given(model, ASKED, "fr")
     trace = model.trace("I love fun.", to="fr", interventions=done)
     mean = reference_means(model, "fr").values["cross", 0][1]
