@@ -6,6 +6,7 @@ from attnviz.ui import layout
 from attnviz.ui.anatomy import claims, counts, skip, state, walk
 from attnviz.ui.cache import traces
 from attnviz.ui.site import experiment, terms
+from attnviz.ui.styles import style
 
 TABS = {
     "walk": walk.walk,
@@ -17,8 +18,8 @@ TABS = {
 }
 
 request = layout.begin_page("Anatomy", as_it_is=experiment.AS_IT_IS)
-st.html(layout.style("workshop.css"))
-st.html(layout.style("anatomy.css"))
+st.html(style("workshop.css"))
+st.html(style("anatomy.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.AnatomyState, trace)
 experiment.site(trace, view)

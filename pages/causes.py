@@ -5,9 +5,10 @@ import streamlit as st
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.causes import state
+from attnviz.ui.styles import style
 
 request = layout.begin_page("Causes", state.WIDGETS)
-st.html(layout.style("causes.css"))
+st.html(style("causes.css"))
 open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.

@@ -4,8 +4,9 @@ import streamlit as st
 
 from attnviz.ui import layout
 from attnviz.ui.classes import page
+from attnviz.ui.styles import style
 
 layout.begin_page_of_its_own("Class", "", page.bar)
-st.html(layout.style("lessons.css", "classes.css"))
+st.html(style("lessons.css", "classes.css"))
 page.draw()
 layout.end_page_of_its_own(None, ())

@@ -7,9 +7,10 @@ from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.decoding import controls, extras, stepper, verdict
 from attnviz.ui.decoding import run as decoding_run
+from attnviz.ui.styles import style
 
 request = layout.begin_page("Decoding", "stepper")
-st.html(layout.style("decoding.css"))
+st.html(style("decoding.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)

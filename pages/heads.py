@@ -6,9 +6,10 @@ from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads import upload
+from attnviz.ui.styles import style
 
 request = layout.begin_page("Heads", heads_tabs.WIDGETS)
-st.html(layout.style("heads.css"))
+st.html(style("heads.css"))
 with st.container(key="heads-bar", horizontal=True):
     texts = heads_tabs.bar()
     own = upload.picker()

@@ -6,6 +6,7 @@ from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.implementations import bugs, comparison, mask_shapes, state
 from attnviz.ui.site import experiment, terms
+from attnviz.ui.styles import style
 
 TABS = {
     "agreement": comparison.agreement,
@@ -18,7 +19,7 @@ TABS = {
 }
 
 request = layout.begin_page("Implementations", as_it_is=experiment.AS_IT_IS)
-st.html(layout.style("workshop.css"))
+st.html(style("workshop.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = experiment.view_of(state.ImplementationsState, trace)
 experiment.site(trace, view)

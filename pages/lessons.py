@@ -4,8 +4,9 @@ import streamlit as st
 
 from attnviz.ui import layout
 from attnviz.ui.lessons import page
+from attnviz.ui.styles import style
 
 layout.begin_page_of_its_own("Lessons", "", page.bar)
-st.html(layout.style("lessons.css"))
+st.html(style("lessons.css"))
 page.draw()
 layout.end_page_of_its_own(None, ())

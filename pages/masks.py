@@ -5,9 +5,10 @@ import streamlit as st
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
 from attnviz.ui.masks import controls, page
+from attnviz.ui.styles import style
 
 request = layout.begin_page("Masks", {"pipeline": "mask_lab"})
-st.html(layout.style("masks.css"))
+st.html(style("masks.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = controls.current(trace)
 page.laboratory(request, trace, view)

@@ -1,8 +1,6 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
-import html
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.text.glossary import words_of
-from attnviz.ui import hosted, interventions, screen, streamlit_internals, top_bar
+from attnviz.ui import hosted, interventions, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
@@ -22,12 +20,11 @@ from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
 from attnviz.ui.sending.carried import definitions
-from attnviz.views.terms import term
+from attnviz.ui.styles import style
 
 T = TypeVar("T")
 streamlit_internals.install()
 ROOT = Path(__file__).parents[2]
-STYLES = ROOT / "assets" / "styles"
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
 MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
@@ -40,22 +37,6 @@ MENU = (
     ("pages/lessons.py", "Lessons", ":material/school:"),
     ("pages/class.py", "Class", ":material/groups:"),
 )
-
-
-class _Style:
-    """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
-
-    def __init__(self, *names: str) -> None:
-        self._text = "<style>" + "".join((STYLES / name).read_text(encoding="utf-8") for name in names) + "</style>"
-
-    def _repr_html_(self) -> str:
-        return self._text
-
-
-@cache
-def style(*names: str) -> _Style:
-    """Style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
-    return _Style(*names)
 
 
 def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
@@ -212,7 +193,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     with st.session_state["copy-link-slot"]:
         copy_link(query)
     asking.button(persistent.page(), query)
-    _status(loaded, trace)
+    status_bar.of_run(loaded, trace)
     sheet.open_if_asked(view)
 
 
@@ -226,7 +207,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
         with st.session_state["copy-link-slot"]:
             copy_link(share.page_query(view))
         asking.button(persistent.page(), share.page_query(view))
-    _status_bar(status)
+    status_bar.draw(status)
     sheet.open_if_asked()
 
 
@@ -248,40 +229,6 @@ def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
     reads = Reads.of(request.entry.reads)
     said = lost(trace, reads, loaded.codec.unk_id) if reads is not None else ""
     return (said,) if said else ()
-
-
-def _status(loaded, trace) -> None:
-    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
-    if trace.info.decoding_seconds > 1e-3:
-        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
-    src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
-    tokens = term("tokens")
-    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
-    parts = (
-        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
-        f"{_count(loaded.n_parameters)} {term('parameters')}, {_size(trace)}",
-        tokens,
-        times,
-        f"{term('weights')} {html.escape(trace.model_id)}",
-    )
-    _status_bar(parts)
-
-
-def _status_bar(parts: Sequence[str]) -> None:
-    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
-
-
-def _count(parameters: int) -> str:
-    """In millions; of a toy in thousands."""
-    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
-
-
-def _size(trace) -> str:
-    """Layers of each stack, heads and their size."""
-    own = [kind for kind in trace.kinds if kind != "cross"]
-    layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
-    size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
-    return size if trace.is_bare else f"{size}, {term('d_k')} <b>{trace.call(trace.kinds[0], 0).query.shape[3]}</b>"
 
 
 def _still_linked(request: Request) -> dict[str, str]:

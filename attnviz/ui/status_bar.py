@@ -1,0 +1,44 @@
+"""The line at the foot of every page: what ran, and how long it took."""
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.views.terms import term
+
+
+def of_run(loaded, trace) -> None:
+    """What ran, on what, how large it is, and how long it took."""
+    times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
+    if trace.info.decoding_seconds > 1e-3:
+        times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
+    src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
+    tokens = term("tokens")
+    tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
+    parts = (
+        term("device", f"<b>{trace.info.device}</b> {trace.info.dtype}"),
+        f"{_count(loaded.n_parameters)} {term('parameters')}, {_size(trace)}",
+        tokens,
+        times,
+        f"{term('weights')} {html.escape(trace.model_id)}",
+    )
+    draw(parts)
+
+
+def draw(parts: Sequence[str]) -> None:
+    """The bar, of HTML, part by part."""
+    st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
+
+
+def _count(parameters: int) -> str:
+    """In millions; of a toy in thousands."""
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
+
+
+def _size(trace) -> str:
+    """Layers of each stack, heads and their size."""
+    own = [kind for kind in trace.kinds if kind != "cross"]
+    layers = "+".join(str(trace.shape(kind)[0]) for kind in own)
+    size = f"<b>{layers}</b> {term('layers')} × <b>{trace.shape(trace.kinds[0])[1]}</b> {term('heads')}"
+    return size if trace.is_bare else f"{size}, {term('d_k')} <b>{trace.call(trace.kinds[0], 0).query.shape[3]}</b>"

@@ -1,0 +1,22 @@
+"""The style sheets of the pages."""
+
+from functools import cache
+from pathlib import Path
+
+STYLES = Path(__file__).parents[2] / "assets" / "styles"
+
+
+class _Style:
+    """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
+
+    def __init__(self, *names: str) -> None:
+        self._text = "<style>" + "".join((STYLES / name).read_text(encoding="utf-8") for name in names) + "</style>"
+
+    def _repr_html_(self) -> str:
+        return self._text
+
+
+@cache
+def style(*names: str) -> _Style:
+    """Style sheets of `assets/styles` for `st.html`, read once: in every run a page draws the same ones."""
+    return _Style(*names)
