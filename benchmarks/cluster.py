@@ -80,7 +80,7 @@ def _engine(replicas: int, batch: int) -> Iterator[Engine]:
             process.wait(60)
 
 
-def _wait_for(engine: Engine, seconds: float = 180) -> None:
+def _wait_for(engine: Engine, seconds: float = 600) -> None:
     until = time.monotonic() + seconds
     while True:
         try:
