@@ -132,6 +132,7 @@ def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -
         "Part of the laboratory",
         "Run",
         "About this model",
+        "Ask the room",
         "Give the row its keys back",
         "first",
         "second",

@@ -12,6 +12,7 @@ from attnviz.__main__ import main
 from attnviz.server.cluster import haproxy
 from attnviz.server.cluster.kept import KeptProcess
 from attnviz.server.cluster.plan import plan
+from tests.apart import run_apart
 from tests.browser.server import free_port
 
 SECRET = "0123456789" * 4
@@ -111,7 +112,7 @@ def test_what_ends_by_itself_is_started_again_after_growing_pauses_and_what_is_r
         await running
         return long.starts
 
-    assert asyncio.run(keep()) == 2
+    assert run_apart(keep()) == 2
     assert said == [
         {"process": "short", "status": 3, "again_in": 0.5},
         {"process": "short", "status": 3, "again_in": 1.0},

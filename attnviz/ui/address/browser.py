@@ -10,18 +10,26 @@ import streamlit as st
 # is pressed again before a run has begun, that run is of a page left behind: the entry would bring it back, with the
 # next page's choices in its address. Until something is chosen, only Back and Forward change the page.
 #
+# `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
+# The second takes the place of the first: Back then leads to the page as it was left.
+#
 # A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
 # had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
-  let held = null;
+  let held = null, told = null;
   window.attnvizHeld = true;
-  window.addEventListener("popstate", () => (held = location.pathname));
-  document.addEventListener("pointerdown", ({ button }) => button < 3 && (held = null), true);
-  document.addEventListener("keydown", ({ altKey, metaKey }) => altKey || metaKey || (held = null), true);
+  const chosen = (isChoice) => ([held, told] = [isChoice ? null : held, null]);
+  window.addEventListener("popstate", () => ([held, told] = [location.pathname, null]));
+  document.addEventListener("pointerdown", ({ button }) => chosen(button < 3), true);
+  document.addEventListener("keydown", ({ altKey, metaKey }) => chosen(!altKey && !metaKey), true);
   history.pushState = function (state, title, address) {
-    if (held === null || new URL(address, location.href).pathname === held) push.call(this, state, title, address);
+    const { pathname, search } = new URL(address, location.href);
+    if (held !== null && pathname !== held) return;
+    const isHere = pathname === location.pathname, add = !isHere && search === told ? history.replaceState : push;
+    told = isHere ? search : null;
+    add.call(this, state, title, address);
   };
 
   const send = WebSocket.prototype.send, sockets = new WeakSet();

@@ -49,7 +49,8 @@ def _form(page: str, query: str) -> None:
     kinds = list(_KINDS if shown is not None else _WITHOUT_PICTURE)
     kind = st.selectbox("Kind of question", kinds, format_func=lambda one: _KINDS[one][0], key="ask-kind")
     asked = _KINDS[kind][1]
-    said = {"kind": kind, "ask": st.text_input("Question", asked, max_chars=_MOST_ASKED, key=f"ask-{kind}").strip()}
+    ask = st.text_input("Question", asked, max_chars=_MOST_ASKED, key=f"ask-question-{kind}")
+    said = {"kind": kind, "ask": ask.strip()}
     said |= _fields(kind, shown)
     if why := st.text_area("Why it is so (shown with the answer; may stay empty)", key="ask-why").strip():
         said["why"] = why

@@ -178,7 +178,7 @@
       for (const inner of Object.values(value)) yield* strings(inner);
   };
 
-  const isWithoutLink = () => /link does not carry/.test(main().innerText) || location.pathname === "/lessons";
+  const isWithoutLink = () => /link does not carry/.test(main().innerText) || ["/lessons", "/class"].includes(location.pathname);
 
   const copied = () => {
     window.walkCopied = "";

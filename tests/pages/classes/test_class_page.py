@@ -202,18 +202,32 @@ def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch)
     assert "ATTNVIZ_DATABASE" in said(app)
 
 
-def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(open_page, classes) -> None:
-    def form() -> None:
+@pytest.fixture
+def form(open_page) -> AppTest:
+    """The form of "Ask the room" about a map."""
+
+    def drawn() -> None:
         from attnviz.ui.classes import asking
 
         asking._form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 
     open_page("heads", src="I love you", to="fr")
-    app = AppTest.from_function(form, default_timeout=60).run()
+    return AppTest.from_function(drawn, default_timeout=60).run()
+
+
+def test_every_kind_of_question_has_its_fields(form: AppTest) -> None:
+    for kind in form.selectbox(key="ask-kind").options:
+        form.selectbox(key="ask-kind").select(kind).run()
+        assert not form.exception, kind
+        assert form.text_input[0].label == "Question", kind
+
+
+def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(form: AppTest, classes) -> None:
+    app = form
     app.selectbox(key="ask-kind").set_value("choice").run()
     for field, text, sentence in (
-        ("ask-choice", "", "Type the question first."),
-        ("ask-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
+        ("ask-question-choice", "", "Type the question first."),
+        ("ask-question-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
     ):
         app.text_input(key=field).set_value(text)
         app.button(key="ask-start").click().run()
