@@ -119,7 +119,7 @@ function measure(app) {
   const whole = tellSize(app.root);
   const width = Math.floor(whole - 26);
   const room = roomFor(app, width);
-  if (Math.abs(width - app.width) < 2 && Math.abs(room - app.room) < 24) return false;
+  if (Math.abs(width - app.width) < 2 && room === app.room) return false;
   app.width = width;
   app.room = room;
   return width > 0;
@@ -129,7 +129,7 @@ function measure(app) {
 function roomFor({ root, parts }, width) {
   if (root.hasAttribute("data-present")) return Math.floor(innerHeight / magnified()) - 90;
   const { top } = parts.mapBox.getBoundingClientRect();
-  return width < 700 ? 0 : Math.max(260, Math.min(560, innerHeight - Math.max(0, top) - 300));
+  return width < 700 ? 0 : Math.max(260, Math.min(560, Math.floor(innerHeight - Math.max(0, top) - 300)));
 }
 
 export default mount(start, receive);
