@@ -178,7 +178,8 @@
       for (const inner of Object.values(value)) yield* strings(inner);
   };
 
-  const isWithoutLink = () => /link does not carry/.test(main().innerText) || ["/lessons", "/class"].includes(location.pathname);
+  const isWithoutLink = () =>
+    /link does not carry/.test(main().innerText) || ["/lessons", "/class"].includes(location.pathname);
 
   const copied = () => {
     window.walkCopied = "";
@@ -234,7 +235,10 @@
         .map((node) => node.value),
       status: document.querySelector(".status-bar")?.innerText ?? "",
       text: text(),
-      data: apps().flatMap((root) => [...strings([root.attnviz.payload.header, root.attnviz.payload.kinds])]),
+      // Of links to other pages, `places`, the header says what waits there; it is not shown here.
+      data: apps().flatMap(({ attnviz: { payload } }) => [
+        ...strings([{ ...payload.header, places: null }, payload.kinds]),
+      ]),
       views: apps().map(viewOf),
       link: window.walkControls.overlays() ? null : copied(), // which would close what lies over the page
       address: location.href,
