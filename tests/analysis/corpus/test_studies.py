@@ -50,7 +50,7 @@ def test_each_stage_adds_to_the_one_before(model) -> None:
     assert len(by_sentence) == 3 * len(table)
     sums = by_sentence.groupby(["kind", "layer", "head"])["ablation"].sum()
     tokens = float(found[-1].corpus.target_tokens.sum())
-    assert sums["cross", 1, 2] / tokens == pytest.approx(mine["ablation signed"].item(), abs=1e-6)
+    assert float(sums["cross", 1, 2]) / tokens == pytest.approx(mine["ablation signed"].item(), abs=1e-6)
 
 
 def test_who_asks_for_the_same_watches_the_same(model, gate) -> None:

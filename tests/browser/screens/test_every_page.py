@@ -52,6 +52,7 @@ def too_wide(page: Page) -> list[str]:
     said = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
+        over = 0
         for _ in range(20):  # charts and tables follow the window a moment later
             if (over := overhang(page)) <= 0:
                 break
