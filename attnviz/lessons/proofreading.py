@@ -12,6 +12,12 @@ from attnviz.lessons.writing import markdown
 
 Run = Callable[[Link | None], Picture | None]
 _HEAD = Draft("-", "1", "-", "-")  # one that nothing is wrong with
+_EMPTY = {
+    "title": "Give the lesson a title.",
+    "minutes": "Say how many minutes the lesson takes.",
+    "audience": "Say for whom the lesson is.",
+    "language": "Say in which language the lesson is written, such as en.",
+}
 _OPEN = "The text begins a block of code that it does not end: close it with a line “```”."
 _HEADING = "A heading “## …”, or a line of dashes below a text, begins another step: write “### …”, or add a step."
 _STRANGE = "The link leads to none of the app's pages: take one with “Copy link” or “Add to lesson”."
@@ -34,6 +40,9 @@ def lesson_of(draft: Draft, name: str) -> Lesson:
 
 def head_problem(draft: Draft) -> str:
     """What is wrong with title, minutes, for whom, language or the text for the list; "" for nothing."""
+    for name, sentence in _EMPTY.items():
+        if not getattr(draft, name).strip():
+            return sentence
     lesson, problem = _alone(draft, DraftStep("-"))
     return problem or ("" if lesson and len(lesson.steps) == 1 else _HEADING)
 

@@ -110,7 +110,7 @@ def test_a_step_that_is_not_finished_says_what_is_missing(step: DraftStep, said:
 
 
 def test_the_head_says_what_is_missing() -> None:
-    assert "needs “title: …”" in head_problem(dataclasses.replace(HEAD, title=" "))
+    assert head_problem(dataclasses.replace(HEAD, title=" ")) == "Give the lesson a title."
     assert "whole number from 1 to 240" in head_problem(dataclasses.replace(HEAD, minutes="x"))
     assert "begins another step" in head_problem(dataclasses.replace(HEAD, about="## No"))
     with pytest.raises(ValueError, match="A lesson has steps: add one"):

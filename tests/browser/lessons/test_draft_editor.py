@@ -64,7 +64,7 @@ def test_a_draft_is_written_from_a_picture_and_nothing_of_it_is_lost(visitor, se
     page.get_by_role("link", name="Lessons").click()
     page.get_by_role("button", name=re.compile("Go on with your draft")).click()
     settled(page)
-    expect(page.get_by_text("The front matter needs “title: …”")).to_be_visible()
+    expect(page.get_by_text("Give the lesson a title.")).to_be_visible()
     typed(page, settled, Title="Where does it look?", For_whom="anybody")
     page.get_by_role("button", name="1 Heads L2 H4: The red dog sleeps.").click()
     expect(page).to_have_url(re.compile("edit=1"))
