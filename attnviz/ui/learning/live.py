@@ -31,11 +31,10 @@ def watched(experiment: Experiment) -> LiveRun:
     return mine[experiment.key]
 
 
-def feed(found: Sequence[LiveRun]) -> None:
+def feed(found: Sequence[LiveRun], waited: set[str]) -> None:
     """Bring a second's news until every run is over; then the page is drawn with what there is, and so it is when a run
-    begins that waited, whose recording was shown meanwhile.
+    begins that is drawn as one that waits: `waited` has the keys of those whose recording is shown meanwhile.
     """
-    waited = {run.experiment.key for run in found if run.look(since=10**9).state == "waiting"}
     place = st.session_state["notes-slot"].empty()
 
     def tick() -> None:

@@ -37,6 +37,11 @@ class Staged:
         """The runs that are over."""
         return ((run, run.recording) for run in self.runs if run.recording is not None)
 
+    @property
+    def waiting(self) -> set[str]:
+        """The keys of the runs that are still trained and have a recording in their place, drawn when they waited."""
+        return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
+
 
 def staged(view: LearningState) -> Staged:
     """The runs that the view asks for. What cannot be is said above, and the page goes on with the others."""
@@ -56,7 +61,7 @@ def draw(view: LearningState, stage: Staged) -> None:
     caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
     learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
     if stage.live:
-        live.feed(stage.live)
+        live.feed(stage.live, stage.waiting)
 
 
 def status(stage: Staged) -> list[str]:

@@ -5,7 +5,8 @@ import pytest
 import attnviz
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRuns
-from attnviz.ui.learning import controls, live, runs
+from attnviz.ui.learning import controls, live, page, runs
+from attnviz.widgets.learning.payload import learning_payload
 from tests.pages.learning.learning_page import PATIENCE, header, said, states
 
 
@@ -58,6 +59,26 @@ def test_while_a_run_waits_its_recording_is_shown_and_how_many_go_before(open_pa
     run._became("training")
     made._waiting.clear()
     app.run()
+    assert states(app) == ["live"]
+    run._became("failed", "It was only a test.")
+
+
+def test_a_run_that_begins_while_the_page_is_drawn_is_drawn_again_as_it_is_trained(open_page, monkeypatch) -> None:
+    made = LiveRuns(most_waiting=3)
+    monkeypatch.setattr(made, "_begin", lambda: None)
+    monkeypatch.setattr(runs, "queue", lambda: made)
+    run = made.watch(Experiment("reverse"))
+    drawn = []
+
+    def payload(shown, *args, **kwargs):
+        drawn.append([one.state for one in shown])
+        made._waiting.clear()
+        run._became("training")
+        return learning_payload(shown, *args, **kwargs)
+
+    monkeypatch.setattr(page, "learning_payload", payload)
+    app = open_page("learning", task="reverse", first="none", second="none", train="1", guess="no")
+    assert drawn == [["recorded"], ["live"]]
     assert states(app) == ["live"]
     run._became("failed", "It was only a test.")
 
