@@ -29,6 +29,7 @@ class Shown:
 
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     blocks: dict[tuple[int, ...], Message] = field(default_factory=dict)
+    fragments: dict[tuple[int, ...], str] = field(default_factory=dict)  # which part of the page has drawn an element
     seconds: float = 0.0
     received: int = 0  # bytes of all its messages
 
@@ -207,6 +208,7 @@ class Visitor:
             self._draw(tuple(message.metadata.delta_path), delta)
 
     def _draw(self, place: tuple[int, ...], delta: Any) -> None:
+        self.shown.fragments[place] = delta.fragment_id
         if delta.WhichOneof("type") == "new_element":
             self.shown.elements[place] = delta.new_element
         elif delta.WhichOneof("type") == "add_block":
