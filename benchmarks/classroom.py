@@ -53,6 +53,13 @@ class OneClass:
 
 
 def _teach(address: str, one: OneClass) -> None:
+    try:
+        _guide(address, one)
+    finally:
+        one.is_started.set()  # whatever happened, nobody waits for it
+
+
+def _guide(address: str, one: OneClass) -> None:
     with Screen(address, patience=_PATIENCE) as screen:
         screen.open("lessons")
         screen.send(screen.state(f"class-{_LESSON}", trigger_value=True))

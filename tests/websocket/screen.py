@@ -7,7 +7,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.websocket.visitor import Shown, Visitor
+from tests.websocket.visitor import Shown, Visitor, id_of
 
 
 class Screen(Visitor):
@@ -22,7 +22,7 @@ class Screen(Visitor):
         super()._take(message)
         if kind == "new_session":
             self._script = message.new_session.page_script_hash
-            self._keep_the_rest(set(message.new_session.fragment_ids_this_run))
+            self._keep_the_rest(set(message.metadata.run.fragment_ids))
         elif kind == "auto_rerun":
             self._fragment, self._every = message.auto_rerun.fragment_id, message.auto_rerun.interval
 
@@ -49,8 +49,8 @@ class Screen(Visitor):
     def choose(self, key: str, *others: WidgetState, **value: Any) -> Shown:
         """Set a widget, as `Visitor.state` has it."""
         id_ = self.shown.widgets[key][1].id
-        places = (place for place, one in self.shown.elements.items() if getattr(one, one.WhichOneof("type")).id == id_)
-        return self._run(self.shown.fragments.get(next(places), ""), *others, self.state(key, **value))
+        of = next(place for place, one in self.shown.elements.items() if id_of(one) == id_)
+        return self._run(self.shown.fragments.get(of, ""), *others, self.state(key, **value))
 
     def ask_for_news(self) -> Shown:
         """Ask as the page does by itself."""
