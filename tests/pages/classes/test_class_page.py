@@ -110,7 +110,7 @@ def test_a_code_of_no_class_is_refused_in_a_sentence(open_page, key, code: str) 
 
 def test_a_code_counts_with_spaces_and_small_letters_and_what_is_stored_is_said_before(open_page, key) -> None:
     app = open_page("class")
-    assert "What is stored: your nickname, your answers and their times, and which step you see." in said(app)
+    assert "What is stored: your nickname, your answers and their times, how many hints you opened" in said(app)
     app = join(app, f" {key.code[:4].lower()} - {key.code[4:].lower()} ", "Ann")
     assert "Waiting for the teacher" in said(app)
     assert app.query_params["class"] == key.code
