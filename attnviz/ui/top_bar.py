@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
@@ -90,13 +91,21 @@ def _link_slots() -> None:
 
 def _inputs(entry: Entry) -> Request:
     """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
-    place = st.empty()
+    bars: list[DeltaGenerator] = []
+
+    def tell(share: float, what: str) -> None:
+        if bars:
+            bars[0].progress(share, literal(what))
+        else:
+            bars.append(st.progress(share, literal(what)))
+
     try:
-        asked = traces.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
+        asked = traces.inputs(entry, tell)
     except ValueError as refusal:
         st.session_state["refusal"] = str(refusal)
         asked = Inputs.PROMPT
-    place.empty()
+    for bar in bars:
+        bar.empty()
     return _ASKED[asked](entry)
 
 
