@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
@@ -91,21 +90,13 @@ def _link_slots() -> None:
 
 def _inputs(entry: Entry) -> Request:
     """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
-    bars: list[DeltaGenerator] = []
-
-    def tell(share: float, what: str) -> None:
-        if bars:
-            bars[0].progress(share, literal(what))
-        else:
-            bars.append(st.progress(share, literal(what)))
-
+    place = st.empty()
     try:
-        asked = traces.inputs(entry, tell)
+        asked = traces.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
     except ValueError as refusal:
         st.session_state["refusal"] = str(refusal)
         asked = Inputs.PROMPT
-    for bar in bars:
-        bar.empty()
+    place.empty()
     return _ASKED[asked](entry)
 
 
