@@ -125,6 +125,7 @@ class _Replica:
         self.generation = generation
         model = load(name, settings.threads)
         self._service = ModelService(model, shown(name), token=settings.token, limits=settings.limits)
+        self._service.warm_up()
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request, as any service does."""
