@@ -3,11 +3,9 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from attnviz.engine.refusals import RefusedError
+from attnviz.engine.exchange import RefusedError
 
 _LATELY = 0.3  # what the newest answer's seconds count
 _LONGEST_PAUSE = 10  # seconds that somebody is told to stay away, at most
@@ -37,9 +35,8 @@ class Admission:
         self._seconds: dict[str, float] = {}  # of an answer, by operation
         self._inside: Counter[str] = Counter()
 
-    @contextmanager
-    def let_in(self, operation: str, *, sent: float, until: float) -> Iterator[None]:
-        """Count a request as inside. `sent` and `until` are when it was sent and is wanted, in seconds since 1970.
+    def enter(self, operation: str, *, sent: float, until: float) -> "Admitted":
+        """Let a request in. `sent` and `until` are when it was sent and is wanted, in seconds since 1970.
 
         Raises RefusedError (429, with the seconds after which there should be room) for one that would come too late.
         Where nothing else is to be done, every request is let in: else one slow answer could shut the door for good.
@@ -50,13 +47,14 @@ class Admission:
         if count >= self._limits.waiting or (count and expected > allowed):
             again = min(_LONGEST_PAUSE, max(1, math.ceil(expected - self._limits.wait_seconds)))
             raise RefusedError(429, "The engine has as much to do as it takes: ask again in a moment.", again=again)
-        began, share = time.monotonic(), own / expected if expected else 1 / (count + 1)
         self._inside[operation] += 1
-        try:
-            yield
-            self.learn(operation, share * (time.monotonic() - began))
-        finally:
-            self._inside[operation] -= 1
+        return Admitted(operation, time.monotonic(), own / expected if expected else 1 / (count + 1))
+
+    def leave(self, entry: "Admitted", *, is_answered: bool) -> None:
+        """A request has its answer, from which is learned, or none."""
+        self._inside[entry.operation] -= 1
+        if is_answered:
+            self.learn(entry.operation, entry.share * (time.monotonic() - entry.began))
 
     def seconds_of(self, operation: str) -> float:
         """What one takes; of an operation that was never asked for, as much as the slowest of the others."""
@@ -66,6 +64,15 @@ class Admission:
         """Take an answer's seconds into account."""
         known = self._seconds.get(operation, seconds)
         self._seconds[operation] = known + _LATELY * (seconds - known)
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A request that was let in; `share` is the part that it should have in the seconds until its answer."""
+
+    operation: str
+    began: float
+    share: float
 
 
 def _age(sent: float) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from attnviz.engine.described import ModelOnEngine
-from attnviz.engine.message import DEADLINE, ID, SENT, WEIGHTS, Message
-from attnviz.engine.refusals import refusal_of
+from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, refusal_of
+from attnviz.engine.message import Message
 
 if TYPE_CHECKING:
     import httpx

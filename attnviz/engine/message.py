@@ -18,9 +18,6 @@ from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import Trace
 
 MOST_BYTES = 512 << 20  # of one message, which is not compressed
-# Headers. Two are times in seconds since 1970: when this attempt was sent, and until when an answer is wanted.
-ID, WEIGHTS = "X-Attnviz-Request", "X-Attnviz-Weights"
-SENT, DEADLINE = "X-Attnviz-Sent", "X-Attnviz-Deadline"
 _META = "meta"
 
 

@@ -19,9 +19,9 @@ from starlette.responses import JSONResponse, Response
 from attnviz.engine.admission import Admission, Limits
 from attnviz.engine.batching import Batcher
 from attnviz.engine.described import ModelOnEngine
-from attnviz.engine.message import DEADLINE, ID, MOST_BYTES, SENT, WEIGHTS, Message
+from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, RefusedError
+from attnviz.engine.message import MOST_BYTES, Message
 from attnviz.engine.operations import OPERATIONS
-from attnviz.engine.refusals import RefusedError
 from attnviz.engine.together import batch_key, run_together
 from attnviz.models.protocol import Model
 
@@ -109,8 +109,13 @@ class ModelService:
 
     async def _run(self, job: "_Job") -> bytes:
         job.require_time()
-        with self._admission.let_in(job.operation, sent=job.sent, until=job.until):
-            return await self._answered(job)
+        entry, is_answered = self._admission.enter(job.operation, sent=job.sent, until=job.until), False
+        try:
+            content = await self._answered(job)
+            is_answered = True
+            return content
+        finally:
+            self._admission.leave(entry, is_answered=is_answered)
 
     async def _answered(self, job: "_Job") -> bytes:
         try:

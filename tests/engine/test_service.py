@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from attnviz.engine.admission import Limits
-from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
+from attnviz.engine.exchange import DEADLINE, ID, WEIGHTS
+from attnviz.engine.message import Message
 from attnviz.engine.service import ModelService
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing import storage
