@@ -27,10 +27,10 @@ def variables(paths: Mapping[str, str]) -> dict[str, str]:
 
 def middlewares() -> list[Middleware]:
     """What Ray puts around its proxy."""
-    return [Middleware(Door, os.environ.get(_MODELS_VARIABLE, "").split(","))]
+    return [Middleware(EngineDoor, os.environ.get(_MODELS_VARIABLE, "").split(","))]
 
 
-class Door:
+class EngineDoor:
     """Around the ASGI application of an engine. Each of the models has an admission of its own, for all replicas."""
 
     def __init__(self, app: ASGIApp, models: list[str]) -> None:
