@@ -1,5 +1,6 @@
 """The page Class and the panel of a class, without a browser: what is said of bad input, and what is sent to whom."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -192,6 +193,27 @@ def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     assert not app.exception
     assert "Join a class" in said(app)
     assert app.info
+
+
+def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
+    sit, key, classes, tmp_path, monkeypatch
+) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, STUDENT, token))
+    app.radio[0].set_value(1).run()
+    monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())
+    other = sqlite3.connect(tmp_path / "classes.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    app.button(key="class-submit").click().run()
+    assert not app.exception
+    assert "database is busy: nothing is lost" in said(app)
+    assert app.radio[0].value == 1
+    other.execute("ROLLBACK")
+    other.close()
+    app.button(key="class-submit").click().run()
+    assert "Your answer is in: three" in said(app)
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
 
 
 def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:
