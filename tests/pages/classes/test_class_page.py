@@ -195,14 +195,21 @@ def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     assert app.info
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that waits for nobody's lock."""
+    wal = "PRAGMA journal_mode = WAL"
+    monkeypatch.setattr("attnviz.classroom.storage.database._PRAGMAS", ("PRAGMA busy_timeout = 1", wal))
+    monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())
+
+
 def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
-    sit, key, classes, tmp_path, monkeypatch
+    impatient, sit, key, classes, tmp_path
 ) -> None:
     token = classes.students.join(key.code, "Ann").token
     classes.teachers.open(key)
     app = sit("heads", Seat(key.code, STUDENT, token))
     app.radio[0].set_value(1).run()
-    monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())
     other = sqlite3.connect(tmp_path / "classes.sqlite", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     app.button(key="class-submit").click().run()
