@@ -20,8 +20,7 @@ def check(settings: Settings) -> None:
     _login(settings)
     _models(settings)
     _database(settings)
-    for port in filter(None, (settings.port, settings.metrics_port)):
-        check_port(settings.host if port == settings.port else "127.0.0.1", port)
+    _ports(settings)
 
 
 def _names(settings: Settings) -> None:
@@ -37,14 +36,14 @@ def _names(settings: Settings) -> None:
     for host in settings.hosts:
         if "/" in host or ":" in host.strip("[]").replace("::", ""):
             raise ValueError(f"hosts has {host!r}: give a name without scheme, port and path, such as attn.example.")
-    if settings.metrics_port == settings.port:
-        raise ValueError(f"metrics_port is {settings.port}, the port of the pages: give it one of its own.")
 
 
 def _certificate(settings: Settings) -> None:
     if bool(settings.certificate) != bool(settings.key):
         raise ValueError("certificate and key go together: give both files, or neither and a proxy that speaks TLS.")
     if not settings.certificate:
+        if settings.redirect_port:
+            raise ValueError("redirect_port sends browsers to https, which needs certificate and key.")
         return
     for name in ("certificate", "key"):
         if not Path(file := getattr(settings, name)).is_file():
@@ -102,6 +101,19 @@ def _database(settings: Settings) -> None:
         from attnviz.classroom.storage.database import engine_of
 
         engine_of(settings.database).dispose()
+
+
+def _ports(settings: Settings) -> None:
+    """Each has to be another, and free."""
+    for name in ("metrics_port", "redirect_port"):
+        if getattr(settings, name) == settings.port:
+            raise ValueError(f"{name} is {settings.port}, the port of the pages: give it one of its own.")
+    if settings.metrics_port and settings.metrics_port == settings.redirect_port:
+        raise ValueError(f"metrics_port and redirect_port are both {settings.metrics_port}: give each one of its own.")
+    for port in filter(None, (settings.port, settings.redirect_port)):
+        check_port(settings.host, port)
+    if settings.metrics_port:
+        check_port("127.0.0.1", settings.metrics_port)
 
 
 def check_port(host: str, port: int) -> None:
