@@ -49,11 +49,17 @@ def _certificate(settings: Settings) -> None:
         if not Path(file := getattr(settings, name)).is_file():
             raise ValueError(f"{name} names {file}, and there is no such file.")
     try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(settings.certificate, settings.key)
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            settings.certificate, settings.key, password=lambda: _refuse_password(settings.key)
+        )
     except (ssl.SSLError, OSError) as error:
         raise ValueError(
             f"{settings.certificate} and {settings.key} are no certificate and its key: {error}."
         ) from None
+
+
+def _refuse_password(key: str) -> str:
+    raise ValueError(f"{key} has a password, which a server cannot type: `openssl pkey -in {key} -out plain.key`.")
 
 
 def _login(settings: Settings) -> None:
@@ -82,7 +88,10 @@ def _passwords(settings: Settings) -> None:
 
 
 def _models(settings: Settings) -> None:
-    """A model that is opened by its id is written into the hub's folder."""
+    """Folders are there; and a model that is opened by its id can be written into the hub's folder."""
+    for name in settings.models:
+        if name.startswith(("/", "./", "../", "~")) and not Path(name).expanduser().is_dir():
+            raise ValueError(f"models names {name}, and there is no such folder.")
     if settings.open_models == "nobody":
         return
     if settings.open_models == "teachers" and settings.login == "none":

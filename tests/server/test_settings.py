@@ -106,6 +106,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         ({"certificate": "no.pem", "key": "no.pem"}, "certificate names no.pem, and there is no such file"),
         ({"certificate": str(TEMPLATE), "key": str(TEMPLATE)}, "are no certificate and its key"),
         ({"redirect_port": 80}, "which needs certificate and key"),
+        ({"models": ("gpt2", "/nowhere/at/all")}, "models names /nowhere/at/all, and there is no such folder"),
         ({"login": "password"}, "needs class_password"),
         (PASSWORD | {"class_password": "short"}, "class_password is too short"),
         (PASSWORD | {"teacher_password": "correct horse"}, "are the same"),
