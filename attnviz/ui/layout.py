@@ -7,19 +7,17 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
-from attnviz.ui.drawing import sheet
+from attnviz.ui.drawing import sheet, words
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
-from attnviz.ui.sending.carried import definitions
 from attnviz.ui.styles import style
 
 T = TypeVar("T")
@@ -79,7 +77,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
-    definitions(words_of(title), carries=widget)
+    words.explain(title, carries=widget)
     with st.sidebar:
         with st.container(key="brand"):
             page_link("dashboard.py", "attn:primary[**viz**]")
