@@ -116,3 +116,19 @@ def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
     script = scripts.load(page, "copy_link/copy_link.js")
     said = script("(names) => names.map(script.reachOf)", NAMES)
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]
+
+
+def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settled) -> None:
+    """As a hand is, faster than the field that loses the focus tells of its text."""
+    page.goto("/heads?src=I+love+you.&to=fr")
+    settled(page)
+    box = page.get_by_role("link", name="Masks").bounding_box()
+    assert box is not None
+    page.get_by_label("Source sentence").fill("We love you.")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"/masks\?.*src=We\+love\+you"))
+    settled(page)
+    expect(page).to_have_title("Masks · attnviz")
+    expect(page.get_by_label("Source sentence")).to_have_value("We love you.")
