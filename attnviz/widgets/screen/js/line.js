@@ -5,8 +5,14 @@ import { whileThere } from "./listening.js";
 
 const page = document.documentElement;
 const PARTS = {
-  menu: { selector: "[data-testid=stSidebar]", first: "a" },
-  bar: { selector: ".st-key-top-bar", first: "input, textarea, button" },
+  menu: {
+    selector: "[data-testid=stSidebar]",
+    first: () => document.querySelector("[data-rail]")?.shadowRoot.querySelector("a"),
+  },
+  bar: {
+    selector: ".st-key-top-bar",
+    first: () => document.querySelector(".st-key-top-bar")?.querySelector("input, textarea, button"),
+  },
 };
 
 export function watchLine(app) {
@@ -38,8 +44,7 @@ export function sayLine({ parts: { fold, run } }, { summary, runs }) {
 
 // The keyboard goes on in what has opened. It is shown by a style: only in the next frame can it have the focus.
 function reach(name) {
-  const { selector, first } = PARTS[name];
-  requestAnimationFrame(() => document.querySelector(selector)?.querySelector(first)?.focus({ preventScroll: true }));
+  requestAnimationFrame(() => PARTS[name].first()?.focus({ preventScroll: true }));
 }
 
 function watchPage(line, { set, openNow, buttons }) {
@@ -51,7 +56,8 @@ function watchPage(line, { set, openNow, buttons }) {
     if (!path.includes(document.querySelector(PARTS[name].selector))) set(null);
   });
   whileThere(line, "click", (event) => {
-    if (openNow() === "menu" && event.target.closest?.("[data-testid=stSidebar] a")) set(null);
+    if (openNow() === "menu" && event.composedPath()[0].closest?.("a") && event.target.matches("[data-rail]"))
+      set(null);
   });
   whileThere(line, "keydown", (event) => {
     const name = openNow();
