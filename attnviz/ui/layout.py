@@ -7,19 +7,17 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, menu, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
-from attnviz.ui.drawing import sheet
+from attnviz.ui.drawing import sheet, words
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
-from attnviz.ui.sending.carried import definitions
 from attnviz.ui.styles import style
 
 T = TypeVar("T")
@@ -68,7 +66,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     going.follow(title, menu.PATHS)
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
-    definitions(words_of(title), carries=widget)
+    words.explain(title, carries=widget)
     with st.sidebar:
         menu.draw(title)
     return st.container(key="screen-line")

@@ -71,17 +71,19 @@ def _slot(name: str) -> str:
     return json.dumps(f"{name}-{source(name).digest}")
 
 
-def definitions(words: Mapping[str, str], *, carries: str = "") -> None:
-    """Explain `words`, each by its definition, wherever they stand on the page, while something points at them.
+def definitions(data: Mapping[str, Any], *, key: str, on_go: Callable[[], None], carries: str = "") -> None:
+    """Explain the `words` of `data`, each by its definition, wherever they stand on the page, while something points at
+    them.
 
     It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
     our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
     explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them. `carries` names the
-    large widget that is going to be drawn, if there is one: its script goes along, and those of every page.
+    page, by its layout; the same data in every answer, so that Streamlit sends but a hash of it. `carries` names the
+    large widget that is going to be drawn, if there is one: its script goes along, and those of every page. `on_go` is
+    called when a link to one of `places` is followed, and finds the word in ``st.session_state[key]["go"]``.
     """
     carried = tuple(filter(None, (*_OF_EVERY_PAGE, carries if carries and _is_carried(carries) else "")))
-    _definitions(carried)(key="definitions", data={"words": dict(words)})
+    _definitions(carried)(key=key, data=data, on_go_change=on_go)
     st.session_state[_CARRIED] = set(carried)
 
 
