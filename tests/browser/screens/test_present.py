@@ -20,7 +20,8 @@ LETTERS = """() => {
     fillText.call(this, text, ...more);
   };
 }"""
-SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, [data-testid=stSidebar] a, .status-bar")]
+SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, .status-bar"),
+  ...document.querySelector("[data-rail]").shadowRoot.querySelectorAll("a")]
   .filter((node) => node.checkVisibility({ visibilityProperty: true })).length"""
 
 # The chart, as wide as the window less its margins; and how large its names are drawn there.

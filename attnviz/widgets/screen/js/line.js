@@ -1,13 +1,14 @@
 // The line that stands for menu and bar on a narrow screen: each opens below its button, one at a time, and goes again
 // with a choice made in it, with Esc, or with a press elsewhere. What they look like is assets/styles/screen.css.
 
+import { railLinks } from "../../shared/js/rail.js";
 import { whileThere } from "./listening.js";
 
 const page = document.documentElement;
 const PARTS = {
   menu: {
     selector: "[data-testid=stSidebar]",
-    first: () => document.querySelector("[data-rail]")?.shadowRoot.querySelector("a"),
+    first: () => railLinks()[0],
   },
   bar: {
     selector: ".st-key-top-bar",
@@ -56,8 +57,7 @@ function watchPage(line, { set, openNow, buttons }) {
     if (!path.includes(document.querySelector(PARTS[name].selector))) set(null);
   });
   whileThere(line, "click", (event) => {
-    if (openNow() === "menu" && event.composedPath()[0].closest?.("a") && event.target.matches("[data-rail]"))
-      set(null);
+    if (openNow() === "menu" && event.target.matches("[data-rail]") && event.composedPath()[0].closest("a")) set(null);
   });
   whileThere(line, "keydown", (event) => {
     const name = openNow();
