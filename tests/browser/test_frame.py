@@ -22,6 +22,7 @@ def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], se
         page.goto(path)
         settled(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
+        page.get_by_role("link", name="Class", exact=True).wait_for()  # the menu's last
         assert page.evaluate(CUT) == []
         field = page.get_by_label("Source sentence").bounding_box()
         assert field is not None
