@@ -11,8 +11,8 @@ from attnviz.ui.markdown import JOINER
 from tests.browser import scripts
 
 NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
-CUT = """() => [...document.querySelectorAll(
-    ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
+CUT = """() => [...document.querySelectorAll(".st-key-top-bar [role=combobox], .st-key-top-bar p"),
+  ...document.querySelector("[data-rail]").shadowRoot.querySelectorAll("a")]
   .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
 
 
@@ -23,10 +23,33 @@ def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], se
         page.goto(path)
         settled(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
+        page.get_by_role("link", name="Class", exact=True).wait_for()  # the menu's last
         assert page.evaluate(CUT) == []
         field = page.get_by_label("Source sentence").bounding_box()
         assert field is not None
         assert field["width"] > 250, "the titles leave the sentence its room"
+
+
+def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_its_own(
+    page: Page, settled: Callable
+) -> None:
+    page.goto("/heads?to=fr&src=I+love+you.")
+    settled(page)
+    masks = page.get_by_role("link", name="Masks", exact=True)
+    with page.context.expect_page() as opened:
+        masks.click(modifiers=["ControlOrMeta"])
+    opened.value.wait_for_url("**/masks?src=I+love+you.&to=fr")
+    opened.value.close()
+    entries = page.evaluate("history.length")
+    page.get_by_label("Source sentence").fill("We love you.")  # typed, and not yet run
+    masks.click()
+    page.wait_for_url("**/masks?src=We+love+you.*")
+    settled(page)
+    expect(masks).to_have_attribute("aria-current", "page")
+    assert page.evaluate("history.length") - entries in (1, 2), "a page change is a step, and so is a sentence"
+    page.go_back()
+    page.wait_for_url("**/heads?*")
+    settled(page)
 
 
 def test_back_brings_back_the_sentences_before(page: Page, settled: Callable) -> None:
