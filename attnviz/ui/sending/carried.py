@@ -18,7 +18,7 @@ from attnviz.widgets.bundle import WIDGETS, joined, source
 
 # Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
 _LARGE = 10_000
-_OF_EVERY_PAGE = ("screen", "copy_link")  # small widgets with other data in every run
+_OF_EVERY_PAGE = ("screen", "rail", "copy_link")  # small widgets with other data in every run
 _CARRIED = "_attnviz_carried"
 
 

@@ -1,15 +1,16 @@
 """Every page and tab, in one visit: axe-core finds nothing serious in either theme, and no width scrolls sideways.
 
-`make test` looks at each in one theme, by turns, and at one width; `make walk` in both, and at all.
+`make test` looks at each in one theme, by turns, and at one width; `make walk` in both, and at all. So it is with what
+opens over a page: `make test` opens what the frame has, on one page, `make walk` the rest, too.
 """
 
 import json
 import os
 
 from axe_playwright_python.base import AXE_FILE_PATH
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.screens.pages import DRAFT, addresses, overhang
+from tests.browser.screens.pages import DRAFT, SRC, addresses, overhang
 
 IS_LONG = bool(os.environ.get("ATTNVIZ_WALK_STEPS"))
 WIDTHS = (360, 820, 2560, 1440) if IS_LONG else (390, 1440)  # the last is that of the page
@@ -31,6 +32,25 @@ STILL = """(theme) => {
   window.stillSince = isStill ? (window.stillSince ?? performance.now()) : undefined;
   return isStill && performance.now() - window.stillSince > 300;
 }"""
+DIALOG, POPOVER = "[data-testid=stDialog]", "[data-testid=stPopoverBody]"
+# What opens over a page: the page, the button that opens it, and what is open then.
+OF_THE_FRAME = (
+    (f"/heads?{SRC}", "Examples", "[role=menu]"),
+    (f"/heads?{SRC}", "Model drawing", f"{DIALOG} .drawing svg"),
+    (f"/heads?{SRC}", "Ask the room", f"{DIALOG} textarea"),
+    (f"/heads?{SRC}", "Embed", "text=frame-ancestors"),
+)
+OF_PAGES = (
+    (f"/heads?{SRC}", "About this model", DIALOG),
+    (f"/heads?{SRC}", "Your own tensors", POPOVER),
+    (f"/heads?{SRC}", "? help", "[role=dialog]"),
+    (f"/masks?{SRC}", "? keys", "[role=dialog]"),
+    (f"/causes?{SRC}", "Ready experiments", POPOVER),
+    (f"/anatomy?{SRC}", "Words", POPOVER),
+    ("/lessons", "Open a lesson's file", POPOVER),
+    ("/lessons", "Start a class", DIALOG),
+    ("/learning", "Experiments", "[role=menu], [data-testid=stPopoverBody]"),
+)
 KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
 
 
@@ -73,4 +93,33 @@ def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page
         settled(page)
         found = faults(page, first, WHOLE) + (faults(page, second, COLOURS) if IS_LONG else []) + too_wide(page)
         said += [f"{address}: {fault}" for fault in found]
+    assert said == []
+
+
+def opened(page: Page, name: str, what: str) -> Locator:
+    """Press a button, and wait for what it opens."""
+    page.get_by_role("button", name=name).filter(visible=True).first.click()
+    shown = page.locator(what).first
+    expect(shown).to_be_visible()
+    return shown
+
+
+def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
+    page.add_init_script(path=AXE_FILE_PATH)
+    said, at = [], ""
+    for address, name, what in OF_THE_FRAME + (OF_PAGES if IS_LONG else ()):
+        if at != address:
+            page.emulate_media(color_scheme="light")
+            page.goto(address)
+            settled(page)
+            at = address
+        shown = opened(page, name, what)
+        found = faults(page, "light", WHOLE) + (faults(page, "dark", COLOURS) if IS_LONG else [])
+        said += [f"{address}, {name}: {fault}" for fault in found]
+        page.keyboard.press("Escape")
+        if what != "text=frame-ancestors":
+            expect(shown).to_be_hidden()
+    page.get_by_test_id("stWidgetLabel").get_by_text("Target", exact=False).first.hover()
+    expect(page.locator(".definitions:popover-open").get_by_role("link")).to_be_visible()
+    said += [f"a bubble with a link: {fault}" for fault in faults(page, "light", WHOLE)]
     assert said == []
