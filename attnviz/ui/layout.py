@@ -1,13 +1,13 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.text.glossary import words_of
 from attnviz.ui import hosted, interventions, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
@@ -26,6 +26,7 @@ T = TypeVar("T")
 streamlit_internals.install()
 ROOT = Path(__file__).parents[2]
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
+HOME = "dashboard.py"
 MENU = (
     ("pages/heads.py", "Heads", ":material/grid_view:"),
     ("pages/masks.py", "Masks", ":material/gradient:"),
@@ -79,10 +80,10 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     going.follow(title, {name: path for path, name, _ in MENU})
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
-    definitions(words_of(title), carries=widget)
+    definitions(title, carries=widget)
     with st.sidebar:
         with st.container(key="brand"):
-            page_link("dashboard.py", "attn:primary[**viz**]")
+            page_link(HOME, "attn:primary[**viz**]")
         for path, label, icon in MENU:
             page_link(path, label, icon=icon)
     return st.container(key="screen-line")
@@ -149,7 +150,13 @@ def _cover(said: str) -> None:
 def page_link(path: str, label: str, *, icon: str | None = None) -> None:
     """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
     title = next((title for known, title, _ in MENU if known == path), "Welcome")
-    st.page_link(path, label=label, icon=icon, width="stretch", query_params=persistent.address(title))
+    st.page_link(_page(path), label=label, icon=icon, width="stretch", query_params=persistent.address(title))
+
+
+@cache
+def _page(path: str) -> st.Page:
+    """A page of the menu, looked for on the disk once."""
+    return st.Page(path, default=path == HOME)
 
 
 def note(*sentences: str) -> None:

@@ -7,13 +7,14 @@ layout knows before the model runs, and has it carried by `definitions`, so that
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component
 
+from attnviz.text.glossary import words_of
 from attnviz.widgets.bundle import WIDGETS, joined, source
 
 # Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
@@ -71,26 +72,28 @@ def _slot(name: str) -> str:
     return json.dumps(f"{name}-{source(name).digest}")
 
 
-def definitions(words: Mapping[str, str], *, carries: str = "") -> None:
-    """Explain `words`, each by its definition, wherever they stand on the page, while something points at them.
+def definitions(page: str, *, carries: str = "") -> None:
+    """Explain the words of a page, each by its definition, wherever they stand on it, while something points at them.
 
     It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
     our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
     explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the same words in every answer, so that Streamlit sends but a hash of them. `carries` names the
-    large widget that is going to be drawn, if there is one: its script goes along, and those of every page.
+    page, by its layout; the words are part of its script, the same in every answer, so that Streamlit sends but a hash
+    of them. `carries` names the large widget that is going to be drawn, if there is one: its script goes along, and
+    those of every page.
     """
     carried = tuple(filter(None, (*_OF_EVERY_PAGE, carries if carries and _is_carried(carries) else "")))
-    _definitions(carried)(key="definitions", data={"words": dict(words)})
+    _definitions(page, carried)(key="definitions")
     st.session_state[_CARRIED] = set(carried)
 
 
 @cache
-def _definitions(carried: tuple[str, ...]) -> Callable[..., Any]:
+def _definitions(page: str, carried: tuple[str, ...]) -> Callable[..., Any]:
     widget = source("definitions")
+    words = json.dumps(dict(words_of(page)))
     return component(
-        "_".join(("attnviz_definitions", *carried)),
+        "_".join(("attnviz_definitions", page, *carried)),
         html=widget.html,
         css=widget.style or None,
-        js="".join(map(_delivery, carried)) + widget.script,
+        js="".join(map(_delivery, carried)) + f"export default {widget.module}.explaining({words});\n",
     )

@@ -6,10 +6,13 @@ const LABEL = "[data-testid=stWidgetLabel]";
 const CONTROL = "button, summary, [role=option]";
 const NAMED = `${CONTROL}, [data-term], ${LABEL}`;
 
-export default function ({ parentElement, data }) {
-  const bubble = parentElement.querySelector(".definitions");
-  const watched = (bubble.attnviz ??= watch(bubble));
-  watched.words = data.words;
+// What draws it, for words that go with the script.
+export function explaining(words) {
+  return ({ parentElement }) => {
+    const bubble = parentElement.querySelector(".definitions");
+    const watched = (bubble.attnviz ??= watch(bubble));
+    watched.words = words;
+  };
 }
 
 function watch(bubble) {
