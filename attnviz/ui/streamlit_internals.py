@@ -25,6 +25,7 @@ import streamlit as st
 from google.protobuf.message import DecodeError
 from streamlit.elements import html, spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
+from streamlit.navigation import page
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
@@ -67,6 +68,7 @@ _OF_MODULES: dict[Any, str] = {
     html: "_html_only_style_tags",
     app_session: "_populate_theme_msg",
     script_run_context: "populate_hash_if_needed",
+    page: "_create_page",
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
@@ -98,6 +100,7 @@ def install() -> None:
         alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
         spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
+        page._create_page = remembered.pages(page._create_page)
         app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg)
         script_run_context.populate_hash_if_needed = remembered.hash_of_parts(
             script_run_context.populate_hash_if_needed

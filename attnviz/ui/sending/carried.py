@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from attnviz.text.glossary import words_of
+from attnviz.ui.sending.remembered import by_content
 from attnviz.widgets.bundle import WIDGETS, joined, source
 
 # Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
@@ -52,7 +53,8 @@ def _own_style(name: str) -> str:
 
 @cache
 def _carrier(name: str) -> Callable[..., Any]:
-    return component(f"attnviz_{name}_script", html="<div></div>", js=_delivery(name) + "export default () => {};\n")
+    script = _delivery(name) + "export default () => {};\n"
+    return component(by_content(f"attnviz_{name}_script", script), html="<div></div>", js=script)
 
 
 def _delivery(name: str) -> str:
@@ -91,9 +93,6 @@ def definitions(page: str, *, carries: str = "") -> None:
 def _definitions(page: str, carried: tuple[str, ...]) -> Callable[..., Any]:
     widget = source("definitions")
     words = json.dumps(dict(words_of(page)))
-    return component(
-        "_".join(("attnviz_definitions", page, *carried)),
-        html=widget.html,
-        css=widget.style or None,
-        js="".join(map(_delivery, carried)) + f"export default {widget.module}.explaining({words});\n",
-    )
+    script = "".join(map(_delivery, carried)) + f"export default {widget.module}.explaining({words});\n"
+    name = by_content("_".join(("attnviz_definitions", page, *carried)), script)
+    return component(name, html=widget.html, css=widget.style or None, js=script)

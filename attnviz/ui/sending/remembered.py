@@ -1,21 +1,25 @@
 """What Streamlit would work out again in every run, although it is the same each time, is worked out once.
 
-The colours and fonts of the theme are read from some hundred options. Whether a text of HTML is but styles is asked of
-every character. A message is hashed whole to know whether the browser has it, a widget's script of 200 kB included.
+The colours and fonts of the theme are read from some hundred options; every page's file is looked for on the disk;
+whether a text of HTML is but styles is asked of every character; a message is hashed whole to know whether the browser
+has it, a widget's script of 200 kB included.
 `attnviz/ui/streamlit_internals.py` sets these into Streamlit's modules, whose names it checks.
 """
 
 import hashlib
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache, wraps
-from typing import Any
+from pathlib import Path
 
 from streamlit import config
+from streamlit.navigation.page import Page
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 
 _LARGE = 10_000  # characters of a script, as many as make a message that a browser keeps
-_SCRIPTS, _TEXTS = 64, 256  # that are known at a time: pages have some thirty scripts, and a few style sheets
+_TEXTS = 256  # that are known at a time: pages have a few style sheets, and some HTML with numbers in it
+_scripts: dict[str, str] = {}  # of components, by names that say what they are
 
 
 def theme(populate: Callable[..., None]) -> Callable[..., None]:
@@ -35,39 +39,45 @@ def theme(populate: Callable[..., None]) -> Callable[..., None]:
     return remembered
 
 
+def pages(create: Callable[..., Page]) -> Callable[..., Page]:
+    """`create(path)`, a page that is run once, as a copy of what it gave for that path before."""
+    made: dict[tuple[str, bool], Page] = {}
+
+    @wraps(create)
+    def remembered(path: str | Path, *, default: bool = False) -> Page:
+        name = str(path), default
+        if name not in made:
+            made[name] = create(path, default=default)
+        return copy(made[name])
+
+    return remembered
+
+
 def is_only_styles(ask: Callable[[str], bool]) -> Callable[[str], bool]:
     """`ask(html)`, which is asked once of a text."""
     return wraps(ask)(lru_cache(maxsize=_TEXTS)(ask))
 
 
+def by_content(name: str, script: str) -> str:
+    """A name for a component that says by a hash what its script is, so that nothing else has it."""
+    named = f"{name}_{hashlib.blake2b(script.encode(), digest_size=16).hexdigest()}"
+    _scripts[named] = script
+    return named
+
+
 def hash_of_parts(populate: Callable[[ForwardMsg], None]) -> Callable[[ForwardMsg], None]:
-    """`populate(message)` as before; of a large script the hash counts that is known, and not the script itself."""
+    """`populate(message)` as before; for a script that the component's name says, the name counts alone."""
 
     @wraps(populate)
     def remembered(message: ForwardMsg) -> None:
-        component = _component(message)
-        script = component.js_content if component is not None and not message.hash else ""
-        if component is None or len(script) < _LARGE:
+        component = message.delta.new_element.bidi_component  # an empty one where there is none
+        script = _scripts.get(component.component_name, "")
+        if not script:
             populate(message)
             return
-        component.js_content = _digest(script)
-        try:
-            populate(message)
-        finally:
-            component.js_content = script
-        message.metadata.cacheable = True  # for all its length
+        component.ClearField("js_content")
+        populate(message)
+        component.js_content = script
+        message.metadata.cacheable = message.metadata.cacheable or len(script) >= _LARGE
 
     return remembered
-
-
-def _component(message: ForwardMsg) -> Any:
-    """The component that a message draws, or None."""
-    if message.WhichOneof("type") != "delta" or message.delta.WhichOneof("type") != "new_element":
-        return None
-    element = message.delta.new_element
-    return element.bidi_component if element.WhichOneof("type") == "bidi_component" else None
-
-
-@lru_cache(maxsize=_SCRIPTS)
-def _digest(script: str) -> str:
-    return hashlib.blake2b(script.encode(), digest_size=16).hexdigest()
