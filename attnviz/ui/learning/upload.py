@@ -8,6 +8,7 @@ who follows a link to one, or loads the page anew, is told to open it again.
 import hashlib
 import io
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
