@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 import streamlit as st
 from google.protobuf.message import DecodeError
+from streamlit import config
 from streamlit.elements import html, spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.navigation import page
@@ -88,7 +89,7 @@ def install() -> None:
     if said := missing():
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
-        WStates.__getitem__ = received.readable_only(WStates.__getitem__)
+        WStates.__getitem__ = received.readable_only(WStates.__getitem__, Serialized)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
         NumberInputSerde.deserialize = received.finite_only(NumberInputSerde.deserialize)
         MediaFileManager.remove_orphaned_files = saved_files.seldom(MediaFileManager.remove_orphaned_files)
@@ -101,7 +102,7 @@ def install() -> None:
         spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
         page._create_page = remembered.pages(page._create_page)
-        app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg)
+        app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg, config.on_config_parsed)
         script_run_context.populate_hash_if_needed = remembered.hash_of_parts(
             script_run_context.populate_hash_if_needed
         )

@@ -5,25 +5,25 @@ where a whole number is meant. Each raises in Streamlit's own code, on every lat
 not sent. `attnviz/ui/streamlit_internals.py` sets these into Streamlit's classes, whose names it checks.
 """
 
+import logging
 import math
 from functools import wraps
 from typing import Any
 
-from streamlit.elements.widgets.number_input import NumberInputSerde
-from streamlit.logger import get_logger
-from streamlit.runtime.state.session_state import Serialized, WStates
-
 _NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
-_LOG = get_logger(__name__)
+_LOG = logging.getLogger(__name__)
 
 
-def readable_only(get: Any) -> Any:
-    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of."""
+def readable_only(get: Any, sent: type) -> Any:
+    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of.
+
+    `sent` is the class of states that came from a browser.
+    """
 
     @wraps(get)
-    def guarded(states: WStates, name: str) -> Any:
+    def guarded(states: Any, name: str) -> Any:
         state, known = states.states.get(name), states.widget_metadata.get(name)
-        if not isinstance(state, Serialized) or known is None:
+        if not isinstance(state, sent) or known is None:
             return get(states, name)
         try:
             if not _is_of(state.value.WhichOneof("value"), known.value_type):
@@ -45,7 +45,7 @@ def finite_only(read: Any) -> Any:
     """A number as before; the widget's own for one without end, such as 1e400 in a link: no int can be made of it."""
 
     @wraps(read)
-    def guarded(widget: NumberInputSerde, said: float | None) -> Any:
+    def guarded(widget: Any, said: float | None) -> Any:
         return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
 
     return guarded

@@ -11,26 +11,25 @@ from collections.abc import Callable
 from copy import copy
 from functools import lru_cache, wraps
 from pathlib import Path
-
-from streamlit import config
-from streamlit.navigation.page import Page
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from typing import Any
 
 _LARGE = 10_000  # characters of a script, as many as make a message that a browser keeps
 _TEXTS = 256  # that are known at a time: pages have a few style sheets, and some HTML with numbers in it
 _scripts: dict[str, str] = {}  # of components, by names that say what they are
 
 
-def theme(populate: Callable[..., None]) -> Callable[..., None]:
-    """`populate(message, section)` from what it said for that section before; asked again when the options are."""
-    told: dict[str, CustomThemeConfig] = {}
-    config.on_config_parsed(told.clear, force_connect=True)
+def theme(populate: Callable[..., None], when_read: Callable[..., Any]) -> Callable[..., None]:
+    """`populate(message, section)` from what it said for that section before.
+
+    It is asked again after the options were read again: `when_read` has a function called then.
+    """
+    told: dict[str, Any] = {}
+    when_read(told.clear, force_connect=True)
 
     @wraps(populate)
-    def remembered(message: CustomThemeConfig, section: str = "theme") -> None:
+    def remembered(message: Any, section: str = "theme") -> None:
         if section not in told:
-            made = CustomThemeConfig()
+            made = type(message)()
             populate(made, section)
             told[section] = made
         if told[section].ByteSize():  # else the section would count as said
@@ -39,12 +38,12 @@ def theme(populate: Callable[..., None]) -> Callable[..., None]:
     return remembered
 
 
-def pages(create: Callable[..., Page]) -> Callable[..., Page]:
+def pages(create: Callable[..., Any]) -> Callable[..., Any]:
     """`create(path)`, a page that is run once, as a copy of what it gave for that path before."""
-    made: dict[tuple[str, bool], Page] = {}
+    made: dict[tuple[str, bool], Any] = {}
 
     @wraps(create)
-    def remembered(path: str | Path, *, default: bool = False) -> Page:
+    def remembered(path: str | Path, *, default: bool = False) -> Any:
         name = str(path), default
         if name not in made:
             made[name] = create(path, default=default)
@@ -65,11 +64,11 @@ def by_content(name: str, script: str) -> str:
     return named
 
 
-def hash_of_parts(populate: Callable[[ForwardMsg], None]) -> Callable[[ForwardMsg], None]:
+def hash_of_parts(populate: Callable[[Any], None]) -> Callable[[Any], None]:
     """`populate(message)` as before; for a script that the component's name says, the name counts alone."""
 
     @wraps(populate)
-    def remembered(message: ForwardMsg) -> None:
+    def remembered(message: Any) -> None:
         component = message.delta.new_element.bidi_component  # an empty one where there is none
         script = _scripts.get(component.component_name, "")
         if not script:

@@ -1,6 +1,7 @@
 """What Streamlit works out once says the same as what it works out anew."""
 
 import pytest
+from streamlit import config
 from streamlit.elements import html
 from streamlit.navigation.page import Page
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -33,15 +34,13 @@ def test_the_theme_is_the_same_each_time_and_as_streamlit_says_it(section: str) 
 
 def test_a_section_that_says_nothing_stays_unsaid() -> None:
     theme = CustomThemeConfig()
-    remembered.theme(lambda message, section: None)(theme.light, "theme.light")
+    remembered.theme(lambda message, section: None, config.on_config_parsed)(theme.light, "theme.light")
     assert not theme.HasField("light")
 
 
 def test_the_theme_is_asked_again_when_the_options_are_read_again() -> None:
-    from streamlit import config
-
     asked: list[str] = []
-    populate = remembered.theme(lambda message, section: asked.append(section))
+    populate = remembered.theme(lambda message, section: asked.append(section), config.on_config_parsed)
     for _ in range(2):
         populate(CustomThemeConfig(), "theme")
     config.get_config_options(force_reparse=True)
