@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until somebody stops it. Raises ValueError, with one sentence, for what cannot be."""
-    from attnviz.engine.service import Limits
+    from attnviz.engine.admission import Limits
     from attnviz.engine.serving import EngineSettings, run_alone
 
     if options.batch < 1:

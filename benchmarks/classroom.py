@@ -13,70 +13,21 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import create_engine, text
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.report import Row, table
 from benchmarks.timing import percentile
 from tests.browser.server import free_port, start
 from tests.classroom.lesson import choices_file
-from tests.websocket.visitor import Shown, Visitor
+from tests.websocket.screen import Screen
+from tests.websocket.visitor import Shown
 
-_LESSON, _EVERY, _PATIENCE = "choices", 1.0, 600.0
+_LESSON, _PATIENCE = "choices", 600.0
 _SEEN_WITHIN = 2_000  # ms
-
-
-class Screen(Visitor):
-    """A visitor whose page asks for news by itself."""
-
-    _fragment = _script = ""
-    _is_redrawn = False
-
-    def _take(self, message: Any) -> None:
-        if message.WhichOneof("type") == "new_session":
-            self._script = message.new_session.page_script_hash
-        if message.WhichOneof("type") == "auto_rerun":
-            self._fragment, self._is_redrawn = message.auto_rerun.fragment_id, True
-        super()._take(message)
-
-    def __enter__(self) -> "Screen":
-        super().__enter__()
-        return self
-
-    def go(self, page: str) -> None:
-        """Be on the page that the last run has switched to."""
-        self._page = page
-
-    def ask_for_news(self) -> None:
-        """Ask for news; what is shown changes where there are any."""
-        before, self._is_redrawn = self.shown, False
-        message = BackMsg()
-        message.rerun_script.query_string, message.rerun_script.page_script_hash = self._query, self._script
-        message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = self._fragment, True
-        message.rerun_script.cached_message_hashes.extend(self._kept)
-        self.tell(message)
-        if not self._is_redrawn:
-            self.shown = before
-
-    def until(self, found: Callable[[Shown], bool]) -> None:
-        """Ask once a second until the page shows it. Raises TimeoutError."""
-        deadline = time.monotonic() + _PATIENCE
-        while not found(self.shown):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"The page never came to it; it shows {self.shown.alerts} {self.shown.exceptions}.")
-            time.sleep(_EVERY)
-            self.ask_for_news()
-
-    @property
-    def code(self) -> str:
-        """The class that the address names."""
-        return re.findall(r"class=(\w+)", self._query)[0]
 
 
 @dataclass
@@ -102,20 +53,32 @@ class OneClass:
 
 
 def _teach(address: str, one: OneClass) -> None:
+    try:
+        _guide(address, one)
+    finally:
+        one.is_started.set()  # whatever happened, nobody waits for it
+
+
+def _guide(address: str, one: OneClass) -> None:
     with Screen(address, patience=_PATIENCE) as screen:
         screen.open("lessons")
         screen.send(screen.state(f"class-{_LESSON}", trigger_value=True))
         screen.go("class")
-        one.code = screen.code
+        one.code = _code(screen)
         one.is_started.set()
         screen.until(lambda shown: f"{one.students} here" in "".join(part.body for part in shown.of("html")))
-        screen.send(screen.state("class-open", trigger_value=True))
+        screen.press("class-open")
         for at in range(one.steps):
             seen = one.seen.setdefault(at, [])
             screen.until(lambda shown, seen=seen: _counted(shown, seen) == one.students)
-            screen.send(screen.state("class-reveal", trigger_value=True))
+            screen.press("class-reveal")
             if at + 1 < one.steps:
-                screen.send(screen.state("class-next", trigger_value=True))
+                screen.press("class-next")
+
+
+def _code(screen: Screen) -> str:
+    (invitation,) = re.findall(r"<strong>([A-Z ]+)</strong>", "".join(part.body for part in screen.shown.of("html")))
+    return invitation.replace(" ", "")
 
 
 def _counted(shown: Shown, seen: list[tuple[float, int]]) -> int:
@@ -152,10 +115,10 @@ def _answer(screen: Screen, one: OneClass, at: int, dice: random.Random) -> None
     """Choose, then press the button, as a student does."""
     (key, proto), *_ = [(key, proto) for key, (kind, proto) in screen.shown.widgets.items() if kind == "radio"]
     choice = screen.state(key, string_value=dice.choice(list(proto.options)))
-    screen.send(choice)
+    screen.choose(key, string_value=choice.string_value)
     with one.lock:
         one.sent.setdefault(at, []).append(time.monotonic())
-    screen.send(choice, screen.state("class-submit", trigger_value=True))
+    screen.press("class-submit", choice)
 
 
 def run(address: str, classes: list[OneClass]) -> None:

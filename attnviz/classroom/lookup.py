@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from attnviz.classroom.codes import hashed, is_token_of, read_code, shown_code
 from attnviz.classroom.errors import ClassGoneError
 from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
-from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, MemberRow
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 
 NO_LINK = "There is no class at this link, or none any more: start a new one."
 NO_MEMBER = "This class is over and deleted, or you were taken out of it: join again with a code."
@@ -51,6 +51,12 @@ def answers_of(session: Session, member: MemberRow, at: int) -> dict[str, Answer
     """A member's answers to a step, by round."""
     asked = select(AnswerRow).where(AnswerRow.member_id == member.id, AnswerRow.step == at)
     return {answer.round: answer for answer in session.scalars(asked)}
+
+
+def rungs_of(session: Session, member: MemberRow, at: int) -> int:
+    """How many hints of a step a member has opened."""
+    found = session.get(HintRow, (member.id, at))
+    return found.rungs if found else 0
 
 
 def _class(session: Session, code: str, now: float, *, lock: bool) -> ClassRow | None:

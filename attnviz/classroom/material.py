@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 from attnviz.classroom.errors import ClassroomError
@@ -10,6 +11,7 @@ from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.question import Option, Question, Range
 
 MOST_CHARACTERS = 1_000_000
+_REMEMBERED = 32  # lessons; every screen of a class reads the same one
 
 
 def packed(lesson: Lesson) -> str:
@@ -20,6 +22,7 @@ def packed(lesson: Lesson) -> str:
     return text
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def unpacked(text: str) -> Lesson:
     """The lesson that `packed` wrote. Raises ClassroomError for one that another version wrote differently."""
     try:
@@ -48,13 +51,18 @@ def _question(found: Mapping[str, Any]) -> Question:
     return Question(**{**found, "heads": heads, "options": options, "hints": tuple(found["hints"])})
 
 
-def without_answer(step: LessonStep) -> LessonStep:
-    """A step as a student may see it before the reveal: nothing in it tells what is right."""
+def without_answer(step: LessonStep, rungs: int) -> LessonStep:
+    """A step as a student may see it before the reveal: nothing in it tells what is right, and of its hints there are
+    those that the student has opened.
+    """
     question = step.question
     if question is None:
         return step
     options = tuple(Option(option.text) for option in question.options)
-    bare = replace(question, options=options, right=None, measure="", more=None, within=0.0, why="")
+    bare = replace(
+        question, options=options, right=None, measure="", more=None, within=0.0, why="",
+        hints=question.hints[:rungs], show=question.show if rungs > len(question.hints) else "",
+    )  # fmt: skip
     return replace(step, question=bare, link=without_target(step.link, question))
 
 

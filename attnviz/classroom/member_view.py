@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.lookup import Standing
@@ -13,17 +13,24 @@ from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.scoring import Marked, Truth, scored
 
-Rows = tuple[ClassRow, MemberRow, Mapping[str, AnswerRow]]
+
+class MemberRows(NamedTuple):
+    """A class, one of its members, and at one step their answers by round and how many hints they have opened."""
+
+    row: ClassRow
+    member: MemberRow
+    answers: Mapping[str, AnswerRow]
+    rungs: int
 
 
-def member_view(rows: Rows, lesson: Lesson, at: int, stands: Standing, truths: Truths) -> MemberView:
+def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, truths: Truths) -> MemberView:
     """The view of step `at`."""
-    row, member, answers = rows
+    row, member, answers, rungs = rows
     step, own = lesson.steps[at], answers.get(stands.round)
     is_revealed = stands.state == REVEALED
     given = _given(own)
     truth, problem = _truth(row, lesson, at, truths) if is_revealed else (None, "")
-    bare = step if is_revealed else without_answer(step)
+    bare = step if is_revealed else without_answer(step, rungs)
     return MemberView(
         code=row.code,
         title=lesson.title,
@@ -45,6 +52,8 @@ def member_view(rows: Rows, lesson: Lesson, at: int, stands: Standing, truths: T
         marked=_marked(lesson, at, given, truth),
         problem=problem,
         expires=row.expires,
+        rungs=rungs,
+        most_rungs=step.question.rungs if step.question else 0,
     )
 
 

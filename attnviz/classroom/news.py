@@ -2,13 +2,13 @@
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.presence import AWAY_AFTER, Presence
+from attnviz.classroom.presence import AWAY_AFTER
 from attnviz.classroom.state import ClassVersion
 from attnviz.classroom.storage.store import Store
 from attnviz.classroom.storage.tables import ClassRow, MemberRow
@@ -20,14 +20,14 @@ _MOST = 2_000  # classes that are remembered
 class News:
     """Versions of classes. The counters are the database's own, so that two processes agree on them."""
 
-    def __init__(self, store: Store, presence: Presence, clock: Callable[[], float]) -> None:
-        self._store, self._presence, self._clock = store, presence, clock
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store, self._clock = store, clock
         self._lock = threading.Lock()
         self._known: OrderedDict[int, tuple[float, ClassVersion | None]] = OrderedDict()
+        self._forgotten: Counter[int] = Counter()
 
     def of(self, class_id: int) -> ClassVersion | None:
         """The version; None for a class that there is not any more. Raises StoreError."""
-        self._presence.flush()
         now = time.monotonic()
         with self._lock:
             asked, version = self._known.get(class_id, (float("-inf"), None))
@@ -35,16 +35,20 @@ class News:
                 return version
             if version is not None:  # who comes while it is read takes the last one, and asks nobody
                 self._known[class_id] = now, version
+            forgotten = self._forgotten[class_id]
         version = self._store.read(lambda session: self._found(session, class_id))
         with self._lock:
-            self._known[class_id] = now, version
+            is_old = self._forgotten[class_id] != forgotten  # there was news while it was read
+            self._known[class_id] = float("-inf") if is_old else now, version
             if len(self._known) > _MOST:
-                self._known.popitem(last=False)
+                oldest, _ = self._known.popitem(last=False)
+                self._forgotten.pop(oldest, None)
         return version
 
     def forget(self, class_id: int) -> None:
         """There is news of this class: the next who asks is told."""
         with self._lock:
+            self._forgotten[class_id] += 1
             if class_id in self._known:
                 self._known[class_id] = float("-inf"), self._known[class_id][1]
 

@@ -39,7 +39,7 @@ class Classroom:
         """
         self._store, self._clock, self.keep_days = Store(address), clock, keep_days
         self._presence = Presence(self._store, clock)
-        news = News(self._store, self._presence, clock)
+        news = News(self._store, clock)
         parts = ClassroomParts(self._store, Truths(run), news, self._presence, FairJoining(), clock, keep_days)
         self.students, self.teachers, self.keep_days = Students(parts), Teachers(parts), keep_days
         self._is_closed = threading.Event()

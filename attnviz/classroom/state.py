@@ -83,6 +83,13 @@ class MemberView:
     marked: Marked | None
     problem: str
     expires: float
+    rungs: int
+    most_rungs: int
+
+    @property
+    def may_ask_hint(self) -> bool:
+        """Whether there is a hint to be opened."""
+        return self.may_answer and self.rungs < self.most_rungs
 
     @property
     def may_answer(self) -> bool:
@@ -145,7 +152,8 @@ class TeacherView:
     """All that the teacher may see, of the class and of one step: the class's own, or any other that they look at.
 
     `state` and `round` are those of step `at`; `class_at` is where the class is. `truth` is None for a step without a
-    question, and where it cannot be computed, which `problem` says in one sentence.
+    question, and where it cannot be computed, which `problem` says in one sentence. `hinted` is how many members have
+    opened a hint to the step.
     """
 
     code: str
@@ -162,3 +170,4 @@ class TeacherView:
     summaries: Mapping[str, RoundSummary]
     truth: Truth | None
     problem: str
+    hinted: int

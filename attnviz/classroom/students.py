@@ -10,14 +10,23 @@ from sqlalchemy.orm import Session
 
 from attnviz.classroom.codes import LENGTH, hashed, new_token, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.lookup import NO_MEMBER, answers_of, class_with, member_with, standing, step_of
+from attnviz.classroom.lookup import (
+    NO_MEMBER,
+    Standing,
+    answers_of,
+    class_with,
+    member_with,
+    rungs_of,
+    standing,
+    step_of,
+)
 from attnviz.classroom.material import unpacked
-from attnviz.classroom.member_view import member_view
+from attnviz.classroom.member_view import MemberRows, member_view
 from attnviz.classroom.nicknames import checked_nickname, folded_nickname
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.presence import MemberPlace
 from attnviz.classroom.state import BEFORE, OPEN, REVEALED, ClassVersion, Joined, MemberView, Receipt
-from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, HintRow, MemberRow
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.scoring import scored
@@ -58,6 +67,7 @@ class Students:
         """Say that a student's screen is there, once a second; whether there is news. Writes seldom."""
         place = self._places.get(hashed(token)) or self._placed(token)
         self._parts.presence.note(place)
+        self._parts.presence.flush()  # here, for a teacher's screen is not to wait while it is written
         version = self._parts.news.of(place.class_id)
         if version is None:
             self._places.pop(hashed(token), None)
@@ -67,15 +77,16 @@ class Students:
     def seen_by(self, token: str, at: int | None = None) -> MemberView:
         """What a student may see. In a class that walks alone `at` is the step that they go to; None stays."""
 
-        def found(session: Session) -> tuple[Any, Lesson, int, Any]:
+        def found(session: Session) -> tuple[MemberRows, Lesson, int, Standing]:
             member, row = member_with(session, token, self._parts.clock())
             lesson = unpacked(row.material)
             here = self._at(row, lesson, self._last(token, member) if at is None else at)
             answers = answers_of(session, member, here)
-            return (row, member, answers), lesson, here, standing(row, step_of(session, row, here), answers)
+            rows = MemberRows(row, member, answers, rungs_of(session, member, here))
+            return rows, lesson, here, standing(row, step_of(session, row, here), answers)
 
         rows, lesson, here, stands = self._parts.store.read(found)
-        self._put(token, MemberPlace(rows[1].id, rows[0].id, here))
+        self._put(token, MemberPlace(rows.member.id, rows.row.id, here))
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> Picture | None:
@@ -111,6 +122,27 @@ class Students:
         if at not in lesson.questions:
             raise ClassroomError("This step asks nothing.")
         return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=_json(None)))
+
+    def hint(self, token: str, at: int) -> None:
+        """Open the next hint to step `at`, if there is one, before it is answered. It is counted."""
+
+        def opened(session: Session) -> int:
+            member, row = member_with(session, token, self._parts.clock(), lock=True)
+            answers, question = answers_of(session, member, at), unpacked(row.material).questions.get(at)
+            stands = standing(row, step_of(session, row, at), answers)
+            if (
+                question is None
+                or stands.state != OPEN
+                or stands.round in answers
+                or (row.is_guided and row.step != at)
+            ):
+                raise ClassroomError("Hints are for a question that takes answers, before your own.")
+            rungs = min(rungs_of(session, member, at) + 1, question.rungs)
+            session.merge(HintRow(member_id=member.id, step=at, rungs=rungs))
+            row.news += 1
+            return row.id
+
+        self._parts.news.forget(self._parts.store.write(opened))
 
     def leave(self, token: str) -> None:
         """The student goes: their token is worth nothing any more. What they answered stays with the class."""

@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
 
-COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "saved")
+COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
 _FORMULA = "=+-@\t\r\n＝＋－＠"
 
 
@@ -17,18 +17,18 @@ def table_file(lesson: Lesson, lines: Iterable[tuple[Any, ...]]) -> bytes:
     """UTF-8 with a byte order mark, by which a spreadsheet knows it.
 
     `lines` are nickname, step (from 0), round, what was given (None: skipped), score (None: not scored), whether it is
-    right, and when it was saved.
+    right, how many hints were opened, and when it was saved.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
-    for nickname, at, round_, given, score, is_right, saved in lines:
+    for nickname, at, round_, given, score, is_right, rungs, saved in lines:
         step = lesson.steps[at]
         assert step.question is not None  # it has an answer
         when = datetime.fromtimestamp(saved, UTC).isoformat(timespec="seconds")
         told = "skipped" if given is None else _words(step.question, given)
         marks = ("", "") if score is None else (f"{score:.4f}", "yes" if is_right else "no")
-        texts = (nickname, at + 1, step.title, step.question.kind, step.question.ask, round_, told, *marks, when)
+        texts = (nickname, at + 1, step.title, step.question.kind, step.question.ask, round_, told, *marks, rungs, when)
         writer.writerow([_harmless(one) for one in texts])
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 

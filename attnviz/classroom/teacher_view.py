@@ -16,13 +16,16 @@ from attnviz.lessons.scoring import Truth
 
 @dataclass(frozen=True)
 class TeacherRows:
-    """A class, one of its steps, its members, and their answers to that step in order of time."""
+    """A class, one of its steps, its members, and their answers to that step in order of time, and how many of
+    them have opened a hint to it.
+    """
 
     row: ClassRow
     lesson: Lesson
     step: ClassStepRow
     members: tuple[MemberRow, ...]
     answers: tuple[AnswerRow, ...]
+    hinted: int
 
 
 def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
@@ -44,6 +47,7 @@ def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
         summaries=_summaries(rows),
         truth=truth,
         problem=problem,
+        hinted=rows.hinted,
     )
 
 

@@ -13,7 +13,7 @@ from attnviz.classroom.lookup import NO_LINK, class_taught, step_of
 from attnviz.classroom.material import packed, single, unpacked
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, ClassVersion, TeacherKey, TeacherView
-from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, MemberRow
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.classroom.summary import Answered
 from attnviz.classroom.table_file import table_file
 from attnviz.classroom.teacher_view import TeacherRows, teacher_view
@@ -69,7 +69,9 @@ class Teachers:
             members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id))
             asked = select(AnswerRow).where(AnswerRow.class_id == row.id, AnswerRow.step == here)
             answers = session.scalars(asked.order_by(AnswerRow.id))
-            return TeacherRows(row, lesson, step_of(session, row, here), tuple(members), tuple(answers))
+            hints = select(func.count(HintRow.rungs)).join(MemberRow, HintRow.member_id == MemberRow.id)
+            hinted = session.scalars(hints.where(MemberRow.class_id == row.id, HintRow.step == here)).one()
+            return TeacherRows(row, lesson, step_of(session, row, here), tuple(members), tuple(answers), hinted)
 
         return teacher_view(self._parts.store.read(found), self._parts.truths, self._parts.clock())
 
@@ -137,12 +139,15 @@ class Teachers:
 
         def found(session: Session) -> tuple[Lesson, Iterable]:
             row = class_taught(session, key, self._parts.clock())
-            asked = select(MemberRow.nickname, AnswerRow).join(AnswerRow, AnswerRow.member_id == MemberRow.id)
+            asked = select(MemberRow.nickname, AnswerRow, func.coalesce(HintRow.rungs, 0))
+            asked = asked.join(AnswerRow, AnswerRow.member_id == MemberRow.id)
+            of_hint = (HintRow.member_id == MemberRow.id) & (HintRow.step == AnswerRow.step)
+            asked = asked.outerjoin(HintRow, of_hint)
             ordered = asked.where(AnswerRow.class_id == row.id).order_by(AnswerRow.step, AnswerRow.saved, AnswerRow.id)
             return unpacked(row.material), [tuple(line) for line in session.execute(ordered)]
 
         lesson, lines = self._parts.store.read(found)
-        return table_file(lesson, (_told(nickname, answer) for nickname, answer in lines))
+        return table_file(lesson, (_told(*line) for line in lines))
 
     def purge(self, key: TeacherKey) -> None:
         """Delete the class, its members and answers, now."""
@@ -196,7 +201,7 @@ def _set_state(step: ClassStepRow, state: str) -> None:
     step.state = state
 
 
-def _told(nickname: str, answer: AnswerRow) -> tuple:
+def _told(nickname: str, answer: AnswerRow, rungs: int) -> tuple:
     given = json.loads(answer.given)
     is_right = Answered(nickname, given, answer.score).is_right
-    return nickname, answer.step, answer.round, given, answer.score, is_right, answer.saved
+    return nickname, answer.step, answer.round, given, answer.score, is_right, rungs, answer.saved

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.engine.refusals import RefusedError
+from attnviz.engine.exchange import RefusedError
 from attnviz.engine.service import ModelService, require_token
 
 HEALTH = "/-/healthz"  # Ray's own name for it

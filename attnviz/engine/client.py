@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from attnviz.engine.described import ModelOnEngine
-from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
-from attnviz.engine.refusals import refusal_of
+from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, refusal_of
+from attnviz.engine.message import Message
 
 if TYPE_CHECKING:
     import httpx
@@ -135,7 +135,7 @@ class Engine:
     ) -> "httpx.Response | None":
         """What comes back; None where nothing does: a replica that died, or no network."""
         try:
-            seconds = max(0.1, until - time.time())
+            seconds, headers = max(0.1, until - time.time()), {**headers, SENT: f"{time.time():.3f}"}
             return self._http.request(method, f"{self.address}{path}", content=body, headers=headers, timeout=seconds)
         except self._failures:
             return None

@@ -3,6 +3,7 @@
 Ray is imported here alone, and only when an engine is started.
 """
 
+import os
 import signal
 import threading
 from collections.abc import Mapping
@@ -11,8 +12,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from attnviz.engine import door
 from attnviz.engine.app import listed, paths_of, shown
-from attnviz.engine.refusals import RefusedError
+from attnviz.engine.exchange import RefusedError
 from attnviz.engine.service import ModelService, require_token
 from attnviz.engine.serving import EngineSettings, load, require_port, say
 
@@ -54,6 +56,7 @@ def start(settings: EngineSettings) -> None:
     import ray  # pyright: ignore[reportMissingImports]  # an extra: requirements-cluster.txt
     from ray import serve  # pyright: ignore[reportMissingImports]
 
+    os.environ.update(door.variables(paths_of(settings.models)))  # which Ray's processes inherit
     ray.init(
         num_cpus=max(1, len(settings.models)) * settings.most_replicas + 1,
         object_store_memory=settings.memory_mb << 20,
@@ -125,6 +128,7 @@ class _Replica:
         self.generation = generation
         model = load(name, settings.threads)
         self._service = ModelService(model, shown(name), token=settings.token, limits=settings.limits)
+        self._service.warm_up()
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request, as any service does."""

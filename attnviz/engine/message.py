@@ -18,7 +18,6 @@ from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import Trace
 
 MOST_BYTES = 512 << 20  # of one message, which is not compressed
-ID, DEADLINE, WEIGHTS = "X-Attnviz-Request", "X-Attnviz-Deadline", "X-Attnviz-Weights"  # headers
 _META = "meta"
 
 

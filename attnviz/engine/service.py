@@ -9,50 +9,58 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from attnviz.engine.admission import Admission, Limits
 from attnviz.engine.batching import Batcher
 from attnviz.engine.described import ModelOnEngine
-from attnviz.engine.message import DEADLINE, ID, MOST_BYTES, WEIGHTS, Message
+from attnviz.engine.exchange import DEADLINE, ID, SENT, WEIGHTS, RefusedError
+from attnviz.engine.message import MOST_BYTES, Message
 from attnviz.engine.operations import OPERATIONS
-from attnviz.engine.refusals import RefusedError
 from attnviz.engine.together import batch_key, run_together
 from attnviz.models.protocol import Model
 
 log = logging.getLogger(__name__)
 _KEPT_BYTES = 64 << 20  # of answers, for who asks again because the first answer was lost
 _LONGEST_ID = 100
-_LATELY = 0.3  # what the newest answer's seconds count
-
-
-@dataclass(frozen=True)
-class Limits:
-    """`waiting` requests at most are in a replica at a time, one of them running, and no more than it should answer in
-    `wait_seconds`; `batch` run together at most, after the first has waited `batch_seconds` for others.
-    """
-
-    waiting: int = 32
-    wait_seconds: float = 4.0
-    batch: int = 8
-    batch_seconds: float = 0.004
+_LIMITS = Limits()
+_WARM_UP = ("I love you.", "The old man has lost the keys of a red car.")
+_WARM_RUNS = 3  # of each sentence
 
 
 class ModelService:
     """A model and its queue. It belongs to one event loop; the model runs in a thread of its own."""
 
-    def __init__(self, model: Model, name: str, *, token: str = "", limits: Limits = Limits()) -> None:
+    def __init__(self, model: Model, name: str, *, token: str = "", limits: Limits = _LIMITS) -> None:
         self._model, self._token, self._limits = model, token, limits
         self.about = ModelOnEngine.of(model, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="attnviz-model")
         self._batcher: Batcher[_Job, bytes] = Batcher(self._together, most=limits.batch, seconds=limits.batch_seconds)
-        self._inside, self._each = 0, 0.0  # requests, and the seconds that an answer has lately taken
+        self._admission = Admission(limits)
         self._kept: OrderedDict[str, asyncio.Future[bytes]] = OrderedDict()
+
+    def warm_up(self) -> None:
+        """Run it until nothing is done for the first time any more: then its first visitor is answered as fast as the
+        next, and it is known how long an answer takes.
+        """
+        to = {"to": self.about.languages[0]} if self._model.inputs.has_language else {}
+        asked = [Message({"args": [text], "how": to}) for text in _WARM_UP]
+        for _ in range(_WARM_RUNS):
+            began = time.monotonic()
+            self._thread.submit(self._warm_run, asked).result()
+            self._admission.learn("trace", (time.monotonic() - began) / len(asked))
+
+    def _warm_run(self, asked: Sequence[Message]) -> None:
+        try:
+            for one in asked:
+                OPERATIONS["trace"](self._model, one)
+        except (ValueError, RuntimeError) as error:  # a model that takes something else warms up with its first visitor
+            log.info("%s is not warmed up: %s", self.about.name, error)
 
     async def handle(self, request: Request) -> Response:
         """Answer `GET …/about` or `POST …/<operation>`."""
@@ -68,11 +76,12 @@ class ModelService:
             return refusal.response()
 
     async def _asked(self, request: Request, operation: str) -> Response:
-        until, id_ = _deadline(request), request.headers.get(ID, "")[:_LONGEST_ID]
+        sent, until = _time(request, SENT, time.time()), _deadline(request)
+        id_ = request.headers.get(ID, "")[:_LONGEST_ID]
         if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
             raise RefusedError(409, f"The engine's {self.about.name} has other weights by now.", kind="weights")
         body = await _body(request)
-        content = await self._once(id_, lambda: self._run(_Job(operation, body, until)))
+        content = await self._once(id_, lambda: self._run(_Job(operation, body, sent, until)))
         headers = {ID: id_, "X-Attnviz-Replica": str(os.getpid())}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
@@ -100,9 +109,15 @@ class ModelService:
 
     async def _run(self, job: "_Job") -> bytes:
         job.require_time()
-        if self._inside >= self._limits.waiting or self._inside * self._each > self._limits.wait_seconds:
-            raise RefusedError(429, "The engine has as much to do as it takes: ask again in a moment.", again=1)
-        self._inside += 1
+        entry, is_answered = self._admission.enter(job.operation, sent=job.sent, until=job.until), False
+        try:
+            content = await self._answered(job)
+            is_answered = True
+            return content
+        finally:
+            self._admission.leave(entry, is_answered=is_answered)
+
+    async def _answered(self, job: "_Job") -> bytes:
         try:
             asked = Message.from_bytes(job.body)
             key = batch_key(self._model, job.operation, asked) if self._limits.batch > 1 else None
@@ -120,21 +135,10 @@ class ModelService:
         except Exception as error:  # a fault of ours: told, so that nobody takes it for a replica that died
             log.exception("%s failed", job.operation)
             raise RefusedError(422, f"The engine failed at this ({type(error).__name__}).", kind="fault") from error
-        finally:
-            self._inside -= 1
 
     def _alone(self, job: "_Job") -> bytes:
         job.require_time()
-        with self._timed(1):
-            return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
-
-    @contextmanager
-    def _timed(self, count: int) -> Iterator[None]:
-        """How long so many answers take, as far as it goes into what the next are told to expect."""
-        began = time.perf_counter()
-        yield
-        each = (time.perf_counter() - began) / max(1, count)
-        self._each += _LATELY * (each - self._each)
+        return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
 
     async def _together(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._batch, jobs)
@@ -144,8 +148,7 @@ class ModelService:
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
         try:
-            with self._timed(len(going)):
-                made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
+            made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
             for at, one in zip(going, made, strict=True):
                 found[at] = one
         except Exception:
@@ -165,10 +168,11 @@ _LATE = "The answer was wanted before the engine could begin."
 
 @dataclass(frozen=True)
 class _Job:
-    """A request that has been read; `until` is the time by the clock when its answer is no longer wanted."""
+    """A request that has been read; `sent` and `until` are when it was sent and is no longer wanted, by the clock."""
 
     operation: str
     body: bytes
+    sent: float
     until: float
 
     def is_in_time(self) -> bool:
@@ -187,13 +191,17 @@ def require_token(request: Request, token: str) -> None:
 
 
 def _deadline(request: Request) -> float:
-    try:
-        until = float(request.headers.get(DEADLINE, "inf"))
-    except ValueError:
-        raise RefusedError(400, f"{DEADLINE} is a time in seconds since 1970.") from None
+    until = _time(request, DEADLINE, float("inf"))
     if not time.time() <= until:
         raise RefusedError(504, _LATE, kind="late")
     return until
+
+
+def _time(request: Request, header: str, default: float) -> float:
+    try:
+        return float(request.headers.get(header, default))
+    except ValueError:
+        raise RefusedError(400, f"{header} is a time in seconds since 1970.") from None
 
 
 async def _body(request: Request) -> bytes:

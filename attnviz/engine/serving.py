@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from attnviz.engine.admission import Limits
 from attnviz.engine.app import engine_app, paths_of, shown
-from attnviz.engine.service import Limits, ModelService
+from attnviz.engine.service import ModelService
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
 
@@ -60,6 +61,8 @@ def run_alone(settings: EngineSettings) -> None:
         path: ModelService(load(name, settings.threads), shown(name), token=settings.token, limits=settings.limits)
         for name, path in paths_of(settings.models).items()
     }
+    for service in services.values():
+        service.warm_up()
     say(f"the engine answers on http://{settings.host}:{settings.port}")
     app = engine_app(services, token=settings.token)
     uvicorn.run(app, host=settings.host, port=settings.port, access_log=False, log_level="warning")

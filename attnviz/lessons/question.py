@@ -62,6 +62,11 @@ class Question:
     cover: str = "nothing"
     line: int = 0
 
+    @property
+    def rungs(self) -> int:
+        """How many hints there are, the spotlight among them."""
+        return len(self.hints) + bool(self.show)
+
 
 def positions(found: Sequence[Any], most: int) -> bool:
     """Whether something that a browser sent is a list of as many (row, column) pairs at most."""

@@ -47,3 +47,11 @@ def tried_on(page: str) -> tuple[tuple[str, str, TryPlace], ...]:
         (term, text, place_of(term, page if term in own else "frame"))
         for term, text in sorted(words_of(page).items(), key=lambda entry: entry[0].casefold())
     )
+
+
+def places_of(page: str) -> Mapping[str, TryPlace]:
+    """Where each term that may be asked on a page is tried: those of the page, and those of Heads, whose names the
+    pictures of other pages use too.
+    """
+    of_pictures = {term: place_of(term, "Heads") for term in HEADS}
+    return of_pictures | {term: place for term, _, place in tried_on(page)}

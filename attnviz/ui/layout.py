@@ -1,43 +1,29 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import hosted, interventions, screen, status_bar, streamlit_internals, top_bar
+from attnviz.ui import hosted, interventions, menu, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
-from attnviz.ui.drawing import sheet
+from attnviz.ui.drawing import sheet, words
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
-from attnviz.ui.sending.carried import definitions
 from attnviz.ui.styles import style
 
 T = TypeVar("T")
 streamlit_internals.install()
 ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
-HOME = "dashboard.py"
-MENU = (
-    ("pages/heads.py", "Heads", ":material/grid_view:"),
-    ("pages/masks.py", "Masks", ":material/gradient:"),
-    ("pages/decoding.py", "Decoding", ":material/stairs:"),
-    ("pages/causes.py", "Causes", ":material/help_center:"),
-    ("pages/learning.py", "Learning", ":material/trending_down:"),
-    ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
-    ("pages/implementations.py", "Implementations", ":material/notes:"),
-    ("pages/lessons.py", "Lessons", ":material/school:"),
-    ("pages/class.py", "Class", ":material/groups:"),
-)
 
 
 def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
@@ -77,15 +63,12 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     browser.watch_browser()
     persistent.begin(title)
     _follow_class()
-    going.follow(title, {name: path for path, name, _ in MENU})
+    going.follow(title, menu.PATHS)
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
-    definitions(title, carries=widget)
+    words.explain(title, carries=widget)
     with st.sidebar:
-        with st.container(key="brand"):
-            page_link(HOME, "attn:primary[**viz**]")
-        for path, label, icon in MENU:
-            page_link(path, label, icon=icon)
+        menu.draw(title)
     return st.container(key="screen-line")
 
 
@@ -147,16 +130,9 @@ def _cover(said: str) -> None:
         st.stop()
 
 
-def page_link(path: str, label: str, *, icon: str | None = None) -> None:
+def page_link(path: str, label: str) -> None:
     """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
-    title = next((title for known, title, _ in MENU if known == path), "Welcome")
-    st.page_link(_page(path), label=label, icon=icon, width="stretch", query_params=persistent.address(title))
-
-
-@cache
-def _page(path: str) -> st.Page:
-    """A page of the menu, looked for on the disk once."""
-    return st.Page(path, default=path == HOME)
+    st.page_link(path, label=label, width="stretch", query_params=persistent.address(menu.title_of(path)))
 
 
 def note(*sentences: str) -> None:

@@ -185,7 +185,6 @@ def _is_in(module: str, name: str) -> bool:
 
 def set_options(options: Mapping[str, Any]) -> None:
     """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for what is not taken."""
-    from streamlit import config
     from streamlit.web import bootstrap
 
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})

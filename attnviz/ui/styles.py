@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from attnviz.widgets import stripped
+
 STYLES = Path(__file__).parents[2] / "assets" / "styles"
 
 
@@ -10,7 +12,8 @@ class _Style:
     """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
 
     def __init__(self, *names: str) -> None:
-        self._text = "<style>" + "".join((STYLES / name).read_text(encoding="utf-8") for name in names) + "</style>"
+        sheets = (stripped.style((STYLES / name).read_text(encoding="utf-8")) for name in names)
+        self._text = f"<style>{''.join(sheets)}</style>"
 
     def _repr_html_(self) -> str:
         return self._text

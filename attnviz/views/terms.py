@@ -23,10 +23,14 @@ def term_if_known(word: str) -> str:
 
 
 def words_html(page: str, address: Callable[[TryPlace], str]) -> str:
-    """All terms of a page, each with its definition and a link to where it can be tried; `address` makes the link."""
+    """All terms of a page, each with its definition and a link to where it can be tried; `address` makes the link.
+
+    On a page `attnviz/widgets/definitions` follows it without a reload.
+    """
 
     def entry(word: str, text: str, place: TryPlace) -> str:
-        link = f"<a href='{html.escape(address(place), quote=True)}' target='_self'>Try it on {place.page}</a>"
+        href, name = html.escape(address(place), quote=True), html.escape(word, quote=True)
+        link = f"<a href='{href}' target='_self' data-try='{name}'>{html.escape(place.said)}</a>"
         return f"<div><dt>{html.escape(word)}</dt><dd>{html.escape(text)} {link}</dd></div>"
 
     return f"<dl class='page-words'>{''.join(entry(*told) for told in tried_on(page))}</dl>"

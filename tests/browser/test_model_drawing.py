@@ -83,4 +83,10 @@ def test_words_of_the_page_lead_to_where_they_are_tried(page: Page, settled) -> 
     dialog = page.get_by_test_id("stDialog")
     dialog.get_by_text("Words on this page").click()
     entry = dialog.locator(".page-words > div").filter(has=page.locator("dt", has_text=re.compile("^Row by row$")))
-    assert "tab=rows" in (entry.get_by_role("link").get_attribute("href") or "")
+    link = entry.get_by_role("link", name="Try it on Masks: Row by row")
+    assert "tab=rows" in (link.get_attribute("href") or "")
+    page.evaluate("window.stayed = true")
+    link.click()
+    expect(page).to_have_url(re.compile("tab=rows"))
+    expect(page.get_by_test_id("stDialog")).to_have_count(0)
+    assert page.evaluate("window.stayed"), "the page was not loaded again"

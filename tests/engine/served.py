@@ -9,8 +9,9 @@ from typing import Any
 
 import uvicorn
 
+from attnviz.engine.admission import Limits
 from attnviz.engine.app import engine_app, path_of
-from attnviz.engine.service import Limits, ModelService
+from attnviz.engine.service import ModelService
 
 TOKEN = "a secret of both"
 

@@ -10,7 +10,8 @@ import pytest
 
 from attnviz.engine import client
 from attnviz.engine.client import Engine, EngineGoneError, OtherWeightsError
-from attnviz.engine.message import DEADLINE, ID, Message
+from attnviz.engine.exchange import DEADLINE, ID
+from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
 from attnviz.engine.translator_there import TranslatorThere
 from attnviz.models.translator.tiny import tiny_translator

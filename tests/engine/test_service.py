@@ -8,8 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from attnviz.engine.message import DEADLINE, ID, WEIGHTS, Message
-from attnviz.engine.service import Limits, ModelService
+from attnviz.engine.admission import Limits
+from attnviz.engine.exchange import DEADLINE, ID, WEIGHTS
+from attnviz.engine.message import Message
+from attnviz.engine.service import ModelService
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing import storage
 from tests.engine.alike import assert_alike

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from google.protobuf.message import Message
@@ -29,6 +29,7 @@ class Shown:
 
     elements: dict[tuple[int, ...], Element] = field(default_factory=dict)
     blocks: dict[tuple[int, ...], Message] = field(default_factory=dict)
+    fragments: dict[tuple[int, ...], str] = field(default_factory=dict)  # which part of the page has drawn an element
     seconds: float = 0.0
     received: int = 0  # bytes of all its messages
 
@@ -57,11 +58,15 @@ class Shown:
         """Every widget and component under the key that the page gives it: its kind, and what was sent of it."""
         found: dict[str, tuple[str, Any]] = {}
         for element in self.elements.values():
-            kind = element.WhichOneof("type")
-            proto = getattr(element, kind) if kind else None
-            if (id_ := getattr(proto, "id", "")).startswith(_ID):
-                found[key_of(id_)] = kind, proto
+            if (id_ := id_of(element)).startswith(_ID):
+                kind = str(element.WhichOneof("type"))
+                found[key_of(id_)] = kind, getattr(element, kind)
         return found
+
+
+def id_of(element: Element) -> str:
+    """A widget's or a component's id; "" for what is none."""
+    return getattr(getattr(element, element.WhichOneof("type") or "", None), "id", "")
 
 
 def key_of(id_: str) -> str:
@@ -88,7 +93,7 @@ class Visitor:
         self.session_id = ""
         self.shown = Shown()
 
-    def __enter__(self) -> "Visitor":
+    def __enter__(self) -> Self:
         protocol: Any = "streamlit"
         stream = f"ws://{self._host}/_stcore/stream"
         connection = connect(stream, subprotocols=[protocol], max_size=LARGEST, additional_headers=self._headers)
@@ -207,6 +212,7 @@ class Visitor:
             self._draw(tuple(message.metadata.delta_path), delta)
 
     def _draw(self, place: tuple[int, ...], delta: Any) -> None:
+        self.shown.fragments[place] = delta.fragment_id
         if delta.WhichOneof("type") == "new_element":
             self.shown.elements[place] = delta.new_element
         elif delta.WhichOneof("type") == "add_block":

@@ -80,3 +80,13 @@ class AnswerRow(Table):
     given: Mapped[str] = mapped_column(Text)
     score: Mapped[float | None] = mapped_column(Double)
     saved: Mapped[float] = mapped_column(Double)
+
+
+class HintRow(Table):
+    """How many hints of a step a member has opened, where there is any."""
+
+    __tablename__ = "hints"
+
+    member_id: Mapped[int] = mapped_column(ForeignKey("members.id", ondelete="CASCADE"), primary_key=True)
+    step: Mapped[int] = mapped_column(Integer, primary_key=True)
+    rungs: Mapped[int] = mapped_column(Integer)

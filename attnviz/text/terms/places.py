@@ -6,13 +6,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TryPlace:
-    """A page by its title, and its tab by the name that links carry; "" for its first one, and where it has none."""
+    """A page by its title, and its tab by the name that links carry and by its title; "" for its first one, and where
+    it has none.
+    """
 
     page: str
     tab: str = ""
+    title: str = ""
+
+    @property
+    def said(self) -> str:
+        """What a link to it reads."""
+        return f"Try it on {self.page}: {self.title}" if self.title else f"Try it on {self.page}"
 
 
-_Tabs = Mapping[str, tuple[str, ...]]  # tab -> the terms that it shows; others are on the page's first tab
+# tab -> its title, and the other terms that it shows; those of no tab are on the page's first one
+_Tabs = Mapping[str, tuple[str, ...]]
 
 _HEADS: _Tabs = {
     "links": ("Links", "Read", "Fit"),
@@ -89,8 +98,8 @@ def place_of(term: str, section: str) -> TryPlace:
 
 
 def _on(page: str, tabs: _Tabs) -> Callable[[str], TryPlace]:
-    by_term = {term: tab for tab, terms in tabs.items() for term in terms}
-    return lambda term: TryPlace(page, by_term.get(term, ""))
+    by_term = {term: TryPlace(page, tab, terms[0]) for tab, terms in tabs.items() for term in terms}
+    return lambda term: by_term.get(term, TryPlace(page))
 
 
 def _of_frame(term: str) -> TryPlace:

@@ -3,11 +3,12 @@
 import html
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.state import AFTER, BEFORE, CLOSED, REVEALED, MemberLine, TeacherView
 from attnviz.lessons.lesson import LessonStep
 from attnviz.lessons.question import Question
-from attnviz.ui.classes import ending, following, invitation, results, teacher
+from attnviz.ui.classes import ending, following, invitation, live, results, teacher
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import Seat
 from attnviz.ui.markdown import literal
@@ -17,12 +18,21 @@ def draw(own: Seat, found: TeacherView) -> None:
     """Stage on the left, what is only the teacher's on the right."""
     stage, side = st.columns([70, 30], gap="medium")
     with stage, st.container(key="class-stage"):
-        _stage(own, found)
+        counts = _stage(own, found)
     with side, st.container(key="class-side"):
-        _side(own, found)
+        who = _side(own, found)
+
+    def draw_counts(newest: TeacherView) -> None:
+        if newest.state != REVEALED:
+            with counts:
+                teacher.answered(newest)
+        who.html(_members(newest))
+
+    live.watch_answers(own, found, draw_counts)
 
 
-def _stage(own: Seat, found: TeacherView) -> None:
+def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
+    """Draw it; the place of how many have answered."""
     step = found.lesson.steps[found.class_at]
     if found.is_over:
         st.info("This class has ended: nobody joins or answers any more.", icon=":material/flag:")
@@ -36,13 +46,13 @@ def _stage(own: Seat, found: TeacherView) -> None:
         st.info(
             "Everybody walks alone: each sees what is right after an answer of their own.", icon=":material/hiking:"
         )
-    if not is_told:
-        teacher.answered(found)
+    counts = st.container()
     teacher.controls(own, found)
     if found.problem:
         st.warning(literal(found.problem), icon=":material/error:")
     if step.question is not None and (is_told or not found.is_guided):
         results.draw(found, step.question)
+    return counts
 
 
 def _asked(step: LessonStep, *, is_told: bool) -> None:
@@ -65,7 +75,8 @@ def _options(question: Question, *, is_told: bool) -> None:
         st.markdown("\n".join(f"{at}. {literal(option.text)}" for at, option in enumerate(question.options, 1)))
 
 
-def _side(own: Seat, found: TeacherView) -> None:
+def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
+    """Draw it; the place of who is there."""
     if not _is_lobby(found):
         invitation.draw(found.code, is_large=False)
     st.segmented_control(
@@ -76,10 +87,11 @@ def _side(own: Seat, found: TeacherView) -> None:
     )  # fmt: skip
     if found.lesson.picture(found.class_at) is not None:
         st.button("Show this step’s picture", key="class-picture", on_click=following.show_step, args=(found,))
-    st.html(_members(found))
+    who = st.container()
     if found.members:
         _remove(own, found)
     ending.draw(own, found)
+    return who
 
 
 def _guide(own: Seat) -> None:

@@ -16,13 +16,14 @@ def draw(title: str) -> str:
     """Draw the panel; what the page says in the place of its picture, "" where it may show it."""
     seat.draw()
     own, found = seat.current(), following.view()
-    if own is not None:
-        live.watch(own)
     with st.container(key="lesson-panel"):
         if own is None or found is None:
+            if own is not None:  # the class cannot be read just now
+                live.watch(own)
             _outside()
             return _OUTSIDE
         if isinstance(found, MemberView):
+            live.watch(own)
             with st.container(key="class-panel"):
                 student.draw(own, found)
                 _way_back(title, found)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.state import CLOSED, REVEALED, MemberView, TeacherView
+from attnviz.classroom.state import CLOSED, REVEALED, MemberView, Receipt, TeacherView
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.ui.classes import live, seat
 from attnviz.ui.classes.seat import CLASS, Seat
@@ -49,6 +49,11 @@ def view() -> MemberView | TeacherView | None:
     """What `begin` has read; None for somebody who is not in the class, and for a class that cannot be read."""
     found = st.session_state.get(_VIEW)
     return found if found is not None and found.code == seat.code() else None
+
+
+def answered(found: MemberView, saved: Receipt) -> None:
+    """An answer of this visitor's has been saved, and is all that has changed since `found`."""
+    st.session_state[_VIEW] = replace(found, given=saved.given, has_answered=True)
 
 
 def is_waiting(found: MemberView) -> bool:
@@ -101,7 +106,7 @@ def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
     step = replace(found.step, link=found.link)
     lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", "", (step,))
     marked = found.marked if found.is_revealed else None
-    did = Progress(found.given, found.truth, marked, is_skipped=found.is_revealed and marked is None)
+    did = Progress(found.given, found.truth, marked, is_skipped=found.is_revealed and marked is None, rungs=found.rungs)
     return OpenedLesson(lesson, 0), did
 
 

@@ -1,36 +1,44 @@
-"""News of a class: a fragment that draws nothing asks once a second, and has the page run again where there are any.
+"""News of a class: a fragment asks for them, and draws again what they change.
 
-A page that has not changed is thus not sent again, and what is being typed stays.
+A page that has not changed is thus not sent again, and what is being typed stays. What students are shown changes
+seldom, and then the whole page runs again. Their answers come one by one: on the teacher's screen the few elements that
+count them are drawn again, a small part of a page's work, so that nobody waits for it.
 """
+
+from collections.abc import Callable
 
 import streamlit as st
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
-from attnviz.classroom.state import MemberView, TeacherView
+from attnviz.classroom.state import ClassVersion, MemberView, TeacherView
 from attnviz.ui.classes.room import room
-from attnviz.ui.classes.seat import TEACHER, Seat
+from attnviz.ui.classes.seat import Seat
 
-_EVERY = 1.0  # seconds
-_SEEN = "_attnviz_class_seen"
+DrawCounts = Callable[[TeacherView], None]
+_EVERY = 1.0  # seconds between two questions of a student's screen
+_TEACHER_EVERY = 0.5
+_SEEN, _COUNTED, _IS_WHOLE = "_attnviz_class_seen", "_attnviz_class_counted", "_attnviz_class_whole"
 
 
 def member_view(own: Seat) -> MemberView:
     """What a student may see now; whatever happens to the class from now on is news."""
-    _note(own)
+    st.session_state[_SEEN] = None
+    st.session_state[_SEEN] = room().students.heartbeat(own.token).shared
     return room().students.seen_by(own.token)
 
 
 def teacher_view(own: Seat) -> TeacherView:
     """As `member_view`, of the teacher."""
-    _note(own)
+    st.session_state[_SEEN] = None
+    st.session_state[_SEEN] = room().teachers.version(own.key)
     return room().teachers.taught_by(own.key)
 
 
 @st.fragment(run_every=_EVERY)
 def watch(own: Seat) -> None:
-    """Ask for news from now on, as long as the page is open."""
+    """Have a student's page run again when there is news, as long as it is open. Others' answers are none."""
     try:
-        is_new = _news(own) != st.session_state.get(_SEEN)
+        is_new = room().students.heartbeat(own.token).shared != st.session_state.get(_SEEN)
     except ClassGoneError:
         is_new = True
     except ClassroomError:  # the next second asks again
@@ -39,13 +47,42 @@ def watch(own: Seat) -> None:
         st.rerun()
 
 
-def _note(own: Seat) -> None:
-    st.session_state[_SEEN] = None
-    st.session_state[_SEEN] = _news(own)
+def watch_answers(own: Seat, found: TeacherView, draw: DrawCounts) -> None:
+    """As `watch`, of the teacher. `draw` draws what tells how many have answered into containers of the page: now, and
+    again whenever that has changed.
+    """
+    st.session_state[_COUNTED], st.session_state[_IS_WHOLE] = found, True
+    every = _TEACHER_EVERY if found.is_guided else _EVERY
+    st.fragment(_counts, run_every=every)(own, draw)
 
 
-def _news(own: Seat) -> tuple[int, ...]:
-    """What a student is shown changes with `shared` alone: others' answers are no news to them."""
-    if own.role == TEACHER:
-        return tuple(room().teachers.version(own.key))
-    return (room().students.heartbeat(own.token).shared,)
+def _counts(own: Seat, draw: DrawCounts) -> None:
+    found: TeacherView = st.session_state[_COUNTED]
+    if not st.session_state.pop(_IS_WHOLE, False):
+        try:
+            found = _counted_now(own, found)
+        except ClassGoneError:
+            st.rerun()
+        except ClassroomError:  # what was read last holds, and the next moment asks again
+            pass
+        st.session_state[_COUNTED] = found
+    draw(found)
+
+
+def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
+    """The class as it is; where more has changed than counts, the page runs again."""
+    seen: ClassVersion | None = st.session_state.get(_SEEN)
+    version = room().teachers.version(own.key)
+    if version == seen:
+        return before
+    if seen is None or version.shared != seen.shared:
+        st.rerun()
+    found = teacher_view(own)
+    if not found.is_guided or _shape(found) != _shape(before):
+        st.rerun()
+    return found
+
+
+def _shape(found: TeacherView) -> tuple[object, ...]:
+    """What decides which controls there are."""
+    return tuple((one.id, one.nickname) for one in found.members), any(one.answered for one in found.members)

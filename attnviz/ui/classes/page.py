@@ -16,11 +16,13 @@ def draw() -> None:
     seat.draw()
     own, found = seat.current(), following.view()
     if own is None or found is None:
+        if own is not None:  # the class cannot be read just now
+            live.watch(own)
         with st.container(key="lesson-alone"):
             joining.draw()
         return
-    live.watch(own)
     if isinstance(found, MemberView):
+        live.watch(own)
         with st.container(key="lesson-alone"):
             student.draw(own, found)
     else:

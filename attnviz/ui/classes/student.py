@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, MemberView
 from attnviz.lessons.picture import Picture
-from attnviz.lessons.question import ROW, TEXT, Question
+from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, seat
 from attnviz.ui.classes.dates import day
@@ -20,10 +20,12 @@ from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
 _SAID, _CLIENT = "_attnviz_class_said", "_attnviz_class_client"
+_IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the part of the panel that asks
 
 
 def draw(own: Seat, found: MemberView) -> None:
     """The panel."""
+    st.session_state[_IS_MORE] = False  # the whole page is being drawn
     _head(own, found)
     if found.is_over:
         st.info(
@@ -74,7 +76,22 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
     elif found.is_revealed:
         panel.told(now, question, shown, unanswered="You gave no answer.")
         _first(found, question, shown)
-    elif found.has_answered:
+    elif question.kind == CELL:  # what is chosen is marked on the page's map, too
+        _answering(own)
+    else:
+        st.fragment(_answering)(own)
+
+
+def _answering(own: Seat) -> None:
+    """The part of the panel that an answer changes: nothing else of the page waits for it, and it waits for nothing."""
+    found, now = following.view(), opened()
+    if not isinstance(found, MemberView) or now is None or now.question is None or st.session_state[_IS_MORE]:
+        st.rerun()
+    try:
+        question, shown = now.question, picture(now.link)
+    except ValueError:  # the whole page says why
+        st.rerun()
+    if found.has_answered:
         _is_in(found, question, shown)
     elif found.may_answer:
         _asked(own, found, now, question, shown)
@@ -85,12 +102,15 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
 def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     did = progress(now)
     did.draft = answering.draft(now, question, shown)
+    panel.hints(question, found.rungs)
     if said := st.session_state.get(_SAID):
         st.error(literal(said), icon=":material/error:")
     with st.container(horizontal=True, key="class-answer"):
         st.button("Answer", key="class-submit", type="primary", on_click=_submit, args=(own, found, did.draft))
         if not found.is_guided:
             st.button("Skip and show", key="class-skip", on_click=_skip, args=(own, found.at))
+        if found.may_ask_hint:
+            st.button("Hint", key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at))
 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None) -> None:
@@ -111,15 +131,30 @@ def _submit(own: Seat, found: MemberView, given: Any) -> None:
     ids: dict[tuple[str, int, str], str] = st.session_state.setdefault(_CLIENT, {})
     place = own.code, found.at, found.round
     try:
-        room().students.answer(
+        saved = room().students.answer(
             own.token, found.at, given, in_round=found.round, client_id=ids.setdefault(place, uuid4().hex)
         )
-        ids.pop(place)
     except ValueError as refusal:
         st.session_state[_SAID] = str(refusal)
+        return
+    ids.pop(place)
+    if found.is_guided:
+        following.answered(found, saved)
+    else:  # what is right is shown now
+        st.session_state[_IS_MORE] = True
+
+
+def _hint(own: Seat, at: int) -> None:
+    """Open the next hint, which is sent only now."""
+    st.session_state[_IS_MORE] = True
+    try:
+        room().students.hint(own.token, at)
+    except ClassroomError as refusal:
+        following.say(str(refusal))
 
 
 def _skip(own: Seat, at: int) -> None:
+    st.session_state[_IS_MORE] = True
     try:
         room().students.skip(own.token, at)
     except ClassroomError as refusal:

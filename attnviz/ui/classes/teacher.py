@@ -11,7 +11,7 @@ from attnviz.classroom.codes import shown_code
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
 from attnviz.ui.address import persistent
-from attnviz.ui.classes import following
+from attnviz.ui.classes import following, live
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import going
@@ -27,9 +27,15 @@ def panel(own: Seat, found: TeacherView) -> None:
     st.markdown(f"#### {step.title}")
     if step.question is not None:
         st.markdown(f"**{literal(step.question.ask)}**")
-    answered(found)
+    counts = st.container()
     controls(own, found, goes_along=True)
     st.button("The class’s answers", key="class-console", on_click=going.send, args=("Class", {CLASS: found.code}))
+
+    def draw(newest: TeacherView) -> None:
+        with counts:
+            answered(newest)
+
+    live.watch_answers(own, found, draw)
 
 
 def answered(found: TeacherView) -> None:
@@ -42,7 +48,8 @@ def answered(found: TeacherView) -> None:
     among = max(count, sum(one.is_here or found.round in one.answered for one in found.members))
     said = {OPEN: "open", CLOSED: "closed", REVEALED: "revealed"}[found.state]
     second = "second round, " if found.round == AFTER else ""
-    st.progress(count / among if among else 0.0, text=f"{count} of {among} have answered · {second}{said}")
+    hinted = f" · {found.hinted} opened a hint" if found.hinted else ""
+    st.progress(count / among if among else 0.0, text=f"{count} of {among} have answered · {second}{said}{hinted}")
 
 
 def controls(own: Seat, found: TeacherView, *, goes_along: bool = False) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from attnviz.ui import mount
-from attnviz.ui.address import persistent
+from attnviz.ui.drawing import words
 from attnviz.ui.drawing.drawn import PLACES, Pictured
 from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
@@ -53,8 +53,7 @@ def _words(page: str) -> None:
     from attnviz.views.terms import words_html
 
     def address(place: "TryPlace") -> str:
-        texts = persistent.address(place.page) | ({"tab": place.tab} if place.tab else {})
-        return f"{place.page.lower()}?{urlencode(texts)}"
+        return f"{place.page.lower()}?{urlencode(words.address(place))}"
 
     with st.expander("Words on this page, and where to try them", icon=":material/dictionary:"):
         st.html(words_html(page, address))

@@ -54,7 +54,7 @@ def staged(view: LearningState) -> Staged:
 def draw(view: LearningState, stage: Staged) -> None:
     """The component, and the feed of what is trained."""
     asked = _asked(stage)
-    of = ",".join(run_key(run.experiment) for run in stage.runs)
+    of = ",".join(run_key(run.experiment) for run in stage.runs) + ("+train" if view.train else "")
     payload = learning_payload(stage.runs, asked, view=controls.shown(view, of))
     titles = " · ".join(run.title for run in stage.runs)
     task = stage.runs[0].experiment.about.title

@@ -56,20 +56,21 @@ def _question(now: OpenedLesson, question: Question) -> None:
         told(now, question, shown)
         return
     did.draft = answering.draft(now, question, shown)
-    _hints(question, did)
+    hints(question, did.rungs)
     if did.said:
         st.error(literal(did.said))
     with st.container(horizontal=True, key="lesson-answer"):
         st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
         st.button("Skip and show", key="lesson-skip", on_click=_skip, args=(now, question, shown))
-        if did.rungs < len(question.hints) + bool(question.show):
+        if did.rungs < question.rungs:
             st.button("Hint", key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
 
 
-def _hints(question: Question, did: Progress) -> None:
-    for hint in question.hints[: did.rungs]:
+def hints(question: Question, rungs: int) -> None:
+    """The hints that were opened: two in words, the third a spotlight."""
+    for hint in question.hints[:rungs]:
         st.info(literal(hint), icon=":material/lightbulb:")
-    if did.rungs > len(question.hints):
+    if rungs > len(question.hints):
         st.info(_SPOT[question.show], icon=":material/my_location:")
 
 

@@ -1,8 +1,9 @@
 """What a run draws goes to the browser in batches.
 
 Streamlit wakes its event loop for each element that a script draws, a hundred times a run: each time the script waits
-for the interpreter's lock until the loop has looked. Here elements are handed over every few milliseconds, in their
-order; what begins or ends a run is handed over at once, with all that came before.
+for the interpreter's lock until the loop has looked; and the browser draws the page anew for what comes every ten
+milliseconds. Here elements are handed over together, in their order; what begins or ends a run is handed over at once,
+with all that came before.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-_EVERY = 0.005  # seconds, as Streamlit's own loop sends what it has
+_EVERY = 0.03  # seconds: a frame of the page is drawn by then, and nobody sees that it waited
 _WAITING = "_attnviz_waiting"
 
 

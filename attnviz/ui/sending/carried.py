@@ -14,13 +14,12 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
-from attnviz.text.glossary import words_of
 from attnviz.ui.sending.remembered import by_content
 from attnviz.widgets.bundle import WIDGETS, joined, source
 
 # Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
 _LARGE = 10_000
-_OF_EVERY_PAGE = ("screen", "copy_link")  # small widgets with other data in every run
+_OF_EVERY_PAGE = ("screen", "rail", "copy_link")  # small widgets with other data in every run
 _CARRIED = "_attnviz_carried"
 
 
@@ -74,25 +73,27 @@ def _slot(name: str) -> str:
     return json.dumps(f"{name}-{source(name).digest}")
 
 
-def definitions(page: str, *, carries: str = "") -> None:
-    """Explain the words of a page, each by its definition, wherever they stand on it, while something points at them.
+def definitions(data: str, *, key: str, on_go: Callable[[], None], carries: str = "") -> None:
+    """Explain the `words` of `data`, each by its definition, wherever they stand on the page, while something points at
+    them.
 
     It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
     our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
     explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the words are part of its script, the same in every answer, so that Streamlit sends but a hash
-    of them. `carries` names the large widget that is going to be drawn, if there is one: its script goes along, and
-    those of every page.
+    page, by its layout; `data`, which is JSON, is part of the script, the same in every answer, so that Streamlit sends
+    but a hash of it. `carries` names the large widget that is going to be drawn, if there is one: its script goes
+    along, and those of every page. `on_go` is called when a link to one of `places` is followed, and finds the word in
+    ``st.session_state[key]["go"]``.
     """
     carried = tuple(filter(None, (*_OF_EVERY_PAGE, carries if carries and _is_carried(carries) else "")))
-    _definitions(page, carried)(key="definitions")
+    _definitions(data, carried)(key=key, on_go_change=on_go)
     st.session_state[_CARRIED] = set(carried)
 
 
 @cache
-def _definitions(page: str, carried: tuple[str, ...]) -> Callable[..., Any]:
+def _definitions(data: str, carried: tuple[str, ...]) -> Callable[..., Any]:
     widget = source("definitions")
-    words = json.dumps(dict(words_of(page)))
-    script = "".join(map(_delivery, carried)) + f"export default {widget.module}.explaining({words});\n"
-    name = by_content("_".join(("attnviz_definitions", page, *carried)), script)
+    drawing = f"export default (given) => {widget.module}.default({{ ...given, data: {data} }});\n"
+    script = "".join(map(_delivery, carried)) + drawing
+    name = by_content("_".join(("attnviz_definitions", *carried)), script)
     return component(name, html=widget.html, css=widget.style or None, js=script)

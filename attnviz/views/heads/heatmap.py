@@ -19,6 +19,7 @@ from attnviz.views.labels import FONT, KINDS, hover_name, map_title, ticks
 
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
 SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
+_LEGEND = 16  # pixels of its line, below what the map shows: both in one are too long for a phone
 SQUARE_UP_TO = 4  # times as long as wide, or the other way round
 # As high as the map: its title would stand on the last key's label else.
 COLOUR_BAR = {
@@ -68,8 +69,8 @@ def heatmap_of(
     hatched = mask and hidden.any()
     if hatched:
         figure.add_trace(_hatching(hidden, look))
-    legend = [shown.left_out, "hatched: may not be seen (mask)" if hatched else ""]
-    figure.update_layout(_layout(shown, map_title(shown.kind, layer, head), " · ".join(filter(None, legend)), look))
+    legend = " · ".join(filter(None, (shown.left_out, "hatched: may not be seen (mask)" if hatched else "")))
+    figure.update_layout(_layout(shown, map_title(shown.kind, layer, head), legend, look))
     return figure
 
 
@@ -136,11 +137,12 @@ def _boxes(hidden: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _layout(shown: Maps, title: str, legend: str, look: colour.Theme) -> dict:
-    top = _top(shown)
+    top = _top(shown) + (_LEGEND if legend else 0)
+    name, question = title.split(": ", 1)
     place = {"yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 14}}
-    subtitle = {"text": legend, "font": {"color": look.muted, "size": 12}}
+    subtitle = {"text": "<br>".join(filter(None, (question, legend))), "font": {"color": look.muted, "size": 12}}
     return {
-        "title": {"text": title, "font": {"size": 15}, "subtitle": subtitle, **place},
+        "title": {"text": name, "font": {"size": 15}, "subtitle": subtitle, **place},
         "font": {"family": FONT, "color": look.text, "size": 12},
         "paper_bgcolor": look.panel,
         "plot_bgcolor": look.panel,

@@ -15,7 +15,7 @@ def bubble(page: Page) -> Locator:
 
 
 def says(page: Page, word: str) -> None:
-    expect(bubble(page)).to_have_text(definition(word))
+    expect(bubble(page).locator("p")).to_have_text(definition(word))
 
 
 def scroll_under_the_bubble(page: Page) -> None:

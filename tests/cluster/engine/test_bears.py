@@ -1,8 +1,10 @@
 """The engine on a real Ray cluster: replicas killed, overloaded and replaced, and all of it stopped.
 
-ATTNVIZ_ENGINE_SECONDS says how long replicas are killed (180), ATTNVIZ_ENGINE_STOPPED how long the engine is away (60).
+A slow machine may take longer, in proportion to what it takes for one answer. ATTNVIZ_ENGINE_SECONDS says how long
+replicas are killed (180), ATTNVIZ_ENGINE_STOPPED how long the engine is away (60).
 """
 
+import asyncio
 import os
 import signal
 import sys
@@ -15,11 +17,13 @@ from typing import Any
 import httpx
 
 from attnviz.engine.client import Engine
-from attnviz.engine.message import ID, Message
+from attnviz.engine.exchange import ID, SENT
+from attnviz.engine.message import Message
 from attnviz.engine.remote import RemoteModel
 from attnviz.engine.translator_there import TranslatorThere
 from attnviz.models.catalogue import DEFAULT, translator
 from attnviz.tracing import storage
+from benchmarks.timing import percentile
 from tests.cluster.engine.conftest import PORT, TOKEN, OnRay
 from tests.engine.alike import assert_alike
 
@@ -74,35 +78,54 @@ def test_killed_replicas_lose_nothing_and_double_nothing(engine: Engine) -> None
             stop.set()
         answers = [answer for one in asked for answer in one.result()]
     seconds = sorted(took for *_, took in answers)
-    middle, worst = seconds[len(seconds) // 2], seconds[-1]
+    middle, worst = percentile(seconds, 50), seconds[-1]
     say(f"{len(answers)} answers, {len(killed)} kills, p50 {middle:.2f} s, worst {worst:.2f} s")
     assert killed
     assert all(asked == answered for asked, answered, _ in answers)
     assert len({asked for asked, *_ in answers}) == len(answers)
-    assert seconds[-1] < 3.0
+    assert worst < max(3.0, 15 * middle)
 
 
 def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -> None:
     RemoteModel(engine, DEFAULT)  # it is up
-    stop, answers = time.monotonic() + 10, list[tuple[int, float]]()
-
-    def client(number: int) -> None:
-        with httpx.Client() as raw:
-            while time.monotonic() < stop:
-                began = time.monotonic()
-                answer = posted(raw, f"Number {number} at {began}.")
-                answers.append((answer.status_code, time.monotonic() - began))
-                if answer.status_code == 429:
-                    assert float(answer.headers["Retry-After"]) >= 1
-                    time.sleep(0.1)
-
-    with ThreadPoolExecutor(160) as pool:
-        list(pool.map(client, range(160)))
-    statuses = [status for status, _ in answers]
-    accepted = sorted(took for status, took in answers if status == 200)
-    say(f"{len(accepted)} accepted, {statuses.count(429)} refused, p95 {accepted[int(0.95 * len(accepted))]:.2f} s")
+    with httpx.Client() as raw:
+        _one_of_two(raw)  # after what was killed before
+    with ThreadPoolExecutor(1) as apart:  # a test with a browser has an event loop in this thread
+        one, most, answers = apart.submit(asyncio.run, _too_much(5.0, seconds=10.0)).result()
+    statuses = [status for status, *_ in answers]
+    accepted, refused = ([took for status, took in answers if status == code] for code in (200, 429))
+    say(
+        f"one takes {one:.3f} s and {most:.0f} are answered a second; of {len(answers)} in 10 s {len(accepted)} were "
+        f"accepted, p95 {percentile(accepted, 95):.2f} s, {len(refused)} refused, p95 {percentile(refused, 95):.2f} s"
+    )
     assert set(statuses) == {200, 429}
-    assert accepted[int(0.95 * len(accepted))] < 5.0
+    assert percentile(accepted, 95) < max(5.0, 40 * one)
+
+
+async def _too_much(times: float, *, seconds: float) -> tuple[float, float, list[tuple[int, float]]]:
+    """What one answer takes, how many there are a second at most, and what so many times as many are answered."""
+    async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None), headers=_WHO, timeout=120) as client:
+        alone = [await _ask(client, f"Alone, {number}.") for number in range(9)]
+        stop, answered = time.monotonic() + 4, list[int]()
+
+        async def visitor(number: int) -> None:
+            while time.monotonic() < stop:
+                answered.append((await _ask(client, f"Number {number}, {len(answered)}."))[0])
+
+        await asyncio.gather(*map(visitor, range(16)))
+        most, began, tasks = answered.count(200) / 4, time.monotonic(), list[asyncio.Task[tuple[int, float]]]()
+        for number in range(int(times * most * seconds)):
+            await asyncio.sleep(began + number / (times * most) - time.monotonic())
+            tasks.append(asyncio.create_task(_ask(client, f"Much, {number}.")))
+        return percentile([took for _, took in alone], 50), most, await asyncio.gather(*tasks)
+
+
+async def _ask(client: httpx.AsyncClient, text: str) -> tuple[int, float]:
+    """The status of an answer and its seconds."""
+    body, began = Message({"args": [text], "how": {"to": "fr"}}).to_bytes(), time.monotonic()
+    answer = await client.post(f"{_ADDRESS}/trace", content=body, headers={SENT: f"{time.time():.3f}"})
+    assert answer.status_code != 429 or float(answer.headers["Retry-After"]) >= 1
+    return answer.status_code, time.monotonic() - began
 
 
 def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) -> None:

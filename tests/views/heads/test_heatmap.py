@@ -86,7 +86,8 @@ def test_repeated_tokens_keep_their_columns() -> None:
 
 def test_what_is_drawn_is_said(trace) -> None:
     layout = attnviz.views.heatmap(trace, "cross", layer=1, head=3).layout
-    assert layout.title.text == "Cross-attention, L1 H3: which source token each step looks at"
+    assert layout.title.text == "Cross-attention, L1 H3"
+    assert layout.title.subtitle.text == "which source token each step looks at"
     assert layout.yaxis.title.text.startswith("query ↓")
     assert layout.xaxis.title.text.startswith("key →")
 

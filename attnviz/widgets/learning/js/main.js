@@ -28,7 +28,7 @@ async function receive(app, data) {
   if (app.newest !== data) return; // another came while this one was unpacked
   const before = app.payload;
   app.payload = payload;
-  if (before && namesOf(before) !== namesOf(payload)) beginAnew(app, payload);
+  if (before && before.header.view.of !== payload.header.view.of) beginAnew(app, payload);
   const isNewLine = lineOf(payload) && lineOf(payload) !== (before ? lineOf(before) : "");
   if (isNewLine) app.showsOwn = true;
   listen(app);
@@ -50,9 +50,7 @@ const isRemembered = ({ payload, view }, before) =>
 
 const lineOf = ({ runs }) => runs.find(({ own }) => own)?.own.src.join(" ") ?? "";
 
-const namesOf = ({ runs }) => runs.map(({ key }) => key).join();
-
-// Other runs have other moments: what was in view of the last ones is no choice among these.
+// Other runs have other moments, and so has the same one recorded: what was in view of the last is no choice among these.
 function beginAnew(app, { header }) {
   clearInterval(app.playing);
   clearTimeout(app.timer); // a choice that was not told yet is none any more

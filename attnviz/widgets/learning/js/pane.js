@@ -182,7 +182,7 @@ function curvesText(run, at) {
   return `After ${step} updates: exact match ${percent(teacher)} on the teacher's prefix, ${percent(own)} on its own${said}.`;
 }
 
-// A press on the curves goes to that moment; a drag walks.
+// A press on the curves goes to that moment; a drag walks. A finger's press counts when it is up: it may scroll the page.
 function watchCurves(app, pane) {
   const { curves } = pane.parts;
   const go = (event) => {
@@ -193,7 +193,8 @@ function watchCurves(app, pane) {
   };
   curves.onpointerdown = (event) => {
     curves.setPointerCapture(event.pointerId);
-    go(event);
+    if (event.pointerType !== "touch") go(event);
   };
   curves.onpointermove = (event) => event.buttons && go(event);
+  curves.onpointerup = (event) => event.pointerType === "touch" && go(event);
 }

@@ -9,12 +9,14 @@ export const GAP = 16;
 export const TITLES = 36;
 const SUMS = 52;
 
+const isNarrow = (width) => width < 700; // maps stand one below the other
+
 export function layoutOf(app, pen, width, room) {
   const { d } = app.payload;
   const zoom = zoomOf(app);
   const [rows, keys] = [sizeOf(zoom.rows), sizeOf(zoom.keys)];
   const labels = Math.min(
-    width * 0.22,
+    width * (isNarrow(width) ? 0.34 : 0.22),
     150,
     10 + Math.max(30, ...app.rowNames.map((name) => pen.widthOf(name, LINE, 600))),
   );
@@ -23,7 +25,7 @@ export function layoutOf(app, pen, width, room) {
     12 + Math.max(20, ...app.payload.header.cols.map((text) => pen.widthOf(text, 11))) * Math.sin(-SLOPE),
   );
   const place = { width, room, labels, heads, top: TITLES + heads, rows, keys, d };
-  return { ...(width < 700 ? stacked(place) : sideBySide(place)), labels, heads, zoom, width };
+  return { ...(isNarrow(width) ? stacked(place) : sideBySide(place)), labels, heads, zoom, width };
 }
 
 function sideBySide({ width, room, labels, heads, top, rows, keys, d }) {

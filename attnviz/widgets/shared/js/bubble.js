@@ -2,6 +2,43 @@
 
 export const RESTING = 350;
 export const HOLDING = 450; // and a finger, which else presses
+const LEAVING = 300; // a bubble with a link waits for the pointer that is on its way into it
+
+export const isIn = (bubble, event) => event.composedPath().includes(bubble);
+export const hasLink = (bubble) => bubble.matches(":popover-open") && bubble.querySelector("a") !== null;
+
+// What comes next of a bubble: one thing at a time. To ask for the same again does not put it off.
+export function createWait() {
+  let timer = null;
+  let awaited; // undefined where nothing is
+  const forget = () => {
+    clearTimeout(timer);
+    awaited = undefined;
+  };
+  const soon = (what, milliseconds, act) => {
+    if (what === awaited) return;
+    forget();
+    awaited = what;
+    timer = setTimeout(() => {
+      forget();
+      act();
+    }, milliseconds);
+  };
+  return { soon, forget };
+}
+
+// The pointer has gone from the word; one with a link is closed a moment later.
+export function leave(bubble, wait, close) {
+  if (hasLink(bubble)) return wait.soon(null, LEAVING, close);
+  wait.forget();
+  close();
+}
+
+// Asks the page for the link to where one of these terms is tried, where the bubble stands on one that knows.
+export function addLink(bubble, words) {
+  const add = (link) => bubble.append(link);
+  bubble.dispatchEvent(new CustomEvent("attnviz-explained", { bubbles: true, composed: true, detail: { words, add } }));
+}
 
 export function openBubble(bubble, node) {
   bubble.showPopover();
@@ -38,6 +75,6 @@ export function hearPage(bubble, heard) {
       if (bubble.isConnected) act(event);
       else document.removeEventListener(name, listener, true);
     };
-    document.addEventListener(name, listener, { capture: true, passive: true });
+    document.addEventListener(name, listener, true);
   }
 }

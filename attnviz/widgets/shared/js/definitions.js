@@ -2,7 +2,18 @@
 // keyboard's focus, and for a finger that rests on it or taps a term that is no control. A widget that
 // does not call `watchDefinitions` is explained by the page (widgets/definitions).
 
-import { HOLDING, RESTING, closeBubble, hearPage, openBubble, scrolled } from "./bubble.js";
+import {
+  HOLDING,
+  RESTING,
+  addLink,
+  closeBubble,
+  createWait,
+  hearPage,
+  isIn,
+  leave,
+  openBubble,
+  scrolled,
+} from "./bubble.js";
 import { element } from "./elements.js";
 import { DEFINITIONS } from "./terms.js";
 
@@ -34,36 +45,52 @@ function meaningsAt(node) {
     ]);
 }
 
+const MODIFIERS = ["Alt", "Control", "Meta", "Shift"]; // by themselves they ask for nothing
+
 export function watchDefinitions(app) {
   const { root } = app;
   const tip = element("div", { class: "definition", role: "tooltip", popover: "manual" });
   root.append(tip);
   app.parts.definition = tip;
+  const wait = createWait();
   const termAt = (event) => event.target.closest?.("[data-term]") ?? null;
   let anchor = null; // the term that has the keyboard or was tapped, while it is explained
-  const ask = (node, wait) => {
-    clearTimeout(app.definitionTimer);
+  const close = () => {
+    wait.forget();
     anchor = null;
-    if (node) app.definitionTimer = setTimeout(() => showDefinition(app, node), wait);
-    else closeBubble(tip);
+    closeBubble(tip);
   };
-  root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && ask(termAt(event), RESTING));
-  root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && ask(null)); // a finger that is up
+  const ask = (node, milliseconds) => {
+    anchor = null;
+    wait.soon(node, milliseconds, () => showDefinition(app, node));
+  };
+  const pointed = (event) => {
+    if (isIn(tip, event)) return wait.forget();
+    const node = termAt(event);
+    if (node) ask(node, RESTING);
+    else leave(tip, wait, close);
+  };
+  const touched = (event) => {
+    if (!event.target.matches(".term")) return termAt(event) && ask(termAt(event), HOLDING);
+    showDefinition(app, (anchor = event.target));
+  };
+  root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && pointed(event));
+  root.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave(tip, wait, close)); // a finger that is up
   root.addEventListener("focusin", (event) => {
     if (!event.target.matches(":focus-visible")) return;
-    ask(termAt(event), 0);
+    close();
+    if (termAt(event)) ask(termAt(event), 0);
     anchor = termAt(event);
   });
-  root.addEventListener("focusout", () => ask(null));
+  root.addEventListener("focusout", (event) => !tip.contains(event.relatedTarget) && close());
   root.addEventListener("pointerdown", (event) => {
-    ask(null);
-    if (event.pointerType !== "touch") return;
-    if (event.target.matches(".term")) showDefinition(app, (anchor = event.target));
-    else ask(termAt(event), HOLDING);
+    if (event.target.closest?.(".definition a")) return;
+    close();
+    if (event.pointerType === "touch" && !isIn(tip, event)) touched(event);
   });
-  root.addEventListener("pointercancel", () => ask(null)); // the finger scrolls
-  root.addEventListener("pointerup", () => clearTimeout(app.definitionTimer));
-  root.addEventListener("keydown", () => ask(null));
+  root.addEventListener("pointercancel", close); // the finger scrolls
+  root.addEventListener("pointerup", wait.forget);
+  root.addEventListener("keydown", (event) => MODIFIERS.includes(event.key) || close());
   hearPage(tip, { scroll: () => scrolled(tip, anchor) });
 }
 
@@ -80,5 +107,9 @@ function showDefinition(app, node) {
       key ? element("span", { class: "quiet", text: ` Key: ${key}` }) : "",
     );
   tip.replaceChildren(...meanings.map(line));
+  addLink(
+    tip,
+    meanings.map(([term]) => term),
+  );
   openBubble(tip, node);
 }

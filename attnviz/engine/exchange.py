@@ -1,8 +1,14 @@
-"""What the engine says where it gives no answer: a status, one sentence, and of what kind it is."""
+"""What is said beside messages: headers of a request, and where there is no answer its status, sentence and kind."""
 
 import json
 
 from starlette.responses import JSONResponse, Response
+
+# Headers; two are times in seconds since 1970.
+ID = "X-Attnviz-Request"  # the same each time that a request is repeated
+WEIGHTS = "X-Attnviz-Weights"  # that a model should have
+SENT = "X-Attnviz-Sent"  # when it was sent, this time
+DEADLINE = "X-Attnviz-Deadline"  # until when an answer is wanted
 
 
 class RefusedError(Exception):

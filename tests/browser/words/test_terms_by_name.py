@@ -42,7 +42,7 @@ def test_a_word_says_what_it_means(page: Page, settled, title: str, link: str, w
         where = asked(page, word)
         where.scroll_into_view_if_needed()
         where.hover(position={"x": 4, "y": 4})
-        expect(bubble(page)).to_have_text(words_of(title)[word])
+        expect(bubble(page).locator("p")).to_have_text(words_of(title)[word])
         page.mouse.move(700, 5)
         expect(bubble(page)).to_have_count(0)
 
@@ -53,7 +53,7 @@ def test_a_fill_in_the_open_list_says_what_it_means(page: Page, settled) -> None
     page.locator(".st-key-pick-fill input").click()
     for fill in ("finfo.min", "−1e9 (masked_fill)"):
         page.get_by_role("option", name=fill, exact=True).hover()
-        expect(bubble(page)).to_have_text(MASKS[fill])
+        expect(bubble(page).locator("p")).to_have_text(MASKS[fill])
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_t
     page.get_by_label("Source sentence").click()
     expect(bubble(page)).to_have_count(0)
     page.keyboard.press("Tab")
-    expect(bubble(page)).to_have_text(words_of("Heads")["To"])
+    expect(bubble(page).locator("p")).to_have_text(words_of("Heads")["To"])
     page.keyboard.press("Tab")
-    expect(bubble(page)).to_have_text(words_of("Heads")["Target"])
+    expect(bubble(page).locator("p")).to_have_text(words_of("Heads")["Target"])
     page.keyboard.type("je")
     expect(bubble(page)).to_have_count(0)
 
@@ -106,7 +106,7 @@ def test_on_another_page_a_word_has_that_pages_meaning_and_one_bubble(page: Page
     expect(page.get_by_text("Shape walk", exact=True)).to_be_visible()
     settled(page)
     page.get_by_text("Shape walk", exact=True).hover()
-    expect(bubble(page)).to_have_text(words_of("Anatomy")["Shape walk"])
+    expect(bubble(page).locator("p")).to_have_text(words_of("Anatomy")["Shape walk"])
     expect(page.locator(".definitions")).to_have_count(1)
 
 
@@ -121,7 +121,7 @@ def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visit
     expect(page).to_have_url(re.compile("masks=[^&]*wait-k"))
     settled(page)
     rule.evaluate(HOLD)
-    expect(bubble(page)).to_have_text(MASKS["wait-k"])
+    expect(bubble(page).locator("p")).to_have_text(MASKS["wait-k"])
 
 
 def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settled) -> None:

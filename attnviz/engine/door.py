@@ -1,0 +1,70 @@
+"""Admission before Ray's proxy: what cannot be answered in time is refused before Ray has any work with it.
+
+Ray's own bounds count requests, whatever each takes; and to refuse one in a replica costs nearly as much as an answer.
+The proxy imports this by itself, and no model: `PROXY_VARIABLE` names `middlewares`.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.engine.admission import Admission, Limits
+from attnviz.engine.exchange import DEADLINE, SENT, RefusedError
+
+PROXY_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
+_MODELS_VARIABLE = "ATTNVIZ_ENGINE_PATHS"
+_ANY_NUMBER = 1_000_000  # how many may wait is Ray's business
+
+
+def variables(paths: Mapping[str, str]) -> dict[str, str]:
+    """What the environment of Ray's proxy has to say, for models behind these paths."""
+    return {PROXY_VARIABLE: f"{__name__}.{middlewares.__name__}", _MODELS_VARIABLE: ",".join(paths.values())}
+
+
+def middlewares() -> list[Middleware]:
+    """What Ray puts around its proxy."""
+    return [Middleware(EngineDoor, os.environ.get(_MODELS_VARIABLE, "").split(","))]
+
+
+class EngineDoor:
+    """Around the ASGI application of an engine. Each of the models has an admission of its own, for all replicas."""
+
+    def __init__(self, app: ASGIApp, models: list[str]) -> None:
+        self._app = app
+        self._admissions = {f"/models/{path}": Admission(Limits(waiting=_ANY_NUMBER)) for path in models}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        model, _, operation = scope.get("path", "").rpartition("/")
+        admission = self._admissions.get(model)
+        if admission is None or scope.get("method") != "POST":
+            await self._app(scope, receive, send)
+            return
+        headers, status = Headers(scope=scope), 0
+
+        async def send_and_see(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            entry = admission.enter(operation, sent=_time(headers, SENT), until=_time(headers, DEADLINE))
+        except RefusedError as refusal:
+            await refusal.response()(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, send_and_see)
+        finally:
+            admission.leave(entry, is_answered=status == 200)
+
+
+def _time(headers: Headers, name: str) -> float:
+    """What a header says; now, or for ever, where it says no time: the replica answers that."""
+    try:
+        return float(headers[name])
+    except (KeyError, ValueError):
+        return time.time() if name == SENT else float("inf")
