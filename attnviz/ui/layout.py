@@ -22,7 +22,7 @@ from attnviz.ui.styles import style
 
 T = TypeVar("T")
 streamlit_internals.install()
-ROOT = Path(__file__).parents[2]
+ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
 
 
@@ -58,7 +58,7 @@ def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> N
 
 def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
-    st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
     persistent.begin(title)
