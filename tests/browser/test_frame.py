@@ -1,5 +1,6 @@
 """The frame that every page stands in: nothing that it says is cut off on a laptop."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
 
