@@ -103,9 +103,8 @@ def install() -> None:
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
         page._create_page = remembered.pages(page._create_page)
         app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg, config.on_config_parsed)
-        script_run_context.populate_hash_if_needed = remembered.hash_of_parts(
-            script_run_context.populate_hash_if_needed
-        )
+        runs: Any = script_run_context
+        runs.populate_hash_if_needed = remembered.hash_of_parts(runs.populate_hash_if_needed)
 
 
 def missing() -> str:

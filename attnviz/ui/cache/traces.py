@@ -21,7 +21,6 @@ from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
-    from attnviz.models.translator.translator import Translator
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.trace import Trace
 
@@ -54,7 +53,7 @@ def _is_shipped(name: str) -> bool:
     return any(entry.name == name for entry in entries())
 
 
-def _load_shipped(name: str, _: Progress | None) -> "Translator":
+def _load_shipped(name: str, _: Progress | None) -> "Model":
     with st.spinner("Loading the model …"):
         threads.prepare()
         from attnviz.models.catalogue import translator
@@ -66,7 +65,7 @@ def _load_shipped(name: str, _: Progress | None) -> "Translator":
     return loaded
 
 
-_shipped: "BoundedCache[str, Translator]" = BoundedCache(_load_shipped, most=2)
+_shipped: "BoundedCache[str, Model]" = BoundedCache(_load_shipped, most=2)
 
 
 def _read(asked: _Version, progress: Progress | None) -> "Model":

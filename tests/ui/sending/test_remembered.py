@@ -1,5 +1,7 @@
 """What Streamlit works out once says the same as what it works out anew."""
 
+from typing import Any
+
 import pytest
 from streamlit import config
 from streamlit.elements import html
@@ -26,9 +28,10 @@ def drawn(name: str, script: str, key: str = "definitions") -> ForwardMsg:
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_theme_is_the_same_each_time_and_as_streamlit_says_it(section: str) -> None:
     said = [CustomThemeConfig() for _ in range(3)]
-    app_session._populate_theme_msg.__wrapped__(said[0], section)
+    populate: Any = app_session._populate_theme_msg
+    populate.__wrapped__(said[0], section)
     for message in said[1:]:
-        app_session._populate_theme_msg(message, section)
+        populate(message, section)
     assert said[0] == said[1] == said[2]
 
 
@@ -67,7 +70,7 @@ def test_a_page_is_made_once_and_each_run_has_one_of_its_own() -> None:
 
 @pytest.mark.parametrize("text", ["<style>a {}</style>", "<style>a {}</style><p>b</p>", "<!-- c --><STYLE></STYLE>"])
 def test_what_is_but_styles_is_so_each_time(text: str) -> None:
-    ask = html._html_only_style_tags
+    ask: Any = html._html_only_style_tags
     assert ask(text) is ask(text) is ask.__wrapped__(text)
 
 
