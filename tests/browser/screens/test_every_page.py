@@ -40,7 +40,7 @@ OF_PAGES = (
     (f"/masks?{SRC}", ("? keys",)),
     (f"/causes?{SRC}", ("Ready experiments",)),
     (f"/anatomy?{SRC}", ("Words",)),
-    ("/lessons", ("Open a lesson's file", "Start a class")),
+    ("/lessons", ("Open a lesson's file",)),
     ("/learning", ("Experiments",)),
 )
 KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
