@@ -15,9 +15,10 @@ from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.headers import Headers, inline_scripts
 from attnviz.server.health import Health, State
 from attnviz.server.login import oidc
-from attnviz.server.login.door import TEACHER, Door, Login
+from attnviz.server.login.door import TEACHER, Door
 from attnviz.server.login.oidc import OidcLogin
 from attnviz.server.login.password import PasswordLogin
+from attnviz.server.login.provider import ProviderErrors
 from attnviz.server.settings import Settings
 from attnviz.server.telemetry import CountedRequests, Telemetry
 from attnviz.server.turns import TooLongError, Turns
@@ -62,11 +63,7 @@ class Instance:
             Middleware(Health, self.state),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
             Middleware(FairUse, settings, self.telemetry, self.state),
-            *(
-                [Middleware(Door, _login(settings, secret, self.telemetry), self.telemetry)]
-                if settings.login != "none"
-                else []
-            ),
+            *_login_middleware(settings, secret, self.telemetry),
         ]
 
     def _take(self, address: str, tell: hosted.Tell) -> None:
@@ -122,7 +119,16 @@ class Instance:
             return
         self.state.is_loaded.set()
         self.telemetry.say("ready")
+        self._look_for_the_engine()
         self._open_classes()
+
+    def _look_for_the_engine(self) -> None:
+        """Whether the engine that is named answers. Pages do without it, and say so, too."""
+        from attnviz.ui.cache import engine
+
+        engine.names()
+        if sentence := engine.said():
+            self.telemetry.say("fault", type="Engine", sentence=sentence)
 
     def _open_classes(self) -> None:
         """Where there have been classes, those whose time is over are deleted from now on, whoever comes."""
@@ -136,8 +142,13 @@ class Instance:
             self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 
 
-def _login(settings: Settings, secret: str, telemetry: Telemetry) -> Login:
-    return OidcLogin(settings, secret) if settings.login == "oidc" else PasswordLogin(settings, secret, telemetry)
+def _login_middleware(settings: Settings, secret: str, telemetry: Telemetry) -> list[Middleware]:
+    if settings.login == "oidc":
+        errors = Middleware(ProviderErrors, settings, telemetry.say)
+        return [errors, Middleware(Door, OidcLogin(settings, secret), telemetry)]
+    if settings.login == "password":
+        return [Middleware(Door, PasswordLogin(settings, secret, telemetry), telemetry)]
+    return []
 
 
 def _set_streamlit(settings: Settings) -> None:

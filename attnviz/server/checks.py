@@ -20,8 +20,7 @@ def check(settings: Settings) -> None:
     _login(settings)
     _models(settings)
     _database(settings)
-    for port in filter(None, (settings.port, settings.metrics_port)):
-        check_port(settings.host if port == settings.port else "127.0.0.1", port)
+    _ports(settings)
 
 
 def _names(settings: Settings) -> None:
@@ -37,24 +36,30 @@ def _names(settings: Settings) -> None:
     for host in settings.hosts:
         if "/" in host or ":" in host.strip("[]").replace("::", ""):
             raise ValueError(f"hosts has {host!r}: give a name without scheme, port and path, such as attn.example.")
-    if settings.metrics_port == settings.port:
-        raise ValueError(f"metrics_port is {settings.port}, the port of the pages: give it one of its own.")
 
 
 def _certificate(settings: Settings) -> None:
     if bool(settings.certificate) != bool(settings.key):
         raise ValueError("certificate and key go together: give both files, or neither and a proxy that speaks TLS.")
     if not settings.certificate:
+        if settings.redirect_port:
+            raise ValueError("redirect_port sends browsers to https, which needs certificate and key.")
         return
     for name in ("certificate", "key"):
         if not Path(file := getattr(settings, name)).is_file():
             raise ValueError(f"{name} names {file}, and there is no such file.")
     try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(settings.certificate, settings.key)
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            settings.certificate, settings.key, password=lambda: _refuse_password(settings.key)
+        )
     except (ssl.SSLError, OSError) as error:
         raise ValueError(
             f"{settings.certificate} and {settings.key} are no certificate and its key: {error}."
         ) from None
+
+
+def _refuse_password(key: str) -> str:
+    raise ValueError(f"{key} has a password, which a server cannot type: `openssl pkey -in {key} -out plain.key`.")
 
 
 def _login(settings: Settings) -> None:
@@ -83,7 +88,10 @@ def _passwords(settings: Settings) -> None:
 
 
 def _models(settings: Settings) -> None:
-    """A model that is opened by its id is written into the hub's folder."""
+    """Folders are there; and a model that is opened by its id can be written into the hub's folder."""
+    for name in settings.models:
+        if name.startswith(("/", "./", "../", "~")) and not Path(name).expanduser().is_dir():
+            raise ValueError(f"models names {name}, and there is no such folder.")
     if settings.open_models == "nobody":
         return
     if settings.open_models == "teachers" and settings.login == "none":
@@ -102,6 +110,19 @@ def _database(settings: Settings) -> None:
         from attnviz.classroom.storage.database import engine_of
 
         engine_of(settings.database).dispose()
+
+
+def _ports(settings: Settings) -> None:
+    """Each has to be another, and free."""
+    for name in ("metrics_port", "redirect_port"):
+        if getattr(settings, name) == settings.port:
+            raise ValueError(f"{name} is {settings.port}, the port of the pages: give it one of its own.")
+    if settings.metrics_port and settings.metrics_port == settings.redirect_port:
+        raise ValueError(f"metrics_port and redirect_port are both {settings.metrics_port}: give each one of its own.")
+    for port in filter(None, (settings.port, settings.redirect_port)):
+        check_port(settings.host, port)
+    if settings.metrics_port:
+        check_port("127.0.0.1", settings.metrics_port)
 
 
 def check_port(host: str, port: int) -> None:

@@ -63,7 +63,8 @@ class Headers:
         }
         if not settings.embedders:
             self._headers["X-Frame-Options"] = "DENY"
-        if settings.is_tls or settings.public_address.startswith("https:"):
+        self._is_secure = settings.is_tls or settings.public_address.startswith("https:")
+        if self._is_secure:
             self._headers["Strict-Transport-Security"] = "max-age=31536000"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,6 +75,15 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers[name] = value
+                if self._is_secure:
+                    message["headers"] = [_over_tls_only(*header) for header in message["headers"]]
             await send(message)
 
         await self._app(scope, receive, send_with if scope["type"] == "http" else send)
+
+
+def _over_tls_only(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header; a cookie with the word Secure, which Streamlit does not give its own."""
+    if name.lower() != b"set-cookie" or b"; secure" in value.lower():
+        return name, value
+    return name, value + b"; Secure"

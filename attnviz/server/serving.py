@@ -26,6 +26,8 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
     """Serve until somebody stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
     settings = reading.read(file, os.environ, given)
     checks.check(settings)
+    if settings.redirect_port:
+        raise ValueError("redirect_port is for `cluster`: `serve` listens on one port, and answers nothing on another.")
     secret = checks.secret_of(settings)
     _prepare(settings, secret)
     _serve(settings, secret)

@@ -29,6 +29,7 @@ class Settings:
     port: int = _number(8501, 1, 65535)
     certificate: str = ""
     key: str = ""
+    redirect_port: int = _number(0, 0, 65535)
     hosts: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()

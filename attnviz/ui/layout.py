@@ -7,7 +7,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import hosted, interventions, screen, status_bar, streamlit_internals, top_bar
+from attnviz.ui import hosted, interventions, menu, screen, status_bar, streamlit_internals, top_bar
 from attnviz.ui.address import browser, echoes, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
@@ -22,19 +22,8 @@ from attnviz.ui.styles import style
 
 T = TypeVar("T")
 streamlit_internals.install()
-ROOT = Path(__file__).parents[2]
+ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
-MENU = (
-    ("pages/heads.py", "Heads", ":material/grid_view:"),
-    ("pages/masks.py", "Masks", ":material/gradient:"),
-    ("pages/decoding.py", "Decoding", ":material/stairs:"),
-    ("pages/causes.py", "Causes", ":material/help_center:"),
-    ("pages/learning.py", "Learning", ":material/trending_down:"),
-    ("pages/anatomy.py", "Anatomy", ":material/splitscreen_left:"),
-    ("pages/implementations.py", "Implementations", ":material/notes:"),
-    ("pages/lessons.py", "Lessons", ":material/school:"),
-    ("pages/class.py", "Class", ":material/groups:"),
-)
 
 
 def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
@@ -69,21 +58,18 @@ def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> N
 
 def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
-    st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
     persistent.begin(title)
     echoes.begin(title)
     _follow_class()
-    going.follow(title, {name: path for path, name, _ in MENU})
+    going.follow(title, menu.PATHS)
     if not isinstance(widget, str):
         widget = widget.get(persistent.text("tab", next(iter(widget))), "")
     words.explain(title, carries=widget)
     with st.sidebar:
-        with st.container(key="brand"):
-            page_link("dashboard.py", "attn:primary[**viz**]")
-        for path, label, icon in MENU:
-            page_link(path, label, icon=icon)
+        menu.draw(title)
     return st.container(key="screen-line")
 
 
@@ -145,10 +131,9 @@ def _cover(said: str) -> None:
         st.stop()
 
 
-def page_link(path: str, label: str, *, icon: str | None = None) -> None:
+def page_link(path: str, label: str) -> None:
     """A link to a page as this visitor left it, with the sentence that is typed above: one step for Back."""
-    title = next((title for known, title, _ in MENU if known == path), "Welcome")
-    st.page_link(path, label=label, icon=icon, width="stretch", query_params=persistent.address(title))
+    st.page_link(path, label=label, width="stretch", query_params=persistent.address(menu.title_of(path)))
 
 
 def note(*sentences: str) -> None:

@@ -204,6 +204,15 @@ def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing
     persistent.catch_up(key, on_change)
 
 
+def rail(pages: Sequence[Mapping[str, str]], current: str, *, key: str, on_go: OnChange) -> None:
+    """The menu: of each page its title (`page`), `address` and `icon`, which the welcome has none of; `current` is the
+    page that is open.
+
+    In the run after a click ``st.session_state[key]["go"]`` holds the `page` that was clicked.
+    """
+    mounted("rail")(key=key, data={"pages": list(pages), "current": current}, on_go_change=on_go)
+
+
 def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
     """Buttons that save the Plotly figure whose key is `chart`, without a server and without Plotly's own tool bar.
 

@@ -1,5 +1,6 @@
 """The frame that every page stands in: nothing that it says is cut off on a laptop."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
 
@@ -10,8 +11,8 @@ from attnviz.ui.markdown import JOINER
 from tests.browser import scripts
 
 NAMES = ("attention.example", "192.168.1.27", "localhost.example", "localhost", "127.0.0.1", "[::1]", "0.0.0.0")
-CUT = """() => [...document.querySelectorAll(
-    ".st-key-top-bar [role=combobox], .st-key-top-bar p, [data-testid=stSidebar] p")]
+CUT = """() => [...document.querySelectorAll(".st-key-top-bar [role=combobox], .st-key-top-bar p"),
+  ...document.querySelector("[data-rail]").shadowRoot.querySelectorAll("a")]
   .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
 
 
@@ -22,10 +23,33 @@ def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], se
         page.goto(path)
         settled(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
+        page.get_by_role("link", name="Class", exact=True).wait_for()  # the menu's last
         assert page.evaluate(CUT) == []
         field = page.get_by_label("Source sentence").bounding_box()
         assert field is not None
         assert field["width"] > 250, "the titles leave the sentence its room"
+
+
+def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_its_own(
+    page: Page, settled: Callable
+) -> None:
+    page.goto("/heads?to=fr&src=I+love+you.")
+    settled(page)
+    masks = page.get_by_role("link", name="Masks", exact=True)
+    with page.context.expect_page() as opened:
+        masks.click(modifiers=["ControlOrMeta"])
+    opened.value.wait_for_url("**/masks?src=I+love+you.&to=fr")
+    opened.value.close()
+    entries = page.evaluate("history.length")
+    page.get_by_label("Source sentence").fill("We love you.")  # typed, and not yet run
+    masks.click()
+    page.wait_for_url("**/masks?src=We+love+you.*")
+    settled(page)
+    expect(masks).to_have_attribute("aria-current", "page")
+    assert page.evaluate("history.length") - entries in (1, 2), "a page change is a step, and so is a sentence"
+    page.go_back()
+    page.wait_for_url("**/heads?*")
+    settled(page)
 
 
 def test_back_brings_back_the_sentences_before(page: Page, settled: Callable) -> None:
@@ -116,3 +140,19 @@ def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
     script = scripts.load(page, "copy_link/copy_link.js")
     said = script("(names) => names.map(script.reachOf)", NAMES)
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]
+
+
+def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settled) -> None:
+    """As a hand is, faster than the field that loses the focus tells of its text."""
+    page.goto("/heads?src=I+love+you.&to=fr")
+    settled(page)
+    box = page.get_by_role("link", name="Masks").bounding_box()
+    assert box is not None
+    page.get_by_label("Source sentence").fill("We love you.")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"/masks\?.*src=We\+love\+you"))
+    settled(page)
+    expect(page).to_have_title("Masks · attnviz")
+    expect(page.get_by_label("Source sentence")).to_have_value("We love you.")

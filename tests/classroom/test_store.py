@@ -51,7 +51,7 @@ def test_two_that_start_at_once_make_one_database(file: Path) -> None:
         told = list(pool.map(lambda one: one.communicate(b"x", timeout=120), started))
     assert [one.returncode for one in started] == [0, 0], told
     with sqlite3.connect(file) as connection:
-        assert connection.execute("select version_num from alembic_version").fetchall() == [("0001",)]
+        assert connection.execute("select version_num from alembic_version").fetchall() == [("0002",)]
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
     connection.close()
 
@@ -77,6 +77,24 @@ def test_a_locked_database_is_waited_for_then_said_and_loses_nothing(file: Path,
     assert room.students.answer(ana, 0, 0, in_round=BEFORE, client_id="a").is_new
     assert room.teachers.taught_by(key).summaries[BEFORE].answered == 1
     room.close()
+
+
+def test_a_file_that_was_moved_takes_no_answers_until_it_is_back(file: Path) -> None:
+    room = Classroom(str(file), lambda link: None)
+    key, ana = joined(room)
+    room.students.answer(ana, 0, 2, in_round=BEFORE, client_id="a")
+    room.teachers.go(key, 1)
+    elsewhere = file.rename(file.with_name("moved"))
+    for _ in range(2):
+        with pytest.raises(StoreError, match="was moved or deleted, so this is not saved"):
+            room.students.answer(ana, 1, 0, in_round=BEFORE, client_id="b")
+        file.touch()  # another file there is not the one
+    elsewhere.replace(file)
+    assert room.students.answer(ana, 1, 0, in_round=BEFORE, client_id="b").is_new
+    room.close()
+    again = Classroom(str(file), lambda link: None)
+    assert [again.teachers.taught_by(key, at).summaries[BEFORE].answered for at in (0, 1)] == [1, 1]
+    again.close()
 
 
 def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(file: Path) -> None:

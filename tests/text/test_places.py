@@ -8,8 +8,8 @@ from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
 from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
-from attnviz.ui.layout import MENU
 from attnviz.ui.masks import state as masks
+from attnviz.ui.menu import PATHS
 from attnviz.ui.site.terms import ANATOMY, IMPLEMENTATIONS
 
 TABS = {
@@ -19,7 +19,7 @@ TABS = {
     "Anatomy": anatomy.TABS,
     "Implementations": implementations.TABS,
 }
-TITLES = {title for _, title, _ in MENU}
+TITLES = PATHS.keys() - {"Welcome"}
 
 
 @pytest.mark.parametrize("page", sorted(TITLES | {"Welcome"}))

@@ -12,7 +12,8 @@ from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read
 from tests.browser import server
-from tests.websocket.visitor import Visitor
+from tests.websocket.screen import Screen
+from tests.websocket.visitor import state
 
 LESSON = """---
 title: Love
@@ -27,13 +28,14 @@ language: en
 ```question
 kind: translation
 ask: What does it write?
+hints: [Plum is one word., A hint that is nearly the answer.]
 why: The reason that nobody may know.
 ```
 """
-TELLING = (b"nobody may know", b"aime", b"Bob")
+TELLING = (b"nobody may know", b"aime", b"Bob", b"Plum is one", b"nearly the answer")
 
 
-class Listener(Visitor):
+class Listener(Screen):
     """A visitor who keeps every byte that is sent."""
 
     heard = b""
@@ -104,3 +106,52 @@ def test_a_students_token_is_no_teachers(address: str, classes: Classroom, key, 
         assert b"Bob" not in ann.heard
         assert b"nobody may know" not in ann.heard
         assert not [name for name in ann.shown.widgets if name.startswith(("class-reveal", "class-purge"))]
+
+
+def test_a_hint_is_sent_when_it_is_opened(address: str, classes: Classroom, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as ann:
+        ann.open("class", {"class": key.code})
+        ann.sits(key.code, "student", token)
+        ann.press("class-hint")
+        assert b"Plum is one" in ann.heard
+        assert b"nearly the answer" not in ann.heard
+        assert classes.teachers.taught_by(key).hinted == 1
+
+
+def test_a_student_who_presses_the_teachers_buttons_changes_nothing(address: str, classes: Classroom, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as teacher, Listener(address) as ann:
+        teacher.open("class", {"class": key.code})
+        teacher.sits(key.code, "teacher", key.secret)
+        buttons = [name for name in teacher.shown.widgets if name.startswith("class-") and name != "class-seat"]
+        assert {"class-reveal", "class-close", "class-purge", "class-remove"} <= set(buttons)
+        before = classes.teachers.taught_by(key)
+        for page in ("class", "heads"):
+            ann.open(page, {"src": "I love you.", "to": "fr", "class": key.code})
+            ann.sits(key.code, "student", token)
+            for name in buttons:
+                ann.send(state(teacher.shown.widgets[name][1].id, trigger_value=True))
+            assert not [telling for telling in TELLING if telling in ann.heard]
+        after = classes.teachers.taught_by(key)
+        assert (after.state, after.class_at, len(after.members)) == (before.state, before.class_at, len(before.members))
+
+
+def test_an_answer_that_is_sent_again_or_after_the_step_was_closed_is_not_counted(address, classes, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as ann:
+        ann.open("class", {"class": key.code})
+        ann.sits(key.code, "student", token)
+        (field,) = [name for name in ann.shown.widgets if name.endswith("-said")]
+        typed = ann.state(field, string_value="Mine.")
+        ann.choose(field, string_value="Mine.")
+        submit = ann.state("class-submit", trigger_value=True)
+        classes.teachers.close(key)
+        ann.press("class-submit", typed)
+        assert "takes no answers at the moment" in " ".join(ann.shown.alerts)
+        classes.teachers.open(key)
+        ann.ask_for_news()
+        for _ in range(3):
+            ann.send(typed, submit)
+        texts = classes.teachers.taught_by(key).summaries["before"].texts
+        assert [said.nickname for said in texts] == ["Bob", "Ann"]

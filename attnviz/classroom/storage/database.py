@@ -54,6 +54,17 @@ def engine_of(address: str) -> Engine:
         ) from None
 
 
+def file_of(engine: Engine) -> tuple[int, int] | None:
+    """Which file stands at an SQLite database's path, as device and inode; None for none, and for another database."""
+    if engine.dialect.name != "sqlite":
+        return None
+    try:
+        found = Path(engine.url.database or "").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _url(address: str) -> URL:
     if "://" not in address:
         file = Path(address).expanduser() if address else default_file()

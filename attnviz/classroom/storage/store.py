@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.orm import Session
 
 from attnviz.classroom.errors import StoreError
-from attnviz.classroom.storage.database import WRITING, engine_of
+from attnviz.classroom.storage.database import WRITING, engine_of, file_of
 from attnviz.classroom.storage.schema import migrate
 
 T = TypeVar("T")
@@ -24,6 +24,7 @@ _TURN = 10.0  # seconds that a thread waits for the threads that write before it
 _BUSY = "The class's database is busy: nothing is lost, and nothing of this is saved yet; try again in a moment."
 _FULL = "The disk of the class's database is full: what was saved is safe, but this is not; tell whoever runs attnviz."
 _AWAY = "The class's database does not answer: what was saved is safe, but this is not yet; try again in a moment."
+_MOVED = "The file of the class's database was moved or deleted, so this is not saved: tell whoever runs attnviz."
 _DAMAGED = "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell whoever runs attnviz."
 _SQLITE = {
     sqlite3.SQLITE_BUSY: _BUSY,
@@ -46,6 +47,7 @@ class Store:
         # One writer at a time is all that SQLite has; who waits here is woken when it can go, and in order.
         self._writer = threading.Lock() if self._engine.dialect.name == "sqlite" else None
         self._tried(lambda: migrate(self._engine))
+        self._file = file_of(self._engine)
 
     def read(self, work: Callable[[Session], T]) -> T:
         """What `work` finds. Raises StoreError."""
@@ -71,6 +73,9 @@ class Store:
 
     def _done(self, work: Callable[[Session], T], *, is_writing: bool) -> T:
         with self._turn(is_writing):
+            # SQLite would go on writing into a file that has no name any more, and is gone when the process ends.
+            if is_writing and file_of(self._engine) != self._file:
+                raise StoreError(_MOVED)
             connection = self._engine.connect().execution_options(**{WRITING: is_writing})
             with connection, Session(connection, expire_on_commit=False) as session, session.begin():
                 return work(session)

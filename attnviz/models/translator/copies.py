@@ -21,6 +21,18 @@ from attnviz.transformer.transformer import Transformer
 RunLayer = Callable[[int, Tensor, list[int], ForwardContext], Tensor]
 
 
+def memory_of(model: Transformer, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
+    """The memory `(batch, k_len, d_model)` of a batch of sources; copies of one that no edit changes are read once."""
+    if (
+        isinstance(probe, Edits)
+        and len(probe.rows) == len(src) > 1
+        and src_mask is None
+        and bool((src == src[:1]).all())
+    ):
+        return memories(model, src[:1], probe)
+    return model.encode(src, src_mask, ForwardContext(probe))
+
+
 def memories(model: Transformer, src: Tensor, edits: Edits) -> Tensor:
     """The memory `(copies, k_len, d_model)` of each copy of a source `(1, k_len)`, a row of edits each."""
     layers = model.encoder.layers

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Step, Writer
-from attnviz.models.translator.copies import hidden_states, memories
+from attnviz.models.translator.copies import hidden_states, memory_of
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
@@ -75,13 +75,9 @@ class Translator:
         """Layers and heads of each kind."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
-        return self._n_parameters
-
-    @cached_property
-    def _n_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
     @property
@@ -162,7 +158,7 @@ class Translator:
         probes = [each for each in (probe, edits) if each is not None]
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
-        memory = self._read(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
+        memory = memory_of(self.model, src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
         begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
         return Writer(under(stepper, edits), begun, self.vocabulary)
@@ -244,17 +240,6 @@ class Translator:
     def ids(self, encoded: Encoded) -> Tensor:
         """A batch of one, on the model's device."""
         return torch.tensor([encoded.ids], device=self.device)
-
-    def _read(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
-        """The memory of a batch; copies of one source that no edit changes are read once."""
-        if (
-            isinstance(probe, Edits)
-            and len(probe.rows) == len(src) > 1
-            and src_mask is None
-            and bool((src == src[:1]).all())
-        ):
-            return memories(self.model, src[:1], probe)
-        return self.model.encode(src, src_mask, ForwardContext(probe))
 
     def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
         return InForce.of(interventions, self.shapes, self.model_id)

@@ -9,6 +9,7 @@ from string import Template
 
 from attnviz.server.cluster.plan import ClusterPlan
 from attnviz.server.plain_page import paragraph, plain_page
+from attnviz.server.settings import Settings
 
 _TEMPLATE = Path(__file__).with_name("haproxy.cfg")
 _STARTING, _FULL = 5, 20  # seconds after which these pages ask again
@@ -58,6 +59,7 @@ def _filled(plan: ClusterPlan, folder: Path) -> str:
         an_address=an_address,
         visitors=settings.visitors,
         proxies=" ".join(settings.proxies) or "255.255.255.255",  # nobody comes from there
+        redirect=_redirect(settings, host),
         scheme="https" if is_secure else "http",
         secure="secure " if is_secure else "",
         starting=_STARTING,
@@ -65,6 +67,18 @@ def _filled(plan: ClusterPlan, folder: Path) -> str:
         fronts="\n".join(
             f"    server {front.name} 127.0.0.1:{front.port} cookie {front.name}" for front in plan.fronts
         ),
+    )
+
+
+def _redirect(settings: Settings, host: str) -> str:
+    """What answers plain HTTP where the visitors' port speaks TLS; "" where nothing is to."""
+    if not settings.redirect_port:
+        return ""
+    port = "" if settings.port == 443 else f":{settings.port}"
+    there = f"https://%[req.hdr(host),regsub(:[0-9]+$,)]{port}%[capture.req.uri]"
+    return (
+        f"frontend plain\n    bind {host}:{settings.redirect_port}\n"
+        f"    http-request redirect code 301 location {there}\n"
     )
 
 

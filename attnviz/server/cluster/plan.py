@@ -54,6 +54,7 @@ class ClusterPlan:
             "metrics_port": front.metrics_port,
             "certificate": "",
             "key": "",
+            "redirect_port": 0,
             "hosts": ",".join(settings.hosts or (() if settings.is_local else ("*",))),
             "proxies": ",".join(("127.0.0.1", *settings.proxies)),
             "public_address": settings.public_address or (self._address if settings.is_tls else ""),
@@ -81,6 +82,8 @@ def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds
         )
     first = settings.metrics_port
     made = [Front(f"f{n + 1}", settings.port + 1 + n, first + n if first else 0) for n in range(count)]
+    if settings.redirect_port in {port for front in made for port in (front.port, front.metrics_port) if port}:
+        raise ValueError(f"redirect_port is {settings.redirect_port}, the port of a front: give it one of its own.")
     for port in (port for front in made for port in (front.port, front.metrics_port) if port):
         if port > 65535:
             raise ValueError(f"port {settings.port} leaves no room for {count} fronts on the ports behind it.")

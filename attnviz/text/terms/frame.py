@@ -25,7 +25,7 @@ FRAME: dict[str, str] = {
     # A lesson, which docks on any page
     "Answer": "Marks your answer; what is right is computed from the model's own run. What was covered is shown then.",
     "Skip and show": "Shows what is right without an answer of yours. Lessons count what is skipped.",
-    "Hint": "A nudge, then a suggestion, then a light on the place. Lessons count hints.",
+    "Hint": "A nudge, then a suggestion, then a light on the place. Lessons and classes count hints.",
     "Ask the room": "One question about the picture on this page, for a class: students answer it on their phones, "
     "with a code that you show them.",
     "Start a class": "This lesson together: students join with a code, and see each step when you open it.",

@@ -11,9 +11,9 @@ from attnviz.ui.classes.seat import CLASS, STUDENT, Seat
 from attnviz.ui.markdown import literal
 
 STORED = (
-    "What is stored: your nickname, your answers and their times, and which step you see. Nothing else, and no "
-    "account. Your teacher sees your nickname beside your answers; the others in the class see no name. All of it is "
-    "deleted when the teacher deletes the class, and by itself {days} days after the class began."
+    "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you see. "
+    "Nothing else, and no account. Your teacher sees your nickname beside your answers; the others in the class see no "
+    "name. All of it is deleted when the teacher deletes the class, and by itself {days} days after the class began."
 )
 _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 

@@ -33,8 +33,8 @@ def go(lesson: Lesson, at: int) -> None:
     send(*address(lesson, at))
 
 
-def send(page: str, query: dict[str, str]) -> None:
-    """As `go`, to the page of that title and with that address."""
+def send(page: str, query: dict[str, str] | None = None) -> None:
+    """As `go`, to the page of that title and with that address, or as the visitor left it."""
     st.session_state[_GOES] = page, query
 
 
@@ -64,7 +64,8 @@ def follow(title: str, paths: dict[str, str]) -> None:
     goes = st.session_state.pop(_GOES, None)
     if goes is None:
         return
-    page, query = goes
+    page, asked = goes
+    query = persistent.address(page) if asked is None else asked
     if page == title:
         persistent.follow(query)
     else:

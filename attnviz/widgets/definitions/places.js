@@ -1,8 +1,8 @@
 // Where a term is tried: a page, and a tab of it. The link there stands in the term's bubble, unless that is what is open.
 
 import { element } from "../shared/js/elements.js";
+import { railLinks } from "../shared/js/rail.js";
 
-const MENU = "[data-testid=stSidebar] a";
 export const KEY = "Alt+Enter";
 
 // `told` is the page's list: term -> [page, tab ("" for the first one), the tab's title].
@@ -43,7 +43,7 @@ function isOpen({ page, tab }, tabs) {
 
 // As the menu has it: the page as this visitor left it, with the sentence that is typed above.
 function addressOf({ page, tab }) {
-  const entry = [...document.querySelectorAll(MENU)].find((link) => pageAt(link.pathname) === page.toLowerCase());
+  const entry = railLinks().find((link) => pageAt(link.pathname) === page.toLowerCase());
   if (!entry) return null;
   const address = new URL(entry.href);
   if (tab) address.searchParams.set("tab", tab);

@@ -1,15 +1,16 @@
 """Every page and tab, in one visit: axe-core finds nothing serious in either theme, and no width scrolls sideways.
 
-`make test` looks at each in one theme, by turns, and at one width; `make walk` in both, and at all.
+`make test` looks at each in one theme, by turns, and at one width; `make walk` in both, and at all. So it is with what
+opens over a page: `make test` opens what the frame has, on one page, `make walk` the rest, too.
 """
 
 import json
 import os
 
 from axe_playwright_python.base import AXE_FILE_PATH
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.screens.pages import DRAFT, addresses, overhang
+from tests.browser.screens.pages import DRAFT, SRC, addresses, overhang
 
 IS_LONG = bool(os.environ.get("ATTNVIZ_WALK_STEPS"))
 WIDTHS = (360, 820, 2560, 1440) if IS_LONG else (390, 1440)  # the last is that of the page
@@ -31,6 +32,17 @@ STILL = """(theme) => {
   window.stillSince = isStill ? (window.stillSince ?? performance.now()) : undefined;
   return isStill && performance.now() - window.stillSince > 300;
 }"""
+OVER = "[role=menu], [role=dialog], [data-testid=stDialog], [data-testid=stPopoverBody]"
+# What opens over a page, by the button that opens it.
+OF_THE_FRAME = ((f"/heads?{SRC}", ("Examples", "Model drawing", "Ask the room")),)
+OF_PAGES = (
+    (f"/heads?{SRC}", ("About this model", "Your own tensors", "? help")),
+    (f"/masks?{SRC}", ("? keys",)),
+    (f"/causes?{SRC}", ("Ready experiments",)),
+    (f"/anatomy?{SRC}", ("Words",)),
+    ("/lessons", ("Open a lesson's file",)),
+    ("/learning", ("Experiments",)),
+)
 KEEP = f"localStorage['attnviz-draft'] ??= {json.dumps(json.dumps(DRAFT))}"
 
 
@@ -74,3 +86,38 @@ def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page
         found = faults(page, first, WHOLE) + (faults(page, second, COLOURS) if IS_LONG else []) + too_wide(page)
         said += [f"{address}: {fault}" for fault in found]
     assert said == []
+
+
+def opened(page: Page, name: str) -> Locator:
+    """Press a button, and wait for what it opens."""
+    page.get_by_role("button", name=name).filter(visible=True).first.click()
+    shown = page.locator(OVER).filter(visible=True)
+    expect(shown.first).to_be_visible()
+    return shown
+
+
+def test_what_opens_over_a_page_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
+    page.add_init_script(path=AXE_FILE_PATH)
+    said = []
+    for address, names in OF_THE_FRAME + (OF_PAGES if IS_LONG else ()):
+        page.emulate_media(color_scheme="light")
+        page.goto(address)
+        settled(page)
+        for name in names:
+            shown = opened(page, name)
+            found = faults(page, "light", WHOLE) + (faults(page, "dark", COLOURS) if IS_LONG else [])
+            said += [f"{address}, {name}: {fault}" for fault in found]
+            page.keyboard.press("Escape")
+            expect(shown).to_have_count(0)
+    assert said == []
+
+
+def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(page: Page, settled) -> None:
+    page.add_init_script(path=AXE_FILE_PATH)
+    page.goto(f"/masks?{SRC}")
+    settled(page)
+    page.get_by_role("button", name="Embed").click()
+    expect(page.get_by_text("frame-ancestors").first).to_be_visible()
+    page.get_by_test_id("stWidgetLabel").get_by_text("Target").first.hover()
+    expect(page.locator(".definitions:popover-open").get_by_role("link")).to_be_visible()
+    assert faults(page, "light", WHOLE) + (faults(page, "dark", COLOURS) if IS_LONG else []) == []

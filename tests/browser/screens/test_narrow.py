@@ -14,7 +14,7 @@ SMALL = """() => {
   const inText = "[data-testid^=stWidgetLabel], [data-testid=stMarkdown], [data-testid=stCaptionContainer]";
   const inField = "[data-testid=stSelectbox], [data-testid=stMultiSelect], [data-testid=stNumberInput]";
   const roots = [document, ...[...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean)];
-  const controls = "button, select, summary, input[type=range], a[data-testid=stPageLink-NavLink]";
+  const controls = "button, select, summary, input[type=range], a[data-testid=stPageLink-NavLink], nav a";
   return roots.flatMap((root) => [...root.querySelectorAll(controls)])
     .filter((node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
     .filter((node) => !node.closest(inText) && !node.closest(inField))

@@ -20,7 +20,8 @@ LETTERS = """() => {
     fillText.call(this, text, ...more);
   };
 }"""
-SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, [data-testid=stSidebar] a, .status-bar")]
+SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, .status-bar"),
+  ...(document.querySelector("[data-rail]")?.shadowRoot.querySelectorAll("a") ?? [])]
   .filter((node) => node.checkVisibility({ visibilityProperty: true })).length"""
 
 # The chart, as wide as the window less its margins; and how large its names are drawn there.
@@ -44,7 +45,7 @@ def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(proje
     page.goto(HEADS)
     settled(page)
     expect(page.locator(".focus")).to_contain_text("Cross-attention, L1 H3")
-    assert page.evaluate(SEEN) > 5
+    page.wait_for_function(f"({SEEN})() > 5")
     page.keyboard.press("p")
     presented(page)
     expect(page).to_have_url(re.compile("present=1"))
@@ -58,7 +59,7 @@ def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(proje
     page.keyboard.press("Escape")
     expect(page.get_by_label("Source sentence")).to_be_visible()
     expect(page).not_to_have_url(re.compile("present"))
-    assert page.evaluate(SEEN) > 5
+    page.wait_for_function(f"({SEEN})() > 5")
 
 
 @pytest.mark.parametrize("name", ["heads", "masks", "decoding"])

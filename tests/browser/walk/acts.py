@@ -10,6 +10,8 @@ from typing import Any
 from playwright.sync_api import ElementHandle, Page
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.browser.walk import pointer
+
 PRESS = 4_000  # milliseconds that a control has to be within reach
 CLEARS = 400  # that a list or a note has to go away
 STRANGE = "naïve \u200b🙂 <b>x</b> $y$"
@@ -155,7 +157,7 @@ def _handle(page: Page, node: ElementHandle) -> ElementHandle:
 
 def _click(page: Page, node: ElementHandle, value: Any) -> None:
     handle = _handle(page, node)
-    page.mouse.move(*_spot(handle, (0.5, 0.5)))  # tools that a table shows under the pointer only
+    page.mouse.move(*pointer.spot(handle, (0.5, 0.5)))  # tools that a table shows under the pointer only
     handle.click(timeout=PRESS)
 
 
@@ -190,34 +192,6 @@ def _slide(page: Page, node: ElementHandle, key: str) -> None:
     page.keyboard.press(key)
 
 
-def _spot(node: ElementHandle, share: tuple[float, float]) -> tuple[float, float]:
-    box = node.bounding_box()
-    if not box:
-        raise LookupError("it has no place on the screen")
-    return box["x"] + share[0] * box["width"], box["y"] + share[1] * box["height"]
-
-
-def _point(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
-    page.mouse.move(*_spot(node, share), steps=3)
-    page.mouse.click(*_spot(node, share))
-
-
-def _double(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
-    page.mouse.dblclick(*_spot(node, share))
-
-
-def _drag(page: Page, node: ElementHandle, shares: tuple) -> None:
-    page.mouse.move(*_spot(node, shares[0]))
-    page.mouse.down()
-    page.mouse.move(*_spot(node, shares[1]), steps=4)
-    page.mouse.up()
-
-
-def _wheel(page: Page, node: ElementHandle, share: tuple[float, float]) -> None:
-    page.mouse.move(*_spot(node, share))
-    page.mouse.wheel(0, 120)
-
-
 def _press(page: Page, place: str, key: str) -> None:
     target = page.evaluate_handle("(place) => walkControls.keyTarget(place)", place).as_element()
     if not target:
@@ -243,9 +217,9 @@ _DONE = {
     "type": _type,
     "slide": _slide,
     "hand in": lambda page, node, file: node.set_input_files(file),
-    "point": _point,
-    "double": _double,
-    "drag": _drag,
-    "wheel": _wheel,
+    "point": pointer.point,
+    "double": pointer.double,
+    "drag": pointer.drag,
+    "wheel": pointer.wheel,
 }
 FAILED = (PlaywrightError, LookupError)

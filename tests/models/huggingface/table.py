@@ -5,7 +5,6 @@ A test holds the table against the same rows (`test_families.py`); the largest d
 
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,12 @@ import transformers
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 import attnviz
-from attnviz.analysis.site.case import observed_case
-from attnviz.analysis.site.projections import NotPlain, projections
-from attnviz.implementations.weights import SiteWeights
 from attnviz.models.huggingface import ModelError
 from attnviz.models.huggingface.files.folder import TOKENIZERS
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
-from attnviz.tracing.interventions import MaskOverride
-from attnviz.transformer.probe import Site
 from tests.models.huggingface import architectures
 from tests.models.huggingface.families import FAMILIES, Builder
+from tests.models.huggingface.shown import PAGES, TEXT, between
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
 # Of those that transformers' own classes feed as attnviz does; their tokenizers are of the tests' own making.
@@ -35,7 +30,7 @@ FURTHER = {
 }  # fmt: skip
 _FURTHER = "Further architectures"
 SECTIONS: dict[str, dict[str, Builder]] = {"Families": FAMILIES, _FURTHER: FURTHER}
-TEXT, TARGET = "The quick brown fox jumps over the dog.", "A cat sat on the mat."
+TARGET = "A cat sat on the mat."
 _EAGER = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 _FILES = (*TOKENIZERS, "merges.txt", "added_tokens.json")
 
@@ -138,70 +133,6 @@ def _sides(trace: Any) -> tuple[Any, Any]:
     return trace.sentences[0].src, trace.sentences[0].tgt_in
 
 
-def _has_maps(model: Any, trace: Any) -> bool:
-    return all(trace.attn(kind).isfinite().all() for kind in trace.kinds)
-
-
-def _has_queries(model: Any, trace: Any) -> bool:
-    try:
-        return trace.call(trace.kinds[0], 0).query is not None
-    except (AttributeError, KeyError, ValueError):
-        return False
-
-
-def _takes_masks(model: Any, trace: Any) -> bool:
-    """Whether a mask that leaves the first key alone is in force where it was asked for."""
-    kind = trace.kinds[-1]
-    first = MaskOverride([Site(kind, 0)], lambda q_len, k_len: torch.arange(k_len).eq(0).expand(1, q_len, k_len))
-    try:
-        edited = model.rerun(trace, first).attn(kind, layer=0)
-    except ValueError:
-        return False
-    return bool(edited[..., 1:].abs().max() == 0)
-
-
-def _steps(model: Any, trace: Any) -> bool:
-    try:
-        return next(iter(model.stepwise(TEXT))).token is not None
-    except ValueError:
-        return False
-
-
-def _found(model: Any, trace: Any) -> tuple[SiteWeights, ...]:
-    """The projections of every site of a model, each of which gives this run's own; () where any has none."""
-    if trace.is_bare:
-        return ()
-    found = projections(model, trace, trace.calls)
-    if any(isinstance(one, NotPlain) for one in found.values()):
-        return ()
-    return tuple(observed_case(one, trace, site.kind, site.layer).weights for site, one in found.items())  # type: ignore[arg-type]
-
-
-def _comes_apart(model: Any, trace: Any) -> bool:
-    return bool(_found(model, trace))
-
-
-def between(model: Any, trace: Any) -> str:
-    """What stands between projections and scores at any of a model's sites."""
-    said: dict[str, None] = {}
-    for weights in _found(model, trace):
-        scoring = weights.scoring
-        if scoring.rotation is not None:
-            turned = "" if scoring.rotation.size == weights.d_k else f" {scoring.rotation.size} of {weights.d_k}"
-            said[f"rotary{turned}"] = None
-        said |= dict.fromkeys(
-            name
-            for name, is_so in (
-                ("norms", scoring.q_norm or scoring.k_norm),
-                ("groups", weights.n_groups < weights.n_heads),
-                ("bias", scoring.bias),
-                ("scale", scoring.scale is not None),
-            )
-            if is_so
-        )
-    return ", ".join(said)
-
-
 def python_alone() -> list[str]:
     """transformers' tokenizers that have no backend in Rust, less those whose files attnviz reads itself."""
     names = {name for name in TOKENIZER_MAPPING_NAMES.values() if name}
@@ -211,12 +142,6 @@ def python_alone() -> list[str]:
 
 def _is_python(made: Any) -> bool:
     return isinstance(made, type) and not issubclass(made, transformers.TokenizersBackend)
-
-
-PAGES: dict[str, Callable[[Any, Any], bool]] = {
-    "Heads": _has_maps, "Neuron": _has_queries, "Masks": _takes_masks, "Decoding": _steps,
-    "Anatomy": _comes_apart,
-}  # fmt: skip
 
 
 def document(rows: dict[str, list[Row]]) -> str:

@@ -1,5 +1,6 @@
 """The page Class and the panel of a class, without a browser: what is said of bad input, and what is sent to whom."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def test_a_code_of_no_class_is_refused_in_a_sentence(open_page, key, code: str) 
 
 def test_a_code_counts_with_spaces_and_small_letters_and_what_is_stored_is_said_before(open_page, key) -> None:
     app = open_page("class")
-    assert "What is stored: your nickname, your answers and their times, and which step you see." in said(app)
+    assert "What is stored: your nickname, your answers and their times, how many hints you opened" in said(app)
     app = join(app, f" {key.code[:4].lower()} - {key.code[4:].lower()} ", "Ann")
     assert "Waiting for the teacher" in said(app)
     assert app.query_params["class"] == key.code
@@ -192,6 +193,34 @@ def test_a_token_that_is_worth_nothing_leads_back_to_the_form(sit, key) -> None:
     assert not app.exception
     assert "Join a class" in said(app)
     assert app.info
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that waits for nobody's lock."""
+    wal = "PRAGMA journal_mode = WAL"
+    monkeypatch.setattr("attnviz.classroom.storage.database._PRAGMAS", ("PRAGMA busy_timeout = 1", wal))
+    monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())
+
+
+def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
+    impatient, sit, key, classes, tmp_path
+) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, STUDENT, token))
+    app.radio[0].set_value(1).run()
+    other = sqlite3.connect(tmp_path / "classes.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    app.button(key="class-submit").click().run()
+    assert not app.exception
+    assert "database is busy: nothing is lost" in said(app)
+    assert app.radio[0].value == 1
+    other.execute("ROLLBACK")
+    other.close()
+    app.button(key="class-submit").click().run()
+    assert "Your answer is in: three" in said(app)
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
 
 
 def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:

@@ -1,12 +1,19 @@
 // The line that stands for menu and bar on a narrow screen: each opens below its button, one at a time, and goes again
 // with a choice made in it, with Esc, or with a press elsewhere. What they look like is assets/styles/screen.css.
 
+import { railLinks } from "../../shared/js/rail.js";
 import { whileThere } from "./listening.js";
 
 const page = document.documentElement;
 const PARTS = {
-  menu: { selector: "[data-testid=stSidebar]", first: "a" },
-  bar: { selector: ".st-key-top-bar", first: "input, textarea, button" },
+  menu: {
+    selector: "[data-testid=stSidebar]",
+    first: () => railLinks()[0],
+  },
+  bar: {
+    selector: ".st-key-top-bar",
+    first: () => document.querySelector(".st-key-top-bar")?.querySelector("input, textarea, button"),
+  },
 };
 
 export function watchLine(app) {
@@ -38,8 +45,7 @@ export function sayLine({ parts: { fold, run } }, { summary, runs }) {
 
 // The keyboard goes on in what has opened. It is shown by a style: only in the next frame can it have the focus.
 function reach(name) {
-  const { selector, first } = PARTS[name];
-  requestAnimationFrame(() => document.querySelector(selector)?.querySelector(first)?.focus({ preventScroll: true }));
+  requestAnimationFrame(() => PARTS[name].first()?.focus({ preventScroll: true }));
 }
 
 function watchPage(line, { set, openNow, buttons }) {
@@ -51,7 +57,7 @@ function watchPage(line, { set, openNow, buttons }) {
     if (!path.includes(document.querySelector(PARTS[name].selector))) set(null);
   });
   whileThere(line, "click", (event) => {
-    if (openNow() === "menu" && event.target.closest?.("[data-testid=stSidebar] a")) set(null);
+    if (openNow() === "menu" && event.target.matches("[data-rail]") && event.composedPath()[0].closest("a")) set(null);
   });
   whileThere(line, "keydown", (event) => {
     const name = openNow();

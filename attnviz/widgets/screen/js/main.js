@@ -1,7 +1,9 @@
 // What the frame does on different screens: a line that stands for menu and bar where there is no room for both, the
-// picture alone (Present), and the button for the drawing of the model, which is made when it is asked for.
+// picture alone (Present), the button for the drawing of the model, which is made when it is asked for; and links that
+// wait for what was just typed.
 
 import { watchDrawing } from "./drawing.js";
+import { watchLeaving } from "./leaving.js";
 import { sayLine, watchLine } from "./line.js";
 import { receivePresent, watchPresent } from "./present.js";
 
@@ -21,5 +23,6 @@ function start(root) {
   watchLine(app);
   watchPresent(app);
   watchDrawing(app, root);
+  watchLeaving(app);
   return app;
 }

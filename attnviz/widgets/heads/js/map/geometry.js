@@ -3,7 +3,7 @@
 import { clamp } from "../../../shared/js/cells.js";
 
 const LABEL = 12;
-const LARGEST_CELL = 64;
+const LARGEST_CELL = 64; // and on a large screen a tenth of the height that there is
 const READABLE = 14;
 export const AXIS = 18;
 // Labels of columns are flat where every one fits, and else at the gentlest of these at which lines keep apart.
@@ -33,7 +33,8 @@ function fitted(tile, box, { nRows, nCols, left, names, angle }) {
   const bottom = hasKeyAxis(tile) ? AXIS : 2;
   const space = { w: box.w - left - across.overhang - 2, h: box.h - top - bottom };
   const isZoomed = nRows < tile.kind.nRows || nCols < tile.kind.nCols;
-  const cell = cellSize(space, { nRows, nCols, most: isZoomed ? 2 * LARGEST_CELL : LARGEST_CELL });
+  const most = Math.max(LARGEST_CELL, box.h / 10);
+  const cell = cellSize(space, { nRows, nCols, most: isZoomed ? 2 * most : most });
   const w = cell.w * nCols;
   const h = cell.h * nRows;
   const x = box.x + left + Math.floor(Math.max(0, space.w - w) / 2);

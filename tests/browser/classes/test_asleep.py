@@ -1,0 +1,46 @@
+"""A phone that slept, or lost its connection, is the same student and where the class is."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from attnviz.classroom.room import Classroom
+from tests.classroom.lesson import choices
+
+
+@pytest.fixture
+def classes(address: str, outbound: Path) -> Iterator[Classroom]:
+    """The dashboard's classes, in this process."""
+    found = Classroom(str(outbound.with_name("classes.sqlite")), lambda link: None)
+    yield found
+    found.close()
+
+
+def sleep(page: Page, state: str) -> None:
+    """As a phone does: its scripts stand still while it is "frozen", until it is "active"."""
+    page.context.new_cdp_session(page).send("Page.setWebLifecycleState", {"state": state})
+
+
+def test_a_phone_that_slept_is_where_the_class_is(classes: Classroom, visitor: Callable[..., BrowserContext]) -> None:
+    key = classes.teachers.start(choices(3))
+    phone = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+    phone.goto(f"/class?class={key.code}")
+    phone.get_by_label("Nickname").fill("Ann")
+    phone.get_by_role("button", name="Join", exact=True).click()
+    expect(phone.get_by_text("Waiting for the teacher to open the first step.")).to_be_visible()
+    sleep(phone, "frozen")
+    classes.teachers.open(key)
+    classes.teachers.go(key, 1)
+    sleep(phone, "active")
+    expect(phone.get_by_text("The text of step 2.")).to_be_visible()
+    phone.locator(".stRadio").get_by_text("green", exact=True).click()
+    phone.goto("about:blank")  # the connection ends, and with it the session
+    phone.go_back()
+    expect(phone.get_by_text("The text of step 2.")).to_be_visible()
+    phone.locator(".stRadio").get_by_text("blue", exact=True).click()
+    phone.get_by_role("button", name="Answer", exact=True).click()
+    expect(phone.get_by_text("Your answer is in: blue.")).to_be_visible()
+    assert [one.nickname for one in classes.teachers.taught_by(key).members] == ["Ann"]
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 0, 1)
