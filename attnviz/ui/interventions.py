@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.ui import top_bar
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import Problem
 from attnviz.ui.cache import means, traces
+from attnviz.ui.frame import top_bar
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 

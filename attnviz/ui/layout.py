@@ -7,13 +7,14 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import hosted, interventions, menu, screen, status_bar, streamlit_internals, top_bar
+from attnviz.ui import hosted, interventions, streamlit_internals
 from attnviz.ui.address import browser, echoes, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet, words
+from attnviz.ui.frame import menu, screen, status_bar, top_bar
 from attnviz.ui.lessons import going, opened
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link

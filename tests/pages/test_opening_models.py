@@ -22,7 +22,7 @@ def test_a_checkpoint_that_is_refused_says_why_on_the_page(open_page, tmp_path) 
 
 
 def test_a_checkpoint_that_a_link_opens_tells_how_far_it_is(open_page, tmp_path, monkeypatch) -> None:
-    from attnviz.ui import top_bar
+    from attnviz.ui.frame import top_bar
 
     told: list[str] = []
     real = top_bar.traces.inputs

@@ -6,10 +6,10 @@ from attnviz.text.glossary import SECTIONS, tried_on, words_of
 from attnviz.text.terms import places
 from attnviz.ui.anatomy import state as anatomy
 from attnviz.ui.causes import state as causes
+from attnviz.ui.frame.menu import PATHS
 from attnviz.ui.heads import tabs as heads
 from attnviz.ui.implementations import state as implementations
 from attnviz.ui.masks import state as masks
-from attnviz.ui.menu import PATHS
 from attnviz.ui.site.terms import ANATOMY, IMPLEMENTATIONS
 
 TABS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from attnviz.models.catalogue import Entry
+from attnviz.ui.frame.screen import summary_of
 from attnviz.ui.request import Request
-from attnviz.ui.screen import summary_of
 
 SHIPPED = Entry("en-XX", Path("en-XX"), "Translator", ("fr",))
 

@@ -58,8 +58,8 @@ def payload(shown: Pictured) -> "Payload":
 
 def _waiting() -> "Request":
     """On a page without the top bar: what the other pages' bar asks for meanwhile."""
+    from attnviz.ui.frame.top_bar import examples
     from attnviz.ui.request import Request
-    from attnviz.ui.top_bar import examples
 
     name = persistent.text("model")
     known = {entry.name: entry for entry in entries()}

@@ -1,9 +1,9 @@
 """Widgets as components of Streamlit, and which scripts go along with which.
 
 A message that the browser has is sent as a hash, but one with other data never is. So a large widget, and a small one
-that every page has, is two components, which meet in a slot (`widgets/shared/js/slots.js`): one carries the script and
-the styles, the same at every run; the other has the data and waits for the script. Which widget a page will draw its
-layout knows before the model runs, and has it carried by `definitions`, so that the page has no component more.
+that every page has, is two components, which meet in a slot (`widgets/shared/js/delivery/slots.js`): one carries the
+script and the styles, the same at every run; the other has the data and waits for the script. Which widget a page will
+draw its layout knows before the model runs, and has it carried by `definitions`: the page has no component more for it.
 """
 
 import json
@@ -58,14 +58,14 @@ def _carrier(name: str) -> Callable[..., Any]:
 
 def _delivery(name: str) -> str:
     """A statement that puts a widget's script and styles into its slot."""
-    widget, module = source(name), joined(WIDGETS / "shared/js/delivery.js")
+    widget, module = source(name), joined(WIDGETS / "shared/js/delivery/delivery.js")
     style = "" if _own_style(name) else widget.style
     return f"{module}.deliver({_slot(name)}, {json.dumps(style)}, () => {widget.module}.default);\n"
 
 
 def _waiting(name: str) -> str:
     """The script of the component that has the data."""
-    return f"export default {joined(WIDGETS / 'shared/js/slots.js')}.drawing({_slot(name)});\n"
+    return f"export default {joined(WIDGETS / 'shared/js/delivery/slots.js')}.drawing({_slot(name)});\n"
 
 
 def _slot(name: str) -> str:

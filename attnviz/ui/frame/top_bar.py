@@ -21,7 +21,7 @@ from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
-EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples.json"
 _MOST_TYPED = 8_192  # characters for a checkpoint, whose tokenizer then says how many tokens of them are kept
 
 
