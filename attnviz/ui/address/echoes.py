@@ -65,7 +65,7 @@ def end() -> None:
     found.shown = found.drawn
     if st.session_state.get(_FIELD) != str(found.number):
         st.session_state[_FIELD] = str(found.number)
-    place.text_input("Heard by the browser", key=_FIELD)
+    place.text_input(_FIELD, key=_FIELD)
 
 
 def _remember(found: _SetHere, key: str, value: Any) -> None:
