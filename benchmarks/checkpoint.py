@@ -76,7 +76,7 @@ def _once(folder: str, text: str) -> dict[str, float]:
         trace.attn(kind, layer=0, head=0)
         mapped = time.perf_counter()
         metrics = HeadMetrics(trace, kind, labels(trace, kind, MapOptions()))
-        maps_overview(trace, kind, side=64, look=lambda layer, head, maps, one: metrics.table(maps, one))
+        maps_overview(trace, kind, side=64, look=lambda layer, head, maps, one: metrics.columns(maps, one))
     done = time.perf_counter()
     peak = getrusage(RUSAGE_SELF).ru_maxrss / 1e6
     return {"opened": opened - started, "mapped": mapped - opened, "overview": done - mapped, "peak": peak}

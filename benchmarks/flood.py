@@ -12,7 +12,8 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 
 from benchmarks import visitors
-from benchmarks.report import Row
+from benchmarks.answers import processor_seconds
+from benchmarks.report import Row, table
 from benchmarks.timing import percentile
 from tests.browser.served.process import served
 from tests.browser.server import ROOT
@@ -27,24 +28,28 @@ def rows() -> Iterator[Row]:
     """Ten others, each of an address of its own, who think for one to two seconds; the proxy that says so is here."""
     with tempfile.TemporaryDirectory() as folder:
         settings = {"ATTNVIZ_PROXIES": "127.0.0.1", "ATTNVIZ_LOG": "false", "ATTNVIZ_MODELS": ""}
-        with served(Path(folder) / "log", settings) as (address, _):
+        with served(Path(folder) / "log", settings) as (address, process):
             _others(address, 4.0)
-            yield from _measured(address, "nobody floods", 0, None)
-            yield from _measured(address, "one floods over one connection", 1, 500)
-            yield from _measured(address, f"one floods over {CONNECTIONS} connections", CONNECTIONS, 500)
+            yield from _measured((address, process.pid), "nobody floods", 0, None)
+            yield from _measured((address, process.pid), "one floods over one connection", 1, 500)
+            yield from _measured((address, process.pid), f"one floods over {CONNECTIONS} connections", CONNECTIONS, 500)
 
 
-def _measured(address: str, name: str, connections: int, aim: float | None) -> Iterator[Row]:
+def _measured(server: tuple[str, int], name: str, connections: int, aim: float | None) -> Iterator[Row]:
+    address, pid = server
     # A process of its own: else the others would wait for this one's interpreter, and not for the server.
     command = (sys.executable, "-m", "benchmarks.flood", address, str(connections), str(SECONDS + 2))
     flooder = subprocess.Popen(command, cwd=ROOT) if connections else None
     time.sleep(2.0)
+    before = processor_seconds(pid)
     tally = _others(address, SECONDS)
+    spent = processor_seconds(pid) - before
     if flooder is not None:
         flooder.wait()
     times = [1e3 * one for one in tally.seconds] or [0.0, 0.0]
     yield Row(f"{name}: the others' p50", percentile(times, 50), "ms")
     yield Row(f"{name}: the others' p95", percentile(times, 95), "ms", aim)
+    yield Row(f"{name}: the server's CPU for each of the others' answers", 1e3 * spent / len(times), "ms")
     yield Row(f"{name}: errors, or another's answers", len(tally.errors) + len(tally.foreign), "", 0)
 
 
@@ -75,4 +80,7 @@ def _flood(address: str, until: float) -> None:
 
 
 if __name__ == "__main__":
-    flood(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
+    if len(sys.argv) == 1:
+        print(table(list(rows())))
+    else:
+        flood(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

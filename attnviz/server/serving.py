@@ -67,6 +67,7 @@ def _serve(settings: Settings, secret: str) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
+        loop="asyncio",  # as it is tested, also where somebody has brought uvloop along, as Ray does
         ws=Sockets,
         ws_max_size=_LARGEST_FRAME,
         timeout_keep_alive=_PATIENCE,

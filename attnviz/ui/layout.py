@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.ui import hosted, interventions, menu, screen, status_bar, streamlit_internals, top_bar
-from attnviz.ui.address import browser, persistent, share
+from attnviz.ui.address import browser, echoes, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
@@ -22,7 +22,7 @@ from attnviz.ui.styles import style
 
 T = TypeVar("T")
 streamlit_internals.install()
-ROOT = Path(__file__).parents[2]
+ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
 FRAME_STYLES = ("frame.css", "screen.css", "present.css")
 
 
@@ -58,10 +58,11 @@ def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> N
 
 def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
-    st.set_page_config(page_title=f"{title} · attnviz", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+    st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
     persistent.begin(title)
+    echoes.begin(title)
     _follow_class()
     going.follow(title, menu.PATHS)
     if not isinstance(widget, str):
@@ -124,7 +125,7 @@ def _cover(said: str) -> None:
     """End the page with a sentence in the place of its picture, where there is one."""
     if said:
         st.info(said, icon=":material/visibility_off:")
-        persistent.publish()
+        _publish()
         note(*st.session_state.pop("notes", ()))
         sheet.open_if_asked()
         st.stop()
@@ -144,7 +145,7 @@ def note(*sentences: str) -> None:
 def refuse(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
     st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
-    persistent.publish()
+    _publish()
     sheet.open_if_asked()
     st.stop()
 
@@ -163,7 +164,7 @@ def run_or_refuse(make: Callable[[], T]) -> T:
 
 def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:
     """Draw what depends on the run: notes, the link to copy, the status bar."""
-    persistent.publish()
+    _publish()
     loaded = model(request.entry.name)
     note(
         *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
@@ -184,7 +185,7 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     """As `end_page`, for a page that runs nothing of the top bar; `status` is the status bar's HTML, part by part.
     Without a `view` there is nothing that a link could carry.
     """
-    persistent.publish()
+    _publish()
     note(*st.session_state.pop("notes", ()))
     if view is not None:
         with st.session_state["copy-link-slot"]:
@@ -192,6 +193,12 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
         asking.button(persistent.page(), share.page_query(view))
     status_bar.draw(status)
     sheet.open_if_asked()
+
+
+def _publish() -> None:
+    """Tell the browser where the page is now, and that it has heard of all that was set here."""
+    persistent.publish()
+    echoes.end()
 
 
 def warn(*sentences: str) -> None:

@@ -2,6 +2,8 @@
 
 from urllib.parse import urlencode
 
+import streamlit as st
+
 from attnviz.ui import mount
 from attnviz.ui.address import persistent
 from attnviz.ui.lessons import going
@@ -31,6 +33,8 @@ def title_of(path: str) -> str:
 def draw(current: str) -> None:
     """Draw the menu on the page of that title; a click is one step for Back."""
     mount.rail([_entry(page) for page in PATHS], current, key=KEY, on_go=_go)
+    if going.is_going():  # clicked when the server had just been restarted
+        st.rerun()
 
 
 def _entry(page: str) -> dict[str, str]:

@@ -211,6 +211,7 @@ def rail(pages: Sequence[Mapping[str, str]], current: str, *, key: str, on_go: O
     In the run after a click ``st.session_state[key]["go"]`` holds the `page` that was clicked.
     """
     mounted("rail")(key=key, data={"pages": list(pages), "current": current}, on_go_change=on_go)
+    persistent.catch_up(key, on_go)
 
 
 def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:

@@ -1,11 +1,10 @@
 """What Streamlit does not offer openly, reached into here and nowhere else: check it when Streamlit's pin moves.
 
-What a browser sends is taken only as far as a browser of ours would send it, for anybody can send anything. Streamlit
-hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN where a
-whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as not
-sent. Uploads are kept by Streamlit for each visitor without a limit over all of them; here they have one. What a button
-saves is forgotten by Streamlit at the end of anybody's next run, perhaps before the browser has fetched it; here it is
-kept a while. These are set into Streamlit's classes by `install`.
+A state that cannot be read counts as not sent (`sending/received.py`). Uploads are kept by Streamlit for each visitor
+without a limit over all of them; here they have one. What a button saves is forgotten by Streamlit at the end of
+anybody's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). What
+it works out anew in every run is worked out once (`sending/remembered.py`). These are set into Streamlit's classes and
+modules by `install`.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -14,7 +13,6 @@ Back and Forward it runs the page with the address of that entry, and writes ove
 
 import importlib
 import logging
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,27 +23,28 @@ from urllib.parse import quote
 
 import streamlit as st
 from google.protobuf.message import DecodeError
-from streamlit.elements import spinner
+from streamlit import config
+from streamlit.elements import html, spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
-from streamlit.logger import get_logger
+from streamlit.navigation import page
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.ui import alarms
-from attnviz.ui.sending import batched, saved_files
+from attnviz.ui.sending import batched, received, remembered, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
-_NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
-_LOG = get_logger(__name__)
 # What is replaced, and what the replacements read.
 _USED: dict[Any, tuple[str, ...]] = {
     WStates: ("__getitem__", "states", "widget_metadata"),
@@ -63,6 +62,14 @@ _USED: dict[Any, tuple[str, ...]] = {
     ),
     ScriptRunner: ("_run_script", "_pages_manager"),
     ScriptRunContext: ("is_history_navigation",),
+}
+# The same of modules.
+_OF_MODULES: dict[Any, str] = {
+    spinner: "threading",
+    html: "_html_only_style_tags",
+    app_session: "_populate_theme_msg",
+    script_run_context: "populate_hash_if_needed",
+    page: "_create_page",
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
@@ -82,9 +89,9 @@ def install() -> None:
     if said := missing():
         raise RuntimeError(said)
     if not hasattr(WStates.__getitem__, "__wrapped__"):
-        WStates.__getitem__ = _readable_only(WStates.__getitem__)
+        WStates.__getitem__ = received.readable_only(WStates.__getitem__, Serialized)
         MemoryUploadedFileManager.add_file = _within_room(MemoryUploadedFileManager.add_file)
-        NumberInputSerde.deserialize = _finite_only(NumberInputSerde.deserialize)
+        NumberInputSerde.deserialize = received.finite_only(NumberInputSerde.deserialize)
         MediaFileManager.remove_orphaned_files = saved_files.seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
@@ -93,12 +100,17 @@ def install() -> None:
         )
         alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
         spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
+        html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
+        page._create_page = remembered.pages(page._create_page)
+        app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg, config.on_config_parsed)
+        runs: Any = script_run_context
+        runs.populate_hash_if_needed = remembered.hash_of_parts(runs.populate_hash_if_needed)
 
 
 def missing() -> str:
     """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
-    gone += [] if hasattr(spinner, "threading") else ["threading in streamlit.elements.spinner"]
+    gone += [f"{name} in {module.__name__}" for module, name in _OF_MODULES.items() if not hasattr(module, name)]
     return _gone(gone) if gone else ""
 
 
@@ -109,40 +121,6 @@ def _gone(names: Sequence[str]) -> str:
 def _has(owner: type, name: str) -> bool:
     """Whether a class or its objects have an attribute of their own: in the class, or set when one is made."""
     return name in vars(owner) or name in owner.__init__.__code__.co_names
-
-
-def _readable_only(get: Any) -> Any:
-    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of."""
-
-    @wraps(get)
-    def guarded(states: WStates, name: str) -> Any:
-        state, known = states.states.get(name), states.widget_metadata.get(name)
-        if not isinstance(state, Serialized) or known is None:
-            return get(states, name)
-        try:
-            if not _is_of(state.value.WhichOneof("value"), known.value_type):
-                raise TypeError("another type than the widget's")
-            return get(states, name)
-        except Exception as error:  # whatever a crafted state does to whatever reads it
-            _LOG.debug("A state of %s was left out: %s", name, error)
-            raise KeyError(name) from None
-
-    return guarded
-
-
-def _is_of(field: str | None, wanted: str) -> bool:
-    """Whether a state's field is the widget's; None is a value that was cleared."""
-    return field is None or field == wanted or {field, wanted} <= _NUMBERS
-
-
-def _finite_only(read: Any) -> Any:
-    """A number as before; the widget's own for one without end, such as 1e400 in a link: no int can be made of it."""
-
-    @wraps(read)
-    def guarded(widget: NumberInputSerde, said: float | None) -> Any:
-        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
-
-    return guarded
 
 
 def _within_room(add: Any) -> Any:
@@ -206,7 +184,6 @@ def _is_in(module: str, name: str) -> bool:
 
 def set_options(options: Mapping[str, Any]) -> None:
     """Set options over those of Streamlit's file. Raises RuntimeError with one sentence for what is not taken."""
-    from streamlit import config
     from streamlit.web import bootstrap
 
     bootstrap.load_config_options({name.replace(".", "_"): value for name, value in options.items()})

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
@@ -48,10 +50,10 @@ _PAIR = (
 _PROMPT = _Field("src", "Prompt", "Prompt")
 
 
-@st.cache_data
-def examples() -> list[str]:
+@cache
+def examples() -> tuple[str, ...]:
     """Sentences to try."""
-    return json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return tuple(json.loads(EXAMPLES.read_text(encoding="utf-8")))
 
 
 def top_bar() -> Request:
@@ -90,13 +92,20 @@ def _link_slots() -> None:
 
 def _inputs(entry: Entry) -> Request:
     """Draw the sentences that a model asks for. What is not shipped is loaded first, to know them."""
-    place = st.empty()
+    places: list[DeltaGenerator] = []
+
+    def tell(share: float, what: str) -> None:
+        if not places:
+            places.append(st.empty())
+        places[0].progress(share, literal(what))
+
     try:
-        asked = traces.inputs(entry, lambda share, what: place.progress(share, literal(what)) and None)
+        asked = traces.inputs(entry, tell)
     except ValueError as refusal:
         st.session_state["refusal"] = str(refusal)
         asked = Inputs.PROMPT
-    place.empty()
+    for place in places:
+        place.empty()
     return _ASKED[asked](entry)
 
 

@@ -1,6 +1,7 @@
 """A cluster from its start to its end: what is answered before a front is ready, when all are full, and afterwards."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,3 +104,13 @@ def is_alive(pid: int) -> bool:
 def test_haproxy_takes_every_configuration_that_is_offered(haproxy: str, file: Path) -> None:
     done = subprocess.run((haproxy, "-c", "-q", "-f", file), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_systemd_takes_the_unit_that_is_offered(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    text = (ROOT / "deploy" / "attnviz.service").read_text(encoding="utf-8")
+    unit = tmp_path / "attnviz.service"  # with a Python that is there; the offered one is the reader's
+    unit.write_text(text.replace("/srv/attnviz/.venv/bin/python", sys.executable), encoding="utf-8")
+    done = subprocess.run(("systemd-analyze", "verify", unit), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -95,10 +95,12 @@ def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once
     metrics = HeadMetrics(trace, "cross", labels(trace, "cross", options))
 
     def look(layer, head, maps, one) -> None:
-        tables.append(metrics.table(maps, one, layer=layer, head=head))
+        tables.append(metrics.columns(maps, one, layer=layer, head=head))
 
     maps_overview(trace, "cross", options, side=3, look=look)
-    pd.testing.assert_frame_equal(joined(tables), head_metrics(select(trace, "cross", options), trace), atol=1e-6)
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(joined(tables)), head_metrics(select(trace, "cross", options), trace), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("at_once", [4_000_000, 1])

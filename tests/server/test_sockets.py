@@ -46,7 +46,9 @@ def writes(monkeypatch) -> list[int]:
 @pytest.fixture
 def address() -> Iterator[str]:
     port = free_port()
-    server = uvicorn.Server(uvicorn.Config(app, port=port, ws=Sockets, log_level="error", lifespan="off"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=port, loop="asyncio", ws=Sockets, log_level="error", lifespan="off")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -29,6 +29,7 @@ from attnviz.transformer.probe import Kind
 
 __all__ = [
     "METRICS",
+    "Columns",
     "HeadMetrics",
     "Metric",
     "diagonality",
@@ -37,6 +38,7 @@ __all__ = [
     "entropy",
     "eos_mass",
     "first_token_mass",
+    "head_columns",
     "head_metrics",
     "joined",
     "mean_distance",
@@ -44,6 +46,7 @@ __all__ = [
     "previous_token",
 ]
 
+Columns = dict[str, np.ndarray]  # a table, column by column: a frame takes longer to make than its numbers
 _LARGE = 65_536  # weights of a map
 
 
@@ -79,16 +82,19 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     previous and next token in cross-attention, the end token where no key is one.
     """
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
-    return joined(
-        [HeadMetrics(trace, one.kind, (one.rows, one.cols), item=item).table(one, trace) for one in maps.values()]
-    )
-
-
-def joined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tables of several kinds or heads as one."""
-    table = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
+    table = pd.DataFrame(joined([head_columns(one, trace, item=item) for one in maps.values()]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
     return table
+
+
+def head_columns(shown: EagerMaps, trace: TraceLike, *, item: int = 0) -> Columns:
+    """As `head_metrics`, of one kind's maps and without their units."""
+    return HeadMetrics(trace, shown.kind, (shown.rows, shown.cols), item=item).columns(shown, trace)
+
+
+def joined(tables: Sequence[Columns]) -> Columns:
+    """Tables of several kinds or heads as one."""
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
 class HeadMetrics:
@@ -106,8 +112,8 @@ class HeadMetrics:
         self._numbers = np.array(own) if any(map(trace.attending, trace.kinds)) else None
         self._farthest: tuple[Tensor, Tensor] | None = None
 
-    def table(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> pd.DataFrame:
-        """As `head_metrics`, of maps with the same labels, whose first head is `head` of `layer`; `trace` is what they
+    def columns(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> Columns:
+        """As `head_columns`, of maps with the same labels, whose first head is `head` of `layer`; `trace` is what they
         are of, these heads alone.
         """
         sums = _row_sums(shown.attn, self.distance)
@@ -128,7 +134,7 @@ class HeadMetrics:
         }
         if self._numbers is not None:
             names["model_layer"] = self._numbers[names["layer"]]
-        return pd.DataFrame(names | {name: values[name].double().flatten().numpy() for name in METRICS})
+        return names | {name: values[name].double().flatten().numpy() for name in METRICS}
 
     def _farthest_keys(self, mask: Tensor) -> Tensor:
         if self._farthest is None or not torch.equal(mask, self._farthest[0]):

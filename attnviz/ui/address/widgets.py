@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.address import persistent
+from attnviz.ui.address import echoes, persistent
 
 
 def select(
@@ -60,15 +60,19 @@ def show(key: str, value: Any, start: Mapping[str, Any], draw: Callable[..., Any
     """
 
     def hear() -> None:
-        if key in st.session_state:  # it is gone where a page was left before it was drawn: what was heard is old
+        # It is gone where a page was left before it was drawn: what was heard is old.
+        if key in st.session_state and not echoes.is_echo(key):
             take()
 
-    if persistent.is_drawn(key):
-        if st.session_state[key] == value:  # set again, it would undo what is just being typed
-            return draw(key=key, on_change=hear, **start)
+    is_drawn = persistent.is_drawn(key)
+    if not is_drawn:
+        st.session_state.pop(key, None)  # of another page, where a run was cut short
+    echoes.draw(key, value)
+    if is_drawn and st.session_state[key] == value:  # set again, it would undo what is just being typed
+        return draw(key=key, on_change=hear, **start)
+    if is_drawn:
         st.session_state[key] = value
         return draw(key=key, on_change=hear)
-    st.session_state.pop(key, None)  # of another page, where a run was cut short
     chosen = draw(key=key, on_change=hear, **start)
     if chosen != value:
         take()

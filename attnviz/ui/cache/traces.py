@@ -21,7 +21,6 @@ from attnviz.ui.request import Request
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
-    from attnviz.models.translator.translator import Translator
     from attnviz.tracing.causes.intervention import Intervention
     from attnviz.tracing.trace import Trace
 
@@ -35,7 +34,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     this instance does not offer.
     """
     if _is_shipped(name):
-        return _shipped(name)
+        return _shipped.get(name)
     offered.require(name)
     asked = name, () if engine.has(name) else local_paths.stamp(name)
     _others.forget(lambda other: other[0] == name and other != asked)
@@ -54,16 +53,19 @@ def _is_shipped(name: str) -> bool:
     return any(entry.name == name for entry in entries())
 
 
-@st.cache_resource(max_entries=2, show_spinner="Loading the model …")
-def _shipped(name: str) -> "Translator":
-    threads.prepare()
-    from attnviz.models.catalogue import translator
+def _load_shipped(name: str, _: Progress | None) -> "Model":
+    with st.spinner("Loading the model …"):
+        threads.prepare()
+        from attnviz.models.catalogue import translator
 
-    loaded = engine.on_engine(translator(name))
-    loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles; let nobody wait for it
+        loaded = engine.on_engine(translator(name))
+        loaded.translate("Hello.", to=loaded.languages[0])  # the first run allocates and compiles: nobody waits for it
     gc.collect()
     gc.freeze()  # what exists now lives as long as the server: later collections skip it
     return loaded
+
+
+_shipped: "BoundedCache[str, Model]" = BoundedCache(_load_shipped, most=2)
 
 
 def _read(asked: _Version, progress: Progress | None) -> "Model":

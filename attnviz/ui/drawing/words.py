@@ -1,5 +1,8 @@
 """The words of a page: explained where something points at them, with a link to where each can be tried."""
 
+import json
+from functools import cache
+
 from attnviz.text.glossary import places_of, words_of
 from attnviz.text.terms.places import TryPlace
 from attnviz.ui.address import persistent
@@ -12,9 +15,14 @@ _KEY = "definitions"
 
 def explain(page: str, *, carries: str) -> None:
     """Draw once on the page of this title; `carries` is the large widget that it is going to draw, or ""."""
+    definitions(_told(page), key=_KEY, on_go=lambda: _go(page), carries=carries)
+
+
+@cache
+def _told(page: str) -> str:
+    """The words of a page and where each is tried, as JSON."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
-    data = {"words": dict(words_of(page)), "places": places}
-    definitions(data, key=_KEY, on_go=lambda: _go(page), carries=carries)
+    return json.dumps({"words": dict(words_of(page)), "places": places})
 
 
 def address(place: TryPlace) -> dict[str, str]:

@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import pandas as pd
-
-from attnviz.analysis.heads.metric_table import HeadMetrics, head_metrics, joined
+from attnviz.analysis.heads.metric_table import Columns, HeadMetrics, head_columns, joined
 from attnviz.maps.lazy import MapsOverview, maps_overview
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
@@ -21,10 +19,10 @@ if TYPE_CHECKING:
 LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
 
 
-def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Maps], pd.DataFrame]":
+def maps_and_metrics(trace: "TraceLike", tabs: TabsState) -> "tuple[dict[str, Maps], Columns]":
     """Every kind's maps, and the metrics of all heads in one table."""
     maps: dict[str, Maps] = {}
-    tables: list[pd.DataFrame] = []
+    tables: list[Columns] = []
     for kind in trace.kinds:
         options = tabs.options(kind)
         if is_long(trace, kind):
@@ -47,14 +45,14 @@ def _kept(trace: "TraceLike", kind: "Kind", options: MapOptions) -> "_Measured":
 
     def measured(*_: object) -> "_Entry":
         made = select(trace, kind, options)
-        return trace, (made, head_metrics(made, trace))
+        return trace, (made, head_columns(made, trace))
 
     if trace.is_brought:
         return measured()[1]
     return _measured.get((id(trace), kind, options), read=measured)[1]
 
 
-_Measured: TypeAlias = tuple[EagerMaps, pd.DataFrame]
+_Measured: TypeAlias = tuple[EagerMaps, Columns]
 # An entry holds its trace: no other one can then have that trace's id.
 _Entry: TypeAlias = "tuple[TraceLike, _Measured]"
 _measured: "BoundedCache[tuple[int, Kind, MapOptions], _Entry]" = BoundedCache(
@@ -62,17 +60,21 @@ _measured: "BoundedCache[tuple[int, Kind, MapOptions], _Entry]" = BoundedCache(
 )
 
 
-def _nbytes(maps: EagerMaps, table: pd.DataFrame) -> int:
+def _nbytes(maps: EagerMaps, table: Columns) -> int:
     """Bytes of numbers: labels are few beside them, and their tokens belong to the trace."""
-    return maps.attn.untyped_storage().nbytes() + maps.mask.untyped_storage().nbytes() + 8 * table.size
+    return (
+        maps.attn.untyped_storage().nbytes()
+        + maps.mask.untyped_storage().nbytes()
+        + sum(column.nbytes for column in table.values())
+    )
 
 
-def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, pd.DataFrame]:
-    def look() -> tuple[MapsOverview, pd.DataFrame]:
+def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[MapsOverview, Columns]:
+    def look() -> tuple[MapsOverview, Columns]:
         metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
 
         def measure(layer: int, head: int, maps: EagerMaps, one: "TraceLike") -> None:
-            tables.append(metrics.table(maps, one, layer=layer, head=head))
+            tables.append(metrics.columns(maps, one, layer=layer, head=head))
 
         with threads.enough_for(max(len(trace.src_text), len(trace.tgt_text))):
             overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)

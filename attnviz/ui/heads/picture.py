@@ -4,8 +4,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-import pandas as pd
-
+from attnviz.analysis.heads.metric_table import Columns
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions
 from attnviz.ui.cache import budget
@@ -64,7 +63,7 @@ class HeadsPicture:
         return is_plain and 4 * weights <= MOST
 
     @cached_property
-    def _measured(self) -> tuple[dict[str, Maps], pd.DataFrame]:
+    def _measured(self) -> tuple[dict[str, Maps], Columns]:
         return self._lesson.covered(*heads_maps.maps_and_metrics(self._trace, self._tabs))
 
     @cached_property

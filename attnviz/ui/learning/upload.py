@@ -8,6 +8,7 @@ who follows a link to one, or loads the page anew, is told to open it again.
 import hashlib
 import io
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ MOST_HEADS = 400  # of one kind of attention: each is drawn four times, if it is
 FULL = "There is no room for {}: other visitors' own files take all there is. Try again later."
 TOO_MANY = "{} shows {:,} heads of each kind; at most {} are drawn."
 AGAIN = "The link shows a recording from a file, and no link carries a file: open it again."
-TRANSLATOR_FILE = layout.ROOT / "assets" / "recordings" / "translator.npz"
+TRANSLATOR_FILE = Path(__file__).parents[3] / "assets" / "recordings" / "translator.npz"
 _READING = Lock()
 _TAKEN_AWAY = "recording-files-taken-away"
 _HOW = """

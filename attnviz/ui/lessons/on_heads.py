@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from attnviz.analysis.heads.metric_table import METRICS, Columns
 from attnviz.maps.cover import Cover, CoveredMaps
 from attnviz.maps.maps import Maps
 from attnviz.ui.heads.state import HeadsState
@@ -35,18 +35,15 @@ class OnHeads:
         cells = marks.marked(now, now.question) if is_asking and now and now.question else None
         return cls(cover.cover(), asked, {} if cells is None else {"marks": cells})
 
-    def covered(self, maps: "dict[str, Maps]", metrics: pd.DataFrame) -> "tuple[dict[str, Maps], pd.DataFrame]":
+    def covered(self, maps: "dict[str, Maps]", metrics: Columns) -> "tuple[dict[str, Maps], Columns]":
         """The maps without what is covered, and the metrics without those of covered heads."""
         if self.cover is None or self.cover.kind not in maps:
             return maps, metrics
         under = CoveredMaps.of(maps[self.cover.kind], self.cover)
-        blank = metrics.copy()
-        at = blank["kind"].eq(under.kind) & pd.Series(
-            [pair in under.heads() for pair in zip(blank["layer"], blank["head"], strict=True)], index=blank.index
-        )
-        numbers = [name for name in blank.columns if name not in ("kind", "layer", "head", "model_layer")]
-        blank.loc[at, numbers] = np.nan
-        return maps | {self.cover.kind: under}, blank
+        heads = [pair in under.heads() for pair in zip(metrics["layer"], metrics["head"], strict=True)]
+        hidden = (metrics["kind"] == under.kind) & np.array(heads)
+        blank = {name: np.where(hidden, np.nan, metrics[name]) for name in METRICS}
+        return maps | {self.cover.kind: under}, metrics | blank
 
     def on(self, payload: Payload) -> Payload:
         """The payload with what is asked; the same picture with another question has another id."""

@@ -7,13 +7,14 @@ layout knows before the model runs, and has it carried by `definitions`, so that
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component
 
+from attnviz.ui.sending.remembered import by_content
 from attnviz.widgets.bundle import WIDGETS, joined, source
 
 # Characters of a script that is carried. A message of as many bytes Streamlit sends as a hash where the browser has it.
@@ -51,7 +52,8 @@ def _own_style(name: str) -> str:
 
 @cache
 def _carrier(name: str) -> Callable[..., Any]:
-    return component(f"attnviz_{name}_script", html="<div></div>", js=_delivery(name) + "export default () => {};\n")
+    script = _delivery(name) + "export default () => {};\n"
+    return component(by_content(f"attnviz_{name}_script", script), html="<div></div>", js=script)
 
 
 def _delivery(name: str) -> str:
@@ -71,28 +73,27 @@ def _slot(name: str) -> str:
     return json.dumps(f"{name}-{source(name).digest}")
 
 
-def definitions(data: Mapping[str, Any], *, key: str, on_go: Callable[[], None], carries: str = "") -> None:
+def definitions(data: str, *, key: str, on_go: Callable[[], None], carries: str = "") -> None:
     """Explain the `words` of `data`, each by its definition, wherever they stand on the page, while something points at
     them.
 
     It draws nothing by itself: it watches the buttons, list entries and labels of the page, Streamlit's and those in
     our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget that
     explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look. Drawn once a
-    page, by its layout; the same data in every answer, so that Streamlit sends but a hash of it. `carries` names the
-    large widget that is going to be drawn, if there is one: its script goes along, and those of every page. `on_go` is
-    called when a link to one of `places` is followed, and finds the word in ``st.session_state[key]["go"]``.
+    page, by its layout; `data`, which is JSON, is part of the script, the same in every answer, so that Streamlit sends
+    but a hash of it. `carries` names the large widget that is going to be drawn, if there is one: its script goes
+    along, and those of every page. `on_go` is called when a link to one of `places` is followed, and finds the word in
+    ``st.session_state[key]["go"]``.
     """
     carried = tuple(filter(None, (*_OF_EVERY_PAGE, carries if carries and _is_carried(carries) else "")))
-    _definitions(carried)(key=key, data=data, on_go_change=on_go)
+    _definitions(data, carried)(key=key, on_go_change=on_go)
     st.session_state[_CARRIED] = set(carried)
 
 
 @cache
-def _definitions(carried: tuple[str, ...]) -> Callable[..., Any]:
+def _definitions(data: str, carried: tuple[str, ...]) -> Callable[..., Any]:
     widget = source("definitions")
-    return component(
-        "_".join(("attnviz_definitions", *carried)),
-        html=widget.html,
-        css=widget.style or None,
-        js="".join(map(_delivery, carried)) + widget.script,
-    )
+    drawing = f"export default (given) => {widget.module}.default({{ ...given, data: {data} }});\n"
+    script = "".join(map(_delivery, carried)) + drawing
+    name = by_content("_".join(("attnviz_definitions", *carried)), script)
+    return component(name, html=widget.html, css=widget.style or None, js=script)

@@ -6,28 +6,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnviz.analysis.heads.metric_table import METRICS, Columns
 from attnviz.widgets.wire import Blobs
 
 STEPS = 65534  # the code above them says that there is no number
 
 
-def metric_columns(metrics: pd.DataFrame, kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
+def metric_columns(metrics: pd.DataFrame | Columns, kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
     """`names`: name and unit of each metric; `offsets`: for each kind that has numbers, where they lie.
 
     There lie, for each metric, its least and its greatest value (two float32, NaN where there is none), and after
     them, for each metric, one uint16 a head, layer by layer: 0 for the least, `STEPS` for the greatest and 65535 for
     no number. A number is off by at most a 131,068th of its metric's range, far below the digits that are shown.
     """
-    names = [name for name in metrics.columns if name not in ("kind", "layer", "head", "model_layer")]
-    # A few arrays instead of a frame a kind: pandas would take longer here than everything else together.
-    values = metrics[names].to_numpy(dtype=float).T
-    of_kind = metrics["kind"].to_numpy(dtype=object)
-    order = np.lexsort((metrics["head"].to_numpy(), metrics["layer"].to_numpy()))
-    heads = {kind: order[of_kind[order] == kind] for kind in kinds}
-    units = metrics.attrs.get("units", {})
+    names = [name for name in metrics if name not in ("kind", "layer", "head", "model_layer")]
+    of_kind, layers, heads = (np.asarray(metrics[name]) for name in ("kind", "layer", "head"))
+    values = np.array([np.asarray(metrics[name], dtype=float) for name in names]).reshape(len(names), len(of_kind))
+    order = np.lexsort((heads, layers))
+    rows_of = {kind: order[of_kind[order] == kind] for kind in kinds}
+    units = {name: metric.unit for name, metric in METRICS.items()}
     return {
         "names": [[name, units.get(name, "")] for name in names],
-        "offsets": {kind: _packed(values[:, rows], blobs) for kind, rows in heads.items() if len(rows)},
+        "offsets": {kind: _packed(values[:, rows], blobs) for kind, rows in rows_of.items() if len(rows)},
     }
 
 

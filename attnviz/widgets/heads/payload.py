@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from attnviz.analysis.heads.metric_table import Columns
 from attnviz.maps.cover import CoveredMaps
 from attnviz.widgets.heads.metric_columns import metric_columns
 from attnviz.widgets.heads.sentences import labels, packed_strip
@@ -80,8 +81,8 @@ def in_view(payload: Payload, view: dict[str, Any]) -> Payload:
 
 
 def heads_payload(
-    shown: "ShownMaps", metrics: pd.DataFrame, *, view: dict[str, Any], strip: dict[str, Any], budget: int = 2_000_000,
-    fixed: str = "", cells: "MeasuredCells | None" = None,
+    shown: "ShownMaps", metrics: pd.DataFrame | Columns, *, view: dict[str, Any], strip: dict[str, Any],
+    budget: int = 2_000_000, fixed: str = "", cells: "MeasuredCells | None" = None,
 ) -> Payload:  # fmt: skip
     """What the Heads widget draws from.
 

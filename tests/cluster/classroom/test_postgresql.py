@@ -43,7 +43,7 @@ def test_two_that_start_at_once_make_one_database(postgresql: RunningPostgresql)
     told = [one.communicate(timeout=120) for one in started]
     assert [one.returncode for one in started] == [0, 0, 0], told
     with create_engine(postgresql.address, poolclass=NullPool).connect() as connection:
-        assert connection.execute(text("select version_num from alembic_version")).scalars().all() == ["0001"]
+        assert connection.execute(text("select version_num from alembic_version")).scalars().all() == ["0002"]
         assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []
 
 

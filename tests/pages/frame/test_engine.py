@@ -43,7 +43,7 @@ def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 def _forget() -> None:
     """What the last test has loaded, so that no other test's model is taken for the engine's."""
     configured._engine_of.cache_clear()
-    traces._shipped.clear()
+    traces._shipped.forget(lambda _: True)
     traces._others.forget(lambda _: True)
     traces._traces.forget(lambda _: True)
 

@@ -64,7 +64,7 @@ def test_what_means_nothing_there_is_not_offered_and_the_experiments_are_a_press
     app = handed_in(open_page("learning", task="reverse", second="none"), trained.content())
     assert app.query_params["recording"] == "file"
     assert not app.selectbox
-    assert not app.text_input
+    assert {field.key for field in app.text_input} == {"heard"}, "which is hidden"
     assert not any(button.key == "train" for button in app.button)
     assert not app.caption, "no toy to open elsewhere"
     assert any("the link does not carry a file" in part.proto.body for part in app.get("html"))

@@ -26,3 +26,41 @@ def test_a_change_that_is_told_of_a_field_that_is_gone_is_no_choice() -> None:
     app = AppTest.from_function(_page).run()
     assert not app.exception
     assert [text.value for text in app.text] == ["chosen: two"]
+
+
+def _two_texts() -> None:
+    import streamlit as st
+
+    from attnviz.ui.address import echoes, persistent, widgets
+
+    persistent.begin("Heads")
+    echoes.begin("Heads")
+    st.button("An example", on_click=persistent.write, args=({"first": "set here"},))
+    for name in ("first", "second"):
+        widgets.text_field(name, name, persistent.text(name, "as it was"), limit=20)
+    echoes.end()
+
+
+def _typed(app: AppTest, **texts: str) -> list[str | None]:
+    """What both fields show once a browser that shows `texts`, by key, has sent them all."""
+    for name, text in texts.items():
+        app.text_input(name.replace("_", "-")).set_value(text)
+    app.run()
+    assert not app.exception
+    return [app.text_input(f"pick-{name}").value for name in ("first", "second")]
+
+
+def test_what_a_field_held_before_it_was_set_is_a_choice_only_once_the_browser_knows_of_it() -> None:
+    app = AppTest.from_function(_two_texts).run()
+    before = app.text_input("heard").value
+    app.button[0].click().run()
+    assert app.text_input("pick-first").value == "set here"
+
+    late = _typed(app, heard=before, pick_first="as it was", pick_second="typed")
+    assert late == ["set here", "typed"]
+    late = _typed(app, heard=before, pick_first="typed, too")
+    assert late == ["typed, too", "typed"]
+
+    app.button[0].click().run()
+    knowing = _typed(app, pick_first="typed, too")
+    assert knowing == ["typed, too", "typed"]

@@ -1,0 +1,51 @@
+"""What a browser sends is taken only as far as a browser of ours would send it, for anybody can send anything.
+
+Streamlit hands a widget's state on as it came: of another type than the widget's, as JSON that cannot be read, as NaN
+where a whole number is meant. Each raises in Streamlit's own code, on every later run too. Here such a state counts as
+not sent. `attnviz/ui/streamlit_internals.py` sets these into Streamlit's classes, whose names it checks.
+"""
+
+import logging
+import math
+from functools import wraps
+from typing import Any
+
+_NUMBERS = {"int_value", "double_value"}  # a field for numbers takes either, by its own type
+_LOG = logging.getLogger(__name__)
+
+
+def readable_only(get: Any, sent: type) -> Any:
+    """A widget's value as before; KeyError, which means that there is none, for a state that it cannot be made of.
+
+    `sent` is the class of states that came from a browser.
+    """
+
+    @wraps(get)
+    def guarded(states: Any, name: str) -> Any:
+        state, known = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(state, sent) or known is None:
+            return get(states, name)
+        try:
+            if not _is_of(state.value.WhichOneof("value"), known.value_type):
+                raise TypeError("another type than the widget's")
+            return get(states, name)
+        except Exception as error:  # whatever a crafted state does to whatever reads it
+            _LOG.debug("A state of %s was left out: %s", name, error)
+            raise KeyError(name) from None
+
+    return guarded
+
+
+def _is_of(field: str | None, wanted: str) -> bool:
+    """Whether a state's field is the widget's; None is a value that was cleared."""
+    return field is None or field == wanted or {field, wanted} <= _NUMBERS
+
+
+def finite_only(read: Any) -> Any:
+    """A number as before; the widget's own for one without end, such as 1e400 in a link: no int can be made of it."""
+
+    @wraps(read)
+    def guarded(widget: Any, said: float | None) -> Any:
+        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
+
+    return guarded

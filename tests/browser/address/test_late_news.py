@@ -1,0 +1,58 @@
+"""What is chosen while the news of Back are still on their way to the browser."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+
+class _Held:
+    """What the server says to a page, kept back from `begin` until `release`."""
+
+    def __init__(self, page: Page) -> None:
+        self.messages: list[tuple[WebSocketRoute, str | bytes]] = []
+        self.is_held = False
+        page.route_web_socket("**/_stcore/stream", self._route)
+
+    def _route(self, browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(lambda said: self.messages.append((browser, said)) if self.is_held else browser.send(said))
+
+    def finished(self) -> int:
+        """How many runs came to their end whose news are held."""
+        said = (ForwardMsg.FromString(said) for _, said in self.messages if isinstance(said, bytes))
+        return sum(
+            one.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and one.HasField("script_finished") for one in said
+        )
+
+    def release(self) -> None:
+        """Let all of it reach the browser."""
+        self.is_held = False
+        for browser, said in self.messages:
+            browser.send(said)
+
+
+def _wait(page: Page, held: _Held, runs: int) -> None:
+    while held.finished() < runs:
+        page.wait_for_timeout(20)
+
+
+def test_a_choice_before_the_news_of_back_does_not_undo_back(page: Page, settled: Callable[[Page], None]) -> None:
+    held = _Held(page)
+    page.goto("/masks?src=I+love+you.")
+    settled(page)
+    page.get_by_text("prefix", exact=True).click()
+    expect(page.get_by_label("prefix: length", exact=True)).to_be_visible()
+    settled(page)
+
+    held.is_held = True
+    page.go_back()
+    _wait(page, held, 1)
+    page.get_by_text("float16", exact=True).click()
+    _wait(page, held, 2)
+    held.release()
+
+    expect(page).to_have_url(re.compile("dtype=float16"))
+    assert "prefix" not in page.url
