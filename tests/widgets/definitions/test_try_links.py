@@ -14,12 +14,14 @@ PLACES = {"Fill": ("Masks", "fills", "All fills"), "Head": ("Heads", "", ""), "F
 FRAME = """() => {
   history.replaceState(null, "", "#");
   document.body.innerHTML = `
-    <div data-testid="stSidebar"><a href="http://127.0.0.1/masks?src=Hi&tab=rows">Masks</a>
-      <a href="http://127.0.0.1/heads?src=Hi&tab=flow">Heads</a></div>
+    <div data-rail></div>
     <button>All fills</button> <span tabindex="0" data-term="Fill">Fill</span>
     <span tabindex="0" data-term="Head">Head</span>
     <div data-testid="stElementContainer"><label data-testid="stWidgetLabel">Fill (of cells)</label><input></div>
     <div id="here"></div>`;
+  const menu = `<a href="http://127.0.0.1/masks?src=Hi&tab=rows">Masks</a>
+    <a href="http://127.0.0.1/heads?src=Hi&tab=flow">Heads</a>`;
+  document.querySelector("[data-rail]").attachShadow({ mode: "open" }).innerHTML = menu;
   const bubble = '<div class="definition definitions" popover="manual"></div>';
   document.querySelector("#here").attachShadow({ mode: "open" }).innerHTML = bubble;
   window.sent = [];
