@@ -27,8 +27,8 @@ def test_a_long_sentence_leaves_the_page_in_sight(open_page) -> None:
 
 
 def test_the_texts_own_sentences_come_first_among_the_examples() -> None:
-    assert top_bar.examples()[:3] == [
+    assert top_bar.examples()[:3] == (
         "I love you.",
         "Machine learning is fun.",
         "A big red dog jumped over a small pond.",
-    ]
+    )
