@@ -3,7 +3,6 @@
 import copy
 import time
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -50,6 +49,7 @@ class Translator:
         self, model: Transformer, codec: TranslatorTokenizer, *, model_id: str, name: str = "translator"
     ) -> None:
         self.model, self.codec, self.model_id, self.name = model, codec, model_id, name
+        self._n_parameters = sum(parameter.numel() for parameter in model.parameters())
 
     @classmethod
     def load(cls, folder: Path, *, device: torch.device, dtype: torch.dtype) -> "Translator":
@@ -75,10 +75,10 @@ class Translator:
         """Layers and heads of each kind."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
-    @cached_property
+    @property
     def n_parameters(self) -> int:
         """Numbers that were learned."""
-        return sum(parameter.numel() for parameter in self.model.parameters())
+        return self._n_parameters
 
     @property
     def device(self) -> torch.device:
