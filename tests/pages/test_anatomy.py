@@ -3,7 +3,10 @@
 import json
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
+
+from attnviz.models.translator.tiny import tiny_translator
 
 TABS = ("walk", "skip", "memory", "claims", "counts", "modulation")
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -54,6 +57,16 @@ def test_memory_is_measured_when_asked(open_page) -> None:
     assert not app.exception
     assert "profiler" in said(app)
     assert said(app).count(" → ") >= 2 * 3 * 3, "two paths, three holders, three measures: without and with the line"
+
+
+def test_scores_are_those_of_tokens_and_not_of_padding(open_page) -> None:
+    app = open_page("anatomy", src="a big red dog jumped", to="fr", tab="claims", second="a dog")
+    model = tiny_translator()
+    calls = [model.trace(text, to="fr").call("encoder_self", 0) for text in ("a big red dog jumped", "a dog")]
+    scores = torch.cat([(call.query @ call.key.mT).flatten() * call.scale for call in calls])
+    largest = torch.cat([(call.query @ call.key.mT * call.scale).softmax(-1).amax(-1).flatten() for call in calls])
+    assert f"This trained site: {float(scores.var()):.2f} with" in said(app)
+    assert f"largest weight of a row is {float(largest.mean()):.2f} on average" in said(app)
 
 
 def test_a_line_that_raises_shows_what_it_was_given_in_numbers_and_as_a_picture(open_page) -> None:

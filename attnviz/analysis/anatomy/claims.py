@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from statistics import median
 
 import pandas as pd
@@ -130,15 +130,25 @@ class Scaling:
 
 
 @torch.inference_mode()
-def scaling(case: Case) -> Scaling:
+def scaling(*cases: Case) -> Scaling:
     """The site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
 
-    A site without a scale is set beside what 1 / √d_k would make of it.
+    Each case is a sentence without padding: the rows of pads are no text, and would move every mean. A site without a
+    scale is set beside what 1 / √d_k would make of it.
     """
+    found = [_own_scaling(case) for case in cases]
+    return Scaling(*(torch.cat(parts) for parts in zip(*map(_numbers, found), strict=True)))
+
+
+def _own_scaling(case: Case) -> Scaling:
     query, key, _ = heads_of(case)
     weights = case.weights
     plain = query / (weights.scale * math.sqrt(weights.d_k))  # a scale of the model's own is in the query already
     return _scaling(plain, key, case.cells, scale=_compared_scale(weights), scoring=weights.scoring)
+
+
+def _numbers(found: Scaling) -> tuple[Tensor, ...]:
+    return tuple(getattr(found, one.name) for one in fields(found))
 
 
 def _compared_scale(weights: SiteWeights) -> float:

@@ -1,5 +1,9 @@
 """Why a model is not shown. Everything that this room raises for a reader is a `ModelError`."""
 
+import re
+
+_CLASS_NAME = re.compile(r"^\w+(Error|Exception): ")
+
 
 class ModelError(ValueError):
     """A model that cannot be loaded, or not reproduced exactly; the message is one sentence that says why."""
@@ -10,6 +14,10 @@ class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the
 
 
 def reason(error: Exception) -> str:
-    """The first line of what an error says, in brackets behind our own sentence."""
-    lines = str(error).strip().splitlines()
-    return lines[0][:200].rstrip(".") if lines else type(error).__name__
+    """The first line of what an error says, in brackets behind our own sentence.
+
+    A line that ends at a colon announces the next one, which then is said in its place, without the name of its class.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = next((line for line in lines if not line.endswith(":")), lines[0] if lines else type(error).__name__)
+    return _CLASS_NAME.sub("", said)[:200].rstrip(".:")

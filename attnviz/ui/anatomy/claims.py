@@ -86,7 +86,8 @@ def _loops(bench: SiteExperiment) -> None:
 
 
 def _scaling(bench: SiteExperiment) -> None:
-    found, normal = claim.scaling(bench.case), claim.scaling_of_normal(bench.case.weights.d_k)
+    found = claim.scaling(bench.alone, bench.second_alone)
+    normal = claim.scaling_of_normal(bench.case.weights.d_k)
     scaled = scale_name(bench.case.weights)
     with st.container(border=True):
         st.markdown("**Scaling keeps the variance of the scores near 1**")

@@ -84,6 +84,13 @@ def test_a_config_that_makes_no_sense(fields, says, copy):
     assert says in refused(with_config(copy("bert"), **fields))
 
 
+def test_a_config_with_a_word_for_a_number_says_which_and_what_belongs_there(copy):
+    said = refused(with_config(copy("gpt2"), n_layer="two"))
+    assert said == (
+        "config.json in 'gpt2' is no config of gpt2 (Field 'n_layer' expected int, got str (value: 'two'))."
+    )
+
+
 @pytest.mark.parametrize("said", [[None], ["BertModel", 5], "BertModel", 5, [[]]])
 def test_architectures_that_are_no_names(said, copy):
     folder = with_config(copy("bert"), architectures=said)
