@@ -1,18 +1,16 @@
 """What an answer costs the server, page by page: processor time, bytes, and what a lone visitor waits for."""
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from statistics import median
 
 from benchmarks import visitors
-from benchmarks.model import sentences_of
+from benchmarks.instance import instance
+from benchmarks.model import sentences_of, translator
 from benchmarks.report import Row
-from tests.browser import server
 from tests.websocket.visitor import Shown, Visitor
 
 PAGES = {
@@ -33,27 +31,26 @@ _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 def rows() -> Iterator[Row]:
-    """One server, warm; every sentence of 16 tokens in and out."""
+    """`attnviz serve`, warm; every sentence of 16 tokens in and out."""
     sentences = list(islice(sentences_of(16, to="fr"), SENTENCES + WARM_UP))
-    with _dashboard() as (address, pid):
+    yield Row("the model's own of a new sentence", _models_own(sentences), "ms")
+    with instance(is_fair=False) as served:
         for name in PAGES:
-            yield from _page(address, pid, name, sentences)
+            yield from _page(served.address, served.process, name, sentences)
         load = visitors.Load(TOGETHER, SECONDS)
-        tally = visitors.run(address, load)
+        tally = visitors.run(served.address, load)
         yield Row(f"answers, {TOGETHER} visitors who do not think", len(tally.seconds) / SECONDS, "/s", 34, "at least")
         yield Row("of these another's, or errors", len(tally.foreign) + len(tally.errors), "", 0)
 
 
-@contextmanager
-def _dashboard() -> Iterator[tuple[str, int]]:
-    port = server.free_port()
-    with tempfile.TemporaryDirectory() as folder:
-        process = server.start(port, Path(folder) / "log", {"OMP_WAIT_POLICY": "passive"})
-        try:
-            yield f"http://127.0.0.1:{port}", process.pid
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
+def _models_own(sentences: list[str]) -> float:
+    """Milliseconds of processor time in which the model translates and traces a sentence, in this process."""
+    model, spent = translator(), []
+    for sentence in sentences:
+        before = time.process_time()
+        model.trace(sentence, to="fr")
+        spent.append(time.process_time() - before)
+    return median(spent[WARM_UP:]) * 1e3
 
 
 def _page(address: str, pid: int, name: str, sentences: list[str]) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from tests.cluster.running import running_cluster
 
 # The load says itself where its visitors come from, as a proxy would: each has an address of its own.
 _SETTINGS = {"ATTNVIZ_PROXIES": "127.0.0.1", "ATTNVIZ_MODELS": "", "ATTNVIZ_LOGIN": "none"}
+_UNBOUNDED = {f"ATTNVIZ_{who}_{what}": "10000" for who in ("SESSION", "ADDRESS") for what in ("RATE", "BURST")}
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,11 @@ class Instance:
 
 
 @contextmanager
-def instance(fronts: int = 0, memory_share: float = 0.4) -> Iterator[Instance]:
-    """One server (`fronts` 0), or HAProxy with so many behind it; `memory_share` is for the caches of all together."""
-    settings = _SETTINGS | {"ATTNVIZ_MEMORY_SHARE": str(memory_share)}
+def instance(fronts: int = 0, memory_share: float = 0.4, *, is_fair: bool = True) -> Iterator[Instance]:
+    """One server (`fronts` 0), or HAProxy with so many behind it; `memory_share` is for the caches of all together.
+    Where it is not fair, one visitor may ask as fast as it is answered.
+    """
+    settings = _SETTINGS | {"ATTNVIZ_MEMORY_SHARE": str(memory_share)} | ({} if is_fair else _UNBOUNDED)
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         if fronts:

@@ -6,10 +6,8 @@ from attnviz.ui import layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
 from attnviz.ui.learning.state import TRANSLATOR
-from attnviz.ui.styles import style
 
 layout.begin_page_of_its_own("Learning", "learning", controls.bar)
-st.html(style("learning.css"))
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.opened()
 if shown is None and persistent.text("recording") == TRANSLATOR:

@@ -18,6 +18,8 @@ _EMPTY = {
     "audience": "Say for whom the lesson is.",
     "language": "Say in which language the lesson is written, such as en.",
 }
+NO_STEPS = "A lesson has steps: add one."
+_UNTITLED = "Give the step a title."
 _OPEN = "The text begins a block of code that it does not end: close it with a line “```”."
 _HEADING = "A heading “## …”, or a line of dashes below a text, begins another step: write “### …”, or add a step."
 _STRANGE = "The link leads to none of the app's pages: take one with “Copy link” or “Add to lesson”."
@@ -31,7 +33,7 @@ def lesson_of(draft: Draft, name: str) -> Lesson:
         if problem := step_problem(step):
             raise ValueError(f"Step {at + 1}: {problem}")
     if not draft.steps:
-        raise ValueError("A lesson has steps: add one.")
+        raise ValueError(NO_STEPS)
     text = markdown(draft)
     if len(text.encode()) > MOST_BYTES:
         raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: divide it.")
@@ -49,6 +51,8 @@ def head_problem(draft: Draft) -> str:
 
 def step_problem(step: DraftStep) -> str:
     """What is wrong with a step's texts, its link or its question; "" for nothing. Runs nothing."""
+    if not step.title.strip():
+        return _UNTITLED
     lesson, problem = _alone(_HEAD, step)
     if lesson is None:
         return problem

@@ -130,7 +130,8 @@ _SCORE = {
 
 
 def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
-    needed = "Choose a cell first." if question.most == 1 else f"Choose {question.most} cells first."
+    one = "Choose a cell first." if question.row else "Choose a cell first: its row and its key."
+    needed = one if question.most == 1 else f"Choose {question.most} cells first."
     if not isinstance(answer, Sequence) or isinstance(answer, str) or not positions(answer, question.most):
         return needed
     if len({tuple(cell) for cell in answer}) < question.most:

@@ -90,7 +90,7 @@ def test_steps_are_moved_doubled_and_deleted() -> None:
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (DraftStep(""), "A step's heading has a text, such as “## Which word?”."),
+        (DraftStep(""), "Give the step a title."),
         (DraftStep("a", "one\n\n## two"), "A heading “## …”, or a line of dashes"),
         (DraftStep("a", "```\nopen", "", {"kind": "text", "ask": "b"}), "begins a block of code"),
         (DraftStep("a", "", "https://example.com/"), "The link leads to none"),

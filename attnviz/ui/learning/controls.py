@@ -24,6 +24,7 @@ from attnviz.ui.learning.state import (
 )
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.styles import style
 from attnviz.views.learning.switches import NOTHING, offered, switch
 
 COMPONENT = "learning"
@@ -67,7 +68,10 @@ def current() -> LearningState:
 
 
 def bar() -> None:
-    """What stands in the bar: the way to train, and the experiments that are recorded."""
+    """What stands in the bar: the way to train, and the experiments that are recorded. The page's style comes with it:
+    of a page that a lesson covers, the bar is all that is drawn.
+    """
+    st.html(style("learning.css"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
         said = _RECORDED if persistent.text("recording") else _SMALL
         st.html(f"<p class='learning-about'>{said} Model and sentence of the other pages wait there.</p>")

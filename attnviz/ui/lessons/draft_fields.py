@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -25,8 +25,8 @@ class Fields:
         draw = lambda **start: st.text_input(label, max_chars=MOST_TEXT, live=_PAUSE, **more, **start)  # noqa: E731
         self._text(name, draw)
 
-    def area(self, name: str, label: str, *, height: int = 90, **more: Any) -> None:
-        """Several lines; the keeper of the draft has them told while they are typed."""
+    def area(self, name: str, label: str, *, height: int | Literal["content"] = 90, **more: Any) -> None:
+        """Several lines, in a field of that many pixels; the keeper of the draft has them told while they are typed."""
         draw = lambda **start: st.text_area(label, max_chars=MOST_TEXT, height=height, **more, **start)  # noqa: E731
         self._text(name, draw)
 

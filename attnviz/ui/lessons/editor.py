@@ -20,15 +20,13 @@ def draw() -> None:
     draft, at = desk.draft or Draft(), _open(desk.draft or Draft())
     with st.container(key="draft"):
         _tools(draft, at)
-        if desk.said:
-            st.error(literal(desk.said))
+        with st.container(key="draft-told"):  # always there: what stands below stays, and with it the focus of a field
+            _told(desk)
         steps, form = st.columns([30, 70], gap="medium")
         with steps:
             _steps(draft, at)
         with form:
             draft_forms.head(draft) if at < 0 else draft_forms.step(draft, at)
-        if desk.checked is not None:
-            _checked(desk.checked)
 
 
 def edit(number: int) -> None:
@@ -80,18 +78,27 @@ def _check() -> None:
     desk = drafting.desk()
     draft = desk.draft or Draft()
     head = proofreading.head_problem(draft)
-    found = [(0, head, True)] if head else []
+    found = [(0, problem, True) for problem in (head, "" if draft.steps else proofreading.NO_STEPS) if problem]
     for at in range(len(draft.steps)):
         found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
     desk.checked = tuple(found)
 
 
+def _told(desk: drafting.Desk) -> None:
+    """Why something could not be done, and what the check found: where the buttons are that ask for it."""
+    if desk.said:
+        st.error(literal(desk.said))
+    if desk.checked is not None:
+        _checked(desk.checked)
+
+
 def _checked(found: tuple[tuple[int, str, bool], ...]) -> None:
     problems = sum(is_problem for *_, is_problem in found)
-    st.markdown(f"**The check** · {problems} {'problem' if problems == 1 else 'problems'}")
+    lines = [f"**The check** · {problems} {'problem' if problems == 1 else 'problems'}"]
     for number, said, is_problem in found:
         place = f"Step {number}: {said}" if number else said
-        (st.error if is_problem else st.success)(literal(place))
+        lines.append(f":material/{'error' if is_problem else 'check'}: {literal(place)}")
+    (st.error if problems else st.success)("  \n".join(lines))
 
 
 def _steps(draft: Draft, at: int) -> None:

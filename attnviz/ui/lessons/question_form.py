@@ -48,9 +48,12 @@ def around(fields: Fields) -> None:
         left, right = st.columns(2)
         with left:
             fields.line("nudge", "First hint: a nudge")
-            fields.choose("show", "Third hint: a spotlight on", _SPOTS)
         with right:
             fields.line("suggestion", "Second hint: a suggestion")
+        left, right = st.columns(2)
+        with left:
+            fields.choose("show", "Third hint: a spotlight on", _SPOTS)
+        with right:
             fields.choose("cover", "Covered until it is answered", _COVER)
         fields.area("why", "Why it is so", placeholder="Say what the wrong thought was (Markdown)")
 
@@ -87,11 +90,11 @@ def _head(fields: Fields, picture: Picture | None) -> None:
 
 def _token(fields: Fields, picture: Picture | None) -> None:
     _row(fields, picture, "At which step")
-    fields.area("options", f"{_OPTIONS} (none: it is typed)")
+    fields.area("options", f"{_OPTIONS} (none: it is typed)", height="content")
 
 
 def _translation(fields: Fields, picture: Picture | None) -> None:
-    fields.area("options", f"{_OPTIONS} (none: it is typed)")
+    fields.area("options", f"{_OPTIONS} (none: it is typed)", height="content")
 
 
 def _number(fields: Fields, picture: Picture | None) -> None:
@@ -104,11 +107,13 @@ def _number(fields: Fields, picture: Picture | None) -> None:
 
 
 def _choice(fields: Fields, picture: Picture | None) -> None:
-    fields.area("options", _OPTIONS)
+    fields.area("options", _OPTIONS, height="content")
     sentences = [line.strip() for line in fields.texts.get("options", "").split("\n") if line.strip()]
     _measure(fields, picture, empty="I say which one is right")
     if fields.texts.get("measure"):
-        fields.area("when", "In which range each is right, one a line", placeholder="0 to 0.5\n0.5 to 1")
+        fields.area(
+            "when", "In which range each is right, one a line", height="content", placeholder="0 to 0.5\n0.5 to 1"
+        )
     else:
         fields.choose("right", "Right is", {"": "…"} | {str(at): said for at, said in enumerate(sentences, start=1)})
 

@@ -9,6 +9,7 @@ import {
   hasLink,
   hearPage,
   isIn,
+  isOver,
   leave,
   openBubble,
   scrolled,
@@ -107,7 +108,7 @@ function named({ words }, inner) {
 }
 
 function pointed(app, event, found) {
-  const isAround = isIn(app.bubble, event) || (hasLink(app.bubble) && isIn(app.area, event));
+  const isAround = hasLink(app.bubble) && (isOver(app.bubble, event) || isIn(app.area, event));
   if (isAround || (found && found.element === app.target)) return app.wait.forget();
   if (!found) return leave(app.bubble, app.wait, () => hide(app));
   if (!hasLink(app.bubble)) hide(app);

@@ -171,7 +171,9 @@ def _pick(page: Page, node: ElementHandle, wanted: str | int) -> None:
 
 
 def opened_list(page: Page, node: ElementHandle):
-    """The options of one of Streamlit's lists, which it shows while it is open."""
+    """The options of one of Streamlit's lists, which it shows while it is open and nothing is scrolled."""
+    node.scroll_into_view_if_needed(timeout=PRESS)
+    node.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     node.click(timeout=PRESS)
     dropdown = "is([data-testid=stSelectboxVirtualDropdown], [data-testid=stMultiSelectDropdown])"
     options = page.locator(f":{dropdown} [role=option]")

@@ -179,7 +179,8 @@
   };
 
   const isWithoutLink = () =>
-    /link does not carry/.test(main().innerText) || ["/lessons", "/class"].includes(location.pathname);
+    /link does not carry|Covered until the lesson/.test(main().innerText) ||
+    ["/lessons", "/class"].includes(location.pathname);
 
   const copied = () => {
     window.walkCopied = "";

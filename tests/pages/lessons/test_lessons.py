@@ -145,6 +145,10 @@ def test_another_page_shows_nothing_of_it(open_lesson, page: str) -> None:
     assert not [part for part in app.get("bidi_component") if len(part.proto.bytes) > 500]
 
 
+def test_a_covered_page_with_a_bar_of_its_own_has_its_style(open_lesson) -> None:
+    assert any(".st-key-learning-bar" in part.proto.body for part in open_lesson("learning").get("html"))
+
+
 def test_an_answer_uncovers_and_says_what_was_right_and_why(open_lesson) -> None:
     app = open_lesson()
     next(box for box in app.selectbox if box.label == "Key").select_index(0).run()

@@ -1,6 +1,7 @@
 // Keeps the draft of a lesson in the browser while it is written, and brings it back. It draws nothing. The newer of the
 // two holds: what Python has is kept, or Python is told what the browser has, also when another tab has changed it.
 
+import { keepFocus } from "./focus.js";
 import { KEY, keep, kept } from "./kept.js";
 
 const REST = 700; // milliseconds without a key, until Python hears of a long text
@@ -13,6 +14,7 @@ export default function ({ parentElement, data, setStateValue }) {
   root.isListening = true;
   addEventListener("storage", ({ key }) => root.isConnected && key === KEY && root.settle());
   document.addEventListener("input", ({ target }) => root.isConnected && commitSoon(target));
+  keepFocus(() => root.isConnected);
 }
 
 function settle(root, data, setStateValue) {

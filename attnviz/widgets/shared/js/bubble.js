@@ -5,6 +5,12 @@ export const HOLDING = 450; // and a finger, which else presses
 const LEAVING = 300; // a bubble with a link waits for the pointer that is on its way into it
 
 export const isIn = (bubble, event) => event.composedPath().includes(bubble);
+// A bubble that the pointer sees through still has it above itself.
+export function isOver(bubble, { clientX: x, clientY: y }) {
+  const { left, right, top, bottom } = bubble.getBoundingClientRect();
+  return left <= x && x <= right && top <= y && y <= bottom;
+}
+
 export const hasLink = (bubble) => bubble.matches(":popover-open") && bubble.querySelector("a") !== null;
 
 // What comes next of a bubble: one thing at a time. To ask for the same again does not put it off.
