@@ -24,7 +24,7 @@ from attnviz.ui.styles import style
 T = TypeVar("T")
 streamlit_internals.install()
 ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="utf-8")
-FRAME_STYLES = ("frame.css", "screen.css", "present.css")
+FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
 
 
 def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
