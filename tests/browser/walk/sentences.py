@@ -14,7 +14,7 @@ from attnviz.models.catalogue import TOY, entries
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
 from attnviz.tracing.causes import fitting, notation
-from attnviz.ui.cache import traces
+from attnviz.ui.cache import means, traces
 from attnviz.ui.learning import toys
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
@@ -56,7 +56,8 @@ def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told
     says too.
     """
     model = _model(name)
-    done = fitting.fitting(notation.parse(do).interventions, model.shapes, model.model_id).kept
+    asked = means.with_means(model, notation.parse(do).interventions, to)
+    done = fitting.fitting(asked, model.shapes, model.model_id).kept
     try:
         trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)
     except ValueError:
