@@ -26,7 +26,8 @@ SEEN = """() => [...document.querySelectorAll(".st-key-top-bar input, .status-ba
 
 # The chart, as wide as the window less its margins; and how large its names are drawn there.
 CHART = "document.querySelector('.js-plotly-plot .main-svg')"
-CHART_FILLS = f"() => {CHART}.getBoundingClientRect().right > 1700 && {CHART}.getBoundingClientRect().right <= 1920"
+CHART_RIGHT = f"{CHART}?.getBoundingClientRect().right"  # there may be none while it is drawn again
+CHART_FILLS = f"() => {CHART_RIGHT} > 1700 && {CHART_RIGHT} <= 1920"
 TICK = f"""() => parseFloat(getComputedStyle(document.querySelector(".js-plotly-plot .ytick text")).fontSize)
   * {CHART}.getBoundingClientRect().width / {CHART}.width.baseVal.value"""
 
