@@ -14,7 +14,7 @@ from tests.cluster.running import running_cluster
 
 # The load says itself where its visitors come from, as a proxy would: each has an address of its own.
 _SETTINGS = {"ATTNVIZ_PROXIES": "127.0.0.1", "ATTNVIZ_MODELS": "", "ATTNVIZ_LOGIN": "none"}
-_UNBOUNDED = {f"ATTNVIZ_{who}_{what}": "10000" for who in ("SESSION", "ADDRESS") for what in ("RATE", "BURST")}
+_UNBOUNDED = {f"ATTNVIZ_{who}_{what}": "1000" for who in ("SESSION", "ADDRESS") for what in ("RATE", "BURST")}
 
 
 @dataclass(frozen=True)
