@@ -1,0 +1,19 @@
+"""What is said and sent on the page Class and in the panel of a class, and how somebody joins."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def said(app: AppTest) -> str:
+    parts = (*app.error, *app.info, *app.warning, *app.success, *app.markdown, *app.caption)
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def sent(app: AppTest) -> str:
+    """All that the run sent to the browser, as far as it is text."""
+    return "\n".join(str(element.proto) for element in app.main) + said(app)
+
+
+def join(app: AppTest, code: str, nickname: str) -> AppTest:
+    app.text_input(key="class-code").set_value(code)
+    app.text_input(key="class-nickname").set_value(nickname)
+    return next(button for button in app.button if button.label == "Join").click().run()

@@ -1,0 +1,67 @@
+"""Classes of a database of each test's own, and the pages of whoever sits in one."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.classroom import opened
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.reading import read
+from attnviz.ui.classes.room import room
+from attnviz.ui.classes.seat import Seat
+
+LESSON = """---
+title: Love
+minutes: 10
+for: anybody
+language: en
+---
+## First
+
+/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
+
+```question
+kind: choice
+ask: Two or three?
+options: [two, "three <b>$x$</b>"]
+right: 2
+cover: page
+why: Because three is the secret reason.
+```
+
+## Second
+
+```question
+kind: text
+ask: Why?
+```
+"""
+
+
+@pytest.fixture
+def classes(open_page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
+    """The classes of a database of this test's own."""
+    monkeypatch.setenv("ATTNVIZ_DATABASE", f"sqlite:///{tmp_path / 'classes.sqlite'}")
+    opened.close()
+    yield room()
+    opened.close()
+
+
+@pytest.fixture
+def key(classes: Classroom) -> TeacherKey:
+    return classes.teachers.start(read(LESSON))
+
+
+@pytest.fixture
+def sit(open_page) -> Callable[..., AppTest]:
+    """A page as it is for somebody who sits in a class."""
+
+    def make(page: str, own: Seat) -> AppTest:
+        app = open_page(page, **{"class": own.code})
+        app.session_state["_attnviz_seats"] = {own.code: own}
+        return app.run()
+
+    return make

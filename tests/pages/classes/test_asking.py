@@ -1,0 +1,43 @@
+"""The form of "Ask the room", without a browser."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.classes.class_page import said
+
+
+@pytest.fixture
+def form(open_page) -> AppTest:
+    """The form of "Ask the room" about a map."""
+
+    def drawn() -> None:
+        from attnviz.ui.classes import asking
+
+        asking._form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
+
+    open_page("heads", src="I love you", to="fr")
+    return AppTest.from_function(drawn, default_timeout=60).run()
+
+
+def test_every_kind_of_question_has_its_fields(form: AppTest) -> None:
+    for kind in form.selectbox(key="ask-kind").options:
+        form.selectbox(key="ask-kind").select(kind).run()
+        assert not form.exception, kind
+        assert form.text_input[0].label == "Question", kind
+
+
+def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(form: AppTest, classes) -> None:
+    app = form
+    app.selectbox(key="ask-kind").set_value("choice").run()
+    for field, text, sentence in (
+        ("ask-question-choice", "", "Type the question first."),
+        ("ask-question-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
+    ):
+        app.text_input(key=field).set_value(text)
+        app.button(key="ask-start").click().run()
+        assert sentence in said(app)
+    app.text_area(key="ask-options-choice").set_value("two\nthree")
+    app.button(key="ask-start").click().run()
+    assert not app.error
+    (own,) = app.session_state["_attnviz_seats"].values()
+    assert classes.teachers.taught_by(own.key).lesson.steps[0].question.ask == "Two or three?"

@@ -1,0 +1,45 @@
+"""A database of classes that is locked or away, as the pages say it."""
+
+import sqlite3
+
+import pytest
+
+from attnviz.classroom import opened
+from attnviz.ui.classes.seat import STUDENT, Seat
+from tests.pages.classes.class_page import said
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that waits for nobody's lock."""
+    wal = "PRAGMA journal_mode = WAL"
+    monkeypatch.setattr("attnviz.classroom.storage.database._PRAGMAS", ("PRAGMA busy_timeout = 1", wal))
+    monkeypatch.setattr("attnviz.classroom.storage.store._PAUSES", ())
+
+
+def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
+    impatient, sit, key, classes, tmp_path
+) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, STUDENT, token))
+    app.radio[0].set_value(1).run()
+    other = sqlite3.connect(tmp_path / "classes.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    app.button(key="class-submit").click().run()
+    assert not app.exception
+    assert "database is busy: nothing is lost" in said(app)
+    assert app.radio[0].value == 1
+    other.execute("ROLLBACK")
+    other.close()
+    app.button(key="class-submit").click().run()
+    assert "Your answer is in: three" in said(app)
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+
+
+def test_a_database_that_is_away_is_a_sentence(open_page, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_DATABASE", "mysql://nowhere")
+    opened.close()
+    app = open_page("class")
+    assert not app.exception
+    assert "ATTNVIZ_DATABASE" in said(app)
