@@ -1,5 +1,6 @@
 """What a student sees of a class: the step that it is at, the question, and what was right once it is revealed."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -146,17 +147,18 @@ def _submit(own: Seat, found: MemberView, given: Any) -> None:
 
 def _hint(own: Seat, at: int) -> None:
     """Open the next hint, which is sent only now."""
-    st.session_state[_IS_MORE] = True
-    try:
-        room().students.hint(own.token, at)
-    except ClassroomError as refusal:
-        following.say(str(refusal))
+    _further(lambda: room().students.hint(own.token, at))
 
 
 def _skip(own: Seat, at: int) -> None:
+    _further(lambda: room().students.skip(own.token, at))
+
+
+def _further(act: Callable[[], object]) -> None:
+    """Do what shows more of the step; why it was refused is said."""
     st.session_state[_IS_MORE] = True
     try:
-        room().students.skip(own.token, at)
+        act()
     except ClassroomError as refusal:
         following.say(str(refusal))
 
