@@ -3,8 +3,8 @@
 A state that cannot be read counts as not sent (`sending/received.py`). Uploads are kept by Streamlit for each visitor
 without a limit over all of them; here they have one. What a button saves is forgotten by Streamlit at the end of
 anybody's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). What
-it works out anew in every run is worked out once (`sending/remembered.py`). These are set into Streamlit's classes and
-modules by `install`.
+it works out anew in every run is worked out once (`sending/remembered.py`). It refers to messages that the browser has
+let go of since it asked (`sending/referred.py`). These are set into Streamlit's classes and modules by `install`.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -41,7 +41,7 @@ from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.ui import alarms
-from attnviz.ui.sending import batched, received, remembered, saved_files
+from attnviz.ui.sending import batched, received, referred, remembered, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
@@ -61,7 +61,7 @@ _USED: dict[Any, tuple[str, ...]] = {
         *("_call_soon_on_event_loop", "_handle_scriptrunner_event_on_event_loop"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager"),
-    ScriptRunContext: ("is_history_navigation",),
+    ScriptRunContext: ("is_history_navigation", "reset", "enqueue", "pages_manager"),
 }
 # The same of modules.
 _OF_MODULES: dict[Any, str] = {
@@ -98,6 +98,8 @@ def install() -> None:
         AppSession._on_scriptrunner_event = batched.in_batches(  # type: ignore[method-assign]
             AppSession._on_scriptrunner_event, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
         )
+        ScriptRunContext.reset = referred.still_kept(ScriptRunContext.reset)  # type: ignore[method-assign]
+        ScriptRunContext.enqueue = referred.noted(ScriptRunContext.enqueue)  # type: ignore[method-assign]
         alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
         spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)

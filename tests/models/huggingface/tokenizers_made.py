@@ -1,8 +1,11 @@
-"""Small tokenizers of the three sorts that checkpoints come with, trained on a few sentences.
+"""Small tokenizers of the three sorts that checkpoints come with, learned from a few sentences.
 
-Each says the special tokens of its family, so that pairs and targets get the right ones.
+Each says the special tokens of its family, so that pairs and targets get the right ones. Each is the same in every
+process: the trainers of word pieces and of unigrams go over words in an order that is drawn by lot, so that a model's
+random weights would meet other tokens each time.
 """
 
+import math
 from functools import cache
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -21,12 +24,12 @@ SENTENCES = (
 @cache
 def word_pieces() -> PreTrainedTokenizerFast:
     """BERT's: `[CLS] a [SEP] b [SEP]`, the second sentence marked as segment 1."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = {piece: id_ for id_, piece in enumerate([*special, *learned_words(151 - len(special))])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=151, special_tokens=special))
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=_ids(tokenizer, "[CLS]", "[SEP]")
     )
@@ -58,12 +61,11 @@ def byte_level(*, single: str = "<s> $A </s>", pair: str = "<s> $A </s> </s> $B 
 @cache
 def pieces(*, single: str = "$A </s>", pair: str = "$A </s> $B </s>") -> PreTrainedTokenizerFast:
     """Marian's and T5's: pieces that keep their space, `a </s>`. Llama's begins a text instead: `<s> a`."""
-    tokenizer = Tokenizer(models.Unigram())
+    special = ["<pad>", "</s>", "<unk>", "<s>"]
+    vocabulary = [*((name, 0.0) for name in special), *_unigrams(113 - len(special))]
+    tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=special.index("<unk>")))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    special = ["<pad>", "</s>", "<unk>", "<s>"]
-    trainer = trainers.UnigramTrainer(vocab_size=113, special_tokens=special, unk_token="<unk>")
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=single, pair=pair, special_tokens=_ids(tokenizer, "<s>", "</s>")
     )
@@ -92,6 +94,34 @@ def one_special() -> PreTrainedTokenizerFast:
 def begun_pieces() -> PreTrainedTokenizerFast:
     """Llama's: `<s> a`."""
     return pieces(single="<s> $A", pair="<s> $A <s> $B")
+
+
+def learned_words(size: int, *, lower: bool = True) -> list[str]:
+    """Word pieces as BERT has them, `size` of them in the order of their ids."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    texts = [tokenizer.normalizer.normalize_str(text) for text in SENTENCES]
+    words = [word for text in texts for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text)]
+    within = sorted({f"##{letter}" for word in words for letter in word[1:]})  # named: their ids are not drawn then
+    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=within, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    return in_order(tokenizer)
+
+
+def _unigrams(size: int) -> list[tuple[str, float]]:
+    """Pieces of byte pairs, and for each the logarithm of how often it is in the sentences."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=size, show_progress=False))
+    text = "".join(f"▁{sentence.replace(' ', '▁')}" for sentence in SENTENCES)
+    return [(piece, math.log(text.count(piece) / len(text))) for piece in in_order(tokenizer)]
+
+
+def in_order(tokenizer: Tokenizer) -> list[str]:
+    """A tokenizer's vocabulary in the order of its ids."""
+    vocabulary = tokenizer.get_vocab()
+    return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
 def _ids(tokenizer: Tokenizer, *names: str) -> list[tuple[str, int]]:

@@ -122,9 +122,15 @@ def test_runs_that_hardly_differ_have_no_shares(patch_tab) -> None:
     assert "less than 0.1" in told["why_not"]
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bart", "t5", "bert"])
-def test_checkpoints_are_patched_too(patch_tab, folder, name) -> None:
-    app = patch_tab(model=folder(name), src="I love dogs and cats", changed="I love cats and dogs", to="")
+_EXCHANGED = "I love cats and dogs"
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [("gpt2", _EXCHANGED), ("bart", _EXCHANGED), ("t5", _EXCHANGED), ("bert", "I love the old town")],
+)  # random weights: BERT's tell the exchanged animals hardly apart
+def test_checkpoints_are_patched_too(patch_tab, folder, name, changed) -> None:
+    app = patch_tab(model=folder(name), src="I love dogs and cats", changed=changed, to="")
     assert not app.exception, said(app)
     told = payload(app)
     wheres = [matrix["where"] for matrix in told.header["matrices"]]

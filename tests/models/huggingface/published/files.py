@@ -20,7 +20,8 @@ from tokenizers import (
     trainers,
 )
 
-from tests.models.huggingface.tokenizers_made import SENTENCES
+from tests.models.huggingface import tokenizers_made
+from tests.models.huggingface.tokenizers_made import SENTENCES, in_order
 
 Write = Callable[[Path], None]
 Merges = list[tuple[str, str]]
@@ -134,11 +135,7 @@ def added(names: Iterable[str], *, first: int, **flags: bool) -> dict[str, Any]:
 
 def learned_words(*, lower: bool = True) -> tuple[list[str], Merges]:
     """Word pieces as BERT has them."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=150, show_progress=False))
-    return _in_order(tokenizer), []
+    return tokenizers_made.learned_words(150, lower=lower), []
 
 
 def learned_bytes(size: int = 360) -> tuple[list[str], Merges]:
@@ -149,7 +146,7 @@ def learned_bytes(size: int = 360) -> tuple[list[str], Merges]:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    return _in_order(tokenizer), _merges(tokenizer)
+    return in_order(tokenizer), _merges(tokenizer)
 
 
 def learned_pieces() -> tuple[list[str], Merges]:
@@ -157,7 +154,7 @@ def learned_pieces() -> tuple[list[str], Merges]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=110, show_progress=False))
-    return [*(f"<0x{byte:02X}>" for byte in range(256)), *_in_order(tokenizer)], _merges(tokenizer)
+    return [*(f"<0x{byte:02X}>" for byte in range(256)), *in_order(tokenizer)], _merges(tokenizer)
 
 
 _LEARNED: dict[str, Callable[[], tuple[list[str], Merges]]] = {
@@ -180,11 +177,6 @@ def _placed(special: dict[int, str], learned: list[str]) -> list[str]:
     near = {id_: name for id_, name in special.items() if id_ < 1_000}
     places = [near.get(id_, f"[unused{id_ - 1}]") for id_ in range(max(near) + 1)]
     return list(dict.fromkeys([*places, *learned, *(special[id_] for id_ in sorted(special) if id_ not in near)]))
-
-
-def _in_order(tokenizer: Tokenizer) -> list[str]:
-    vocabulary = tokenizer.get_vocab()
-    return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
 def _merges(tokenizer: Tokenizer) -> Merges:
