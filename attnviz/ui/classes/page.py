@@ -30,6 +30,7 @@ def draw() -> None:
             student.draw(own, found)
     elif windows.is_panel():
         with companion.attached(partial(following.show_step, found)):
+            companion.button()
             console.draw(own, found)
     else:
         console.draw(own, found)

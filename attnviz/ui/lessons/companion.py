@@ -20,7 +20,7 @@ from attnviz.ui.lessons.run import picture
 from attnviz.ui.mount import lesson_window
 from attnviz.ui.reported import NUMBER, TEXT, reported
 
-_KEY, _HELD = "lesson-window", "_attnviz_lesson_told"
+_KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"
 
 
 @dataclass
@@ -36,11 +36,16 @@ class _Told:
 
 @contextmanager
 def attached(show_picture: Callable[[], None]) -> Iterator[None]:
-    """Around the drawing of a panel, which can then be in another window; `show_picture` opens the picture in this."""
-    place = st.container(key="lesson-window-place")
+    """Around the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
     yield
-    with place:
-        _draw(show_picture)
+    if (place := st.session_state.pop(_SLOT, None)) is not None:
+        with place:
+            _draw(show_picture)
+
+
+def button() -> None:
+    """Where in a panel's first line the button of its own window stands; it is drawn when the panel is."""
+    st.session_state[_SLOT] = st.container(width="content")
 
 
 def show_step() -> None:

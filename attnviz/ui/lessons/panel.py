@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, drafting, going, judging, windows
+from attnviz.ui.lessons import answering, companion, drafting, going, judging, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -31,8 +31,9 @@ def draw() -> None:
 
 
 def _head(now: OpenedLesson) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        companion.button()
         if windows.is_panel():
             return
         if now.lesson.name == drafting.DRAFT:

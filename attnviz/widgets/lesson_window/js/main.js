@@ -22,6 +22,7 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
     at("said").textContent = opened ? "" : BLOCKED;
     if (opened) setTriggerValue("open", true);
   };
+  at("back").textContent = data.role === "panel" ? "Back beside the picture" : "Bring back";
   at("back").onclick = () => (data.role === "panel" ? close(root) : line?.askToClose());
   at("here").onclick = root.here;
   line?.tell(data);
