@@ -8,7 +8,7 @@ new positions at once are left to `Decoder`; a test holds the two against each o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -25,16 +25,23 @@ Row = Float[Tensor, "batch 1 d_model"]
 Memory = Float[Tensor, "batch k_len d_model"]
 
 
+@runtime_checkable
 class RowProduct(Protocol):
     """A linear map of a row, made of a weight and its bias or of a module; `MatVec` is one."""
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None = None) -> Self: ...
+    def of(cls, weight: Tensor, bias: Tensor | None = None) -> "RowProduct":
+        """The product with a weight."""
+        ...
 
     @classmethod
-    def like(cls, module: nn.Linear) -> Self: ...
+    def like(cls, module: nn.Linear) -> "RowProduct":
+        """What the module computes, with the weights that it has now."""
+        ...
 
-    def __call__(self, x: Tensor, /) -> Tensor: ...
+    def __call__(self, x: Tensor, /) -> Tensor:
+        """A row `(…, in)` to `(…, out)`."""
+        ...
 
 
 class OneTokenDecoder:
