@@ -59,7 +59,8 @@ def test_the_shipped_translator_writes_the_same_with_its_draft(shipped: Translat
     for text in SENTENCES:
         drafted, expected = shipped.trace(text, to=to), plain.trace(text, to=to)
         assert drafted.sentences == expected.sentences
-        assert drafted.logits is not None and expected.logits is not None
+        assert drafted.logits is not None
+        assert expected.logits is not None
         assert torch.equal(drafted.logits, expected.logits), "the pass that checked it is the pass that is shown"
         for kind in expected.kinds:
             assert torch.equal(drafted.attn(kind), expected.attn(kind))
@@ -93,13 +94,14 @@ def test_a_limit_cuts_it_where_it_cuts_the_model(shipped: Translator, plain: Tra
     assert drafted.sentences == expected.sentences
     assert drafted.sentences[0].cut
     assert drafted.info.notes == expected.info.notes
-    assert drafted.logits is not None and expected.logits is not None
+    assert drafted.logits is not None
+    assert expected.logits is not None
     assert torch.equal(drafted.logits, expected.logits)
 
 
 def test_what_is_done_to_a_run_is_done_at_each_step(shipped: Translator, plain: Translator) -> None:
     """A draft would not know of it."""
-    off = [ablate("cross", 1, head) for head in (2, 6)]
+    off = [ablate("cross", layer=1, heads=[2, 6])]
     drafted, expected = (model.trace(SENTENCES[0], to="fr", interventions=off) for model in (shipped, plain))
     assert drafted.sentences == expected.sentences
 
