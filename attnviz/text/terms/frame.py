@@ -26,6 +26,9 @@ FRAME: dict[str, str] = {
     "Answer": "Marks your answer; what is right is computed from the model's own run. What was covered is shown then.",
     "Skip and show": "Shows what is right without an answer of yours. Lessons count what is skipped.",
     "Hint": "A nudge, then a suggestion, then a light on the place. Lessons and classes count hints.",
+    "Own window": "The lesson in a window of its own, for a second screen: what is answered there, or clicked on the "
+    "picture here, is known in both. Close it, and the lesson is back beside the picture.",
+    "Bring back": "Closes the other window: the lesson is beside the picture again, as far as it was.",
     "Ask the room": "One question about the picture on this page, for a class: students answer it on their phones, "
     "with a code that you show them.",
     "Start a class": "This lesson together: students join with a code, and see each step when you open it.",

@@ -15,7 +15,7 @@ from attnviz.ui.classes import following, seat
 from attnviz.ui.classes.dates import day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import answering, panel
+from attnviz.ui.lessons import answering, companion, panel
 from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -45,8 +45,9 @@ def draw(own: Seat, found: MemberView) -> None:
 
 
 def _head(own: Seat, found: MemberView) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         st.caption(literal(f"{found.nickname} · {found.title} · {found.at + 1} of {found.steps}"))
+        companion.button()
         with st.popover("Leave", type="tertiary"):
             st.markdown(
                 "What you have answered stays with the class until it is deleted, at the latest on "
