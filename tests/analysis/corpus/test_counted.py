@@ -33,6 +33,7 @@ def test_the_count_is_of_every_sentence_by_itself(model) -> None:
     assert found.less_likely == sum(each < 0 for each in lost)
     assert found.change.value == pytest.approx(sum(lost) / tokens, abs=1e-5)
     assert found.change.low < found.change.value < found.change.high
+    assert found.differ is not None
     assert 0 < found.differ <= differ, "a text that comes to no end is cut where its batch is"
 
 
