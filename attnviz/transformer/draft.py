@@ -69,9 +69,9 @@ class DraftModel:
         is_large = sum(parameter.numel() for parameter in model.decoder.parameters()) >= _WORTH_IT
         return cls(model) if runs_here and is_large and "fbgemm" in torch.backends.quantized.supported_engines else None
 
-    def begin(self, memory: Memory, *, capacity: int) -> "Drafting":
+    def begin(self, memory: Memory, *, capacity: int) -> "DraftedTarget":
         """A draft of one sentence's target, of up to `capacity` tokens."""
-        return Drafting(self, memory, KVCache.for_config(self._config, capacity))
+        return DraftedTarget(self, memory, KVCache.for_config(self._config, capacity))
 
     def step(self, id_: int, memory: Memory, cache: KVCache) -> Float[Tensor, "1 vocab_size"]:
         """Feed a token; about the logits of the one after it."""
@@ -80,7 +80,7 @@ class DraftModel:
 
 
 @dataclass(frozen=True)
-class Drafting:
+class DraftedTarget:
     """One target as it is drafted."""
 
     model: DraftModel

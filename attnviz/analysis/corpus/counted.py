@@ -26,7 +26,7 @@ class Untouched:
 
 
 @dataclass(frozen=True)
-class Counted:
+class ChangeCount:
     """What interventions do to so many `sentences`: in how many the target gets less likely, and how many texts that
     the model writes by itself `differ` (None of one that writes none).
 
@@ -53,7 +53,7 @@ def untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: 
 
 def counted(
     model: Model, before: Untouched, done: Sequence[Intervention], *, stop: Stoppable = UNSTOPPED
-) -> Counted:  # fmt: skip
+) -> ChangeCount:  # fmt: skip
     """Count what interventions that fit every sentence do to these."""
     lost = (log_probabilities_under(model, before.corpus, done, stop=stop) - before.log_probabilities).numpy()
     tokens = before.corpus.target_tokens.numpy()
@@ -64,4 +64,4 @@ def counted(
         after = written_under(model, before.corpus, done, stop=stop)
         differ = sum(one != other for one, other in zip(before.texts, after, strict=True))
     start = float(before.log_probabilities.numpy().sum() / tokens.sum())
-    return Counted(len(lost), int((lost < 0).sum()), start, change, differ)
+    return ChangeCount(len(lost), int((lost < 0).sum()), start, change, differ)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.usual.means import reference_lines
-from attnviz.analysis.corpus.counted import Counted, Untouched, counted, untouched
+from attnviz.analysis.corpus.counted import ChangeCount, Untouched, counted, untouched
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.ui.cache import threads
 from attnviz.ui.cache.bounded import BoundedCache
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = 60  # characters: how long they are
 _untouched: BoundedCache[tuple[str, str], Untouched] = BoundedCache(most=6)  # about a megabyte each
-_counts: BoundedCache[tuple, Counted] = BoundedCache(most=512)
+_counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
 
 def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tu
     return progress.stoppable("count", asked, "Counting over many sentences", run) or ()
 
 
-def _counted(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> Counted:
+def _counted(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
     with threads.enough_for(_SENTENCE):
         before = _untouched.get(
             (loaded.model_id, to), read=lambda *_: untouched(loaded, reference_lines(loaded, to), to=to, stop=stop)

@@ -7,7 +7,7 @@ import torch
 import attnviz
 from attnviz.analysis.causes.comparing.findings import of_many
 from attnviz.analysis.corpus.bootstrap import Interval, drawn, interval
-from attnviz.analysis.corpus.counted import Counted, counted, untouched
+from attnviz.analysis.corpus.counted import ChangeCount, counted, untouched
 from attnviz.analysis.corpus.lines import lines_of
 from tests.analysis.corpus.conftest import LINES
 
@@ -48,7 +48,7 @@ def test_draws_repeat_and_an_interval_holds_most_of_them() -> None:
 
 
 def test_what_was_counted_is_said_and_a_loss_is_below_zero() -> None:
-    said = of_many(Counted(200, 136, -0.722, Interval(-0.012, -0.018, -0.006), 45))
+    said = of_many(ChangeCount(200, 136, -0.722, Interval(-0.012, -0.018, -0.006), 45))
     assert said[0] == "The model writes another text for 45 of 200."
     assert "−0.722 → −0.734 nats, a change of −0.012 (95 % of draws: −0.018 to −0.006). 136 of 200" in said[1]
-    assert len(of_many(Counted(200, 1, -1.0, Interval(0.0, 0.0, 0.0)))) == 1, "a model that writes nothing"
+    assert len(of_many(ChangeCount(200, 1, -1.0, Interval(0.0, 0.0, 0.0)))) == 1, "a model that writes nothing"

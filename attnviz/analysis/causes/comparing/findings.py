@@ -11,7 +11,7 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 
 if TYPE_CHECKING:
-    from attnviz.analysis.corpus.counted import Counted
+    from attnviz.analysis.corpus.counted import ChangeCount
 
 USUAL = 2.0  # spreads: within them a head does no more than it usually does
 DECISIVE = math.log(2)  # nats a token: the mean token is half as likely without the head
@@ -102,7 +102,7 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
     )
 
 
-def of_many(found: "Counted") -> tuple[str, ...]:
+def of_many(found: "ChangeCount") -> tuple[str, ...]:
     """What was done to one sentence, done to many: how many texts it changes, and what that costs a token."""
     value, low, high = (_nats(one, 3) for one in found.change)
     cost = (
