@@ -30,10 +30,10 @@ function paintCount({ parts, payload, view }, waits) {
   parts.countIt.textContent = view.count ? "Counting …" : `Count over ${countable} sentences`;
 }
 
-function manyNodes({ countable, many }) {
+function manyNodes({ many }) {
   const [first, ...rest] = many;
   if (first === undefined) return [];
-  const title = element("b", { text: `Over ${countable} sentences. ` });
+  const title = element("b", { text: "Over many sentences. " });
   return [element("li", {}, title, first), ...rest.map((text) => element("li", { text }))];
 }
 
