@@ -1,4 +1,4 @@
-"""A draft of what a decoder writes: the same decoder with every weight rounded to a byte, which is several times sooner.
+"""A draft of what a decoder writes, by the same decoder with every weight rounded to a byte: in a third of the time.
 
 A step of decoding waits for the weights to come from memory, and bytes are a quarter of them. What comes of rounded
 weights is a guess, and needs checking: one pass over the whole guess does that, because its rows do not wait for each
@@ -7,7 +7,6 @@ other (speculative decoding: Leviathan et al. 2023; for greedy choices, Stern et
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -35,13 +34,13 @@ class ByteMatVec:
     first: Tensor
 
     @classmethod
-    def of(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> Self:
+    def of(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> "ByteMatVec":
         """The product with a rounded copy of a weight."""
         columns = torch.ops.quantized.embedding_bag_byte_prepack(weight.t().contiguous())
         return cls(columns, bias, torch.arange(weight.shape[1]), torch.zeros(1, dtype=torch.long))
 
     @classmethod
-    def like(cls, module: nn.Linear) -> Self:
+    def like(cls, module: nn.Linear) -> "ByteMatVec":
         """What the module computes, with the weights that it has now, rounded."""
         return cls.of(module.weight, module.bias)
 
@@ -63,16 +62,16 @@ class DraftModel:
         self._logits = ByteMatVec.of(model.embedding.weight)
 
     @classmethod
-    def of(cls, model: Transformer) -> Self | None:
-        """The draft of a model that is the sooner for one; None for others, and where bytes cannot be summed up fast."""
+    def of(cls, model: Transformer) -> "DraftModel | None":
+        """The draft of a model that is worth one; None for others, and where nothing sums bytes up fast."""
         weight = model.embedding.weight
         runs_here = weight.device.type == "cpu" and weight.dtype == torch.float32
         is_large = sum(parameter.numel() for parameter in model.decoder.parameters()) >= _WORTH_IT
         return cls(model) if runs_here and is_large and "fbgemm" in torch.backends.quantized.supported_engines else None
 
-    def begin(self, memory: Memory, *, capacity: int) -> "Draft":
+    def begin(self, memory: Memory, *, capacity: int) -> "DraftedTarget":
         """A draft of one sentence's target, of up to `capacity` tokens."""
-        return Draft(self, memory, KVCache.for_config(self._config, capacity))
+        return DraftedTarget(self, memory, KVCache.for_config(self._config, capacity))
 
     def step(self, id_: int, memory: Memory, cache: KVCache) -> Float[Tensor, "1 vocab_size"]:
         """Feed a token; about the logits of the one after it."""
@@ -81,7 +80,7 @@ class DraftModel:
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftedTarget:
     """One target as it is drafted."""
 
     model: DraftModel

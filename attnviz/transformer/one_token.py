@@ -8,7 +8,7 @@ new positions at once are left to `Decoder`; a test holds the two against each o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -25,16 +25,23 @@ Row = Float[Tensor, "batch 1 d_model"]
 Memory = Float[Tensor, "batch k_len d_model"]
 
 
+@runtime_checkable
 class RowProduct(Protocol):
     """A linear map of a row, made of a weight and its bias or of a module; `MatVec` is one."""
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None = None) -> Self: ...
+    def of(cls, weight: Tensor, bias: Tensor | None = None) -> "RowProduct":
+        """The product with a weight."""
+        ...
 
     @classmethod
-    def like(cls, module: nn.Linear) -> Self: ...
+    def like(cls, module: nn.Linear) -> "RowProduct":
+        """What the module computes, with the weights that it has now."""
+        ...
 
-    def __call__(self, x: Tensor, /) -> Tensor: ...
+    def __call__(self, x: Tensor, /) -> Tensor:
+        """A row `(…, in)` to `(…, out)`."""
+        ...
 
 
 class OneTokenDecoder:
@@ -92,13 +99,13 @@ class RowLayer:
         return x
 
     def _attend(self, x: Tensor, seen: RowContext) -> Tensor:
-        all_three = self.own_in(x).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
+        all_three = self.own_in(x).view(x.shape[0], 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
         key, value = seen.before.append(all_three[1:])
         call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
         return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
 
     def _attend_memory(self, x: Tensor, seen: RowContext) -> Tensor:
-        query = self.cross_in(x).view(len(x), self.n_heads, 1, self.d_k)
+        query = self.cross_in(x).view(x.shape[0], self.n_heads, 1, self.d_k)
         key, value = self.project_memory(seen.memory, seen.projected)
         call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
         return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
@@ -120,4 +127,4 @@ def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
 
 def _merged(context: Tensor) -> Tensor:
     """The contexts of all heads one after another: with one row there is nothing to transpose."""
-    return context.reshape(len(context), 1, -1)
+    return context.reshape(context.shape[0], 1, -1)

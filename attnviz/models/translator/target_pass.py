@@ -24,7 +24,7 @@ class TargetPass:
         self._logits = torch.empty(0)
 
     def over(self, ids: Sequence[int]) -> Tensor:
-        """Logits `(1, length, vocab_size)` of the token after each of `ids`. Asked for the same again, it runs nothing."""
+        """Logits `(1, length, vocab_size)` of the token after each of `ids`; asked the same again, it runs nothing."""
         if self._ids != (ids := list(ids)):
             started = time.perf_counter()
             tgt_in = torch.tensor([ids], device=self.memory.device)
