@@ -56,7 +56,7 @@ function stripTitle({ strip, asks }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
     termNode("probability of each token"),
-    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; at the end its lead now, in nats` }),
+    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; its lead now, in nats` }),
   ];
 }
 
