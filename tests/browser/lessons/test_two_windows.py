@@ -8,15 +8,21 @@ from tests.browser.lessons.test_whole_lesson import CELL, SUM
 
 HEADS = "/heads?src=The+red+dog+sleeps.&to=fr&tgt=Le+chien+rouge+dort.&kind=cross&layer=2&head=4"
 LESSON = "&lesson=1-what-a-head-looks-at&lesson_step=1"
-UNCOVERED = f"""() => {{
-  const picture = document.querySelector("[data-attnviz-painted]");
-  return picture && ({SUM})(picture) > 5.9;
-}}"""
 ELSEWHERE = "Lesson in another window"
 
 
 def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def uncovered(page: Page) -> None:
+    """Wait until the numbers of the six rows have come."""
+    picture = page.locator("[data-attnviz-painted]")
+    for _ in range(300):
+        if picture.evaluate(SUM) > 5.9:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("what was answered stays covered")
 
 
 def opened(page: Page, settled) -> Page:
@@ -50,7 +56,7 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     expect(panel.get_by_role("combobox", name="Key")).to_have_value("2  dog")
     press(panel, "Answer")
     expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
-    page.wait_for_function(UNCOVERED)
+    uncovered(page)
     press(panel, "Next")
     expect(page).to_have_url(re.compile("lesson_step=2.*beside="))
     expect(panel).to_have_url(re.compile("/lessons.*lesson_step=2.*panel="))
@@ -62,7 +68,7 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()  # the picture's window has told it
     page.reload()
     expect(page.get_by_text(ELSEWHERE)).to_be_visible()
-    page.wait_for_function(UNCOVERED)  # what was answered stays so
+    uncovered(page)  # what was answered stays so
     panel.close()
     expect(page.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
     expect(page.get_by_text(ELSEWHERE)).to_be_hidden()
