@@ -40,7 +40,8 @@ FRAME: dict[str, str] = {
     "d_k": "The size of one head's queries and keys: here d_model divided by the number of heads.",
     "tokens": "How many pieces the source was cut into, and how many the target has. <bos:…> and <eos> count too.",
     "forward": "How long the one pass took that every picture here is made from, once the target was known.",
-    "decoding": "How long the model took to write its translation token by token, before that pass.",
+    "decoding": "How long the model took to write its translation token by token, before that pass. Where it can, it "
+    "writes a draft with weights of 8 bits; the pass then checks each token, and what is wrong is written again.",
     "weights": "An id of the model's parameters: it changes whenever they do, and links carry it.",
     "three times over": "Once in the encoder (self-attention), and twice in the decoder: self-attention, and "
     "cross-attention to the source.",

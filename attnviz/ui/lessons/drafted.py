@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.lessons.question import CELL, HEAD, Question
+from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import MOST_TEXT
 from attnviz.ui.lessons import marks
 from attnviz.ui.lessons.opened import OpenedLesson
@@ -15,6 +15,8 @@ from attnviz.ui.reported import reported
 _DRAWN, _HEARD = "drawn", "heard-row"
 _MOST_SAID = 200  # characters of a line
 _MOST_KEYS = 4_096
+# The field of a kind of question, where it has one of its own; those without options are answered by a line.
+_FIELDS = {CELL: (), ROW: (), HEAD: ("option",), NUMBER: ("number",), TEXT: ("text",)}
 
 
 def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
@@ -23,6 +25,19 @@ def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
     found["row"] = row(now)
     found["cells"] = marks.marked(now, question) or None if question.kind == CELL else None
     return {name: chosen for name, chosen in found.items() if chosen is not None}
+
+
+def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
+    """The answer as its field has it by now, None for none; for cells and rows as it was `drawn`.
+
+    Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
+    """
+    names = _FIELDS.get(question.kind, ("option",) if question.options else ("said",))
+    found = next((st.session_state[key] for name in names if (key := marks.key(now, name)) in st.session_state), drawn)
+    if isinstance(found, str):
+        return found.strip() or None
+    is_head = question.kind == HEAD and type(found) is int
+    return list(question.heads[found]) if is_head else found
 
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, companion, drafting, going, judging, windows
+from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -61,7 +61,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
     if did.said:
         st.error(literal(did.said))
     with st.container(horizontal=True, key="lesson-answer"):
-        st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(did, question, shown))
+        st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
         st.button("Skip and show", key="lesson-skip", on_click=judging.skip, args=(did, question, shown))
         if did.rungs < question.rungs:
             st.button("Hint", key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
@@ -79,8 +79,9 @@ def _hint(did: Progress) -> None:
     did.rungs += 1
 
 
-def _submit(did: Progress, question: Question, shown: Picture | None) -> None:
-    judging.answer(did, question, shown, did.draft)
+def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
+    did = progress(now)
+    judging.answer(did, question, shown, drafted.answer(now, question, did.draft))
 
 
 def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = "Skipped.") -> None:
