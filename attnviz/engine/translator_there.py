@@ -24,7 +24,7 @@ class TranslatorThere(Translator):
 
     def __init__(self, here: Translator, engine: Engine) -> None:
         super().__init__(here.model, here.codec, model_id=here.model_id, name=here.name)
-        self.folder, self._engine = here.folder, engine
+        self.folder, self.draft, self._engine = here.folder, here.draft, engine
         self._remote: RemoteModel | None = None
 
     def trace(self, text: str, **how: Any) -> Trace:

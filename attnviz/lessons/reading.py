@@ -20,6 +20,7 @@ from attnviz.text import plain_file
 
 MOST_BYTES = 200_000
 _HEAD = ("title", "minutes", "for", "language", "signed")
+_OF_LESSONS = ("lesson", "lesson_step", "panel", "beside")  # where a link was copied is no part of its picture
 _MOST_STEPS, _MOST_MINUTES = 60, 240
 
 
@@ -228,4 +229,4 @@ def link_of(target: str, line: int) -> Link | None:
     texts: Mapping[str, str] = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not texts:
         raise LessonError(line, "this link says nothing of a picture; use “Copy link” on the page")
-    return Link(page, {name: text for name, text in texts.items() if name not in ("lesson", "lesson_step")}, line)
+    return Link(page, {name: text for name, text in texts.items() if name not in _OF_LESSONS}, line)

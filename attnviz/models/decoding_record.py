@@ -33,7 +33,7 @@ class DecodingRecord:
     attn of decoder kinds `(layers, heads, steps, k_len)`, zero where a key did not exist yet; of the encoder the
     map that was computed once. hidden: stack -> `(1 + layers, length, d_model)`. logits `(steps, vocab_size)`.
     `fed` are the tokens that went in, `chosen` what the model chose after each of them, `hypotheses` a beam's after
-    each step. `dtype` is the type that the model ran in.
+    each step. `dtype` is the type that the model ran in. `recomputes` says that every step ran the whole prefix again.
     """
 
     attn: Mapping[Kind, Float[Tensor, "layers heads q_len k_len"]]
@@ -45,6 +45,7 @@ class DecodingRecord:
     hypotheses: tuple[tuple[Hypothesis, ...], ...] = ()
     seconds: tuple[float, ...] = ()
     src: tuple[Token, ...] = ()
+    recomputes: bool = False
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -80,6 +81,7 @@ def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
         hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
         seconds=tuple(seconds for _, seconds in records),
         src=first.trace.tokens("src"),
+        recomputes=last is not first and not last.trace.sentences[0].first_row,
     )
 
 

@@ -52,7 +52,8 @@ class Sentence:
 class RunInfo:
     """Where a trace comes from: the weights' id, language, device and dtype, and what was said about the input.
 
-    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it.
+    `forward_seconds` is the pass that was recorded, `decoding_seconds` the step-by-step decoding before it, passes over
+    drafts that were wrong included.
     """
 
     model_id: str = ""

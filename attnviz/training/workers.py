@@ -1,10 +1,13 @@
 """Processes that learn together: at every step each reads a batch of its own, and all move by the mean gradient."""
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from pathlib import Path
+from threading import Thread
 
 import torch
 import torch.distributed as dist
@@ -64,6 +67,7 @@ def together(count: int, work: Callable[[Share], None]) -> None:
 
 
 def _worker(rank: int, count: int, meeting: Path, complaint: Path, threads: int, work: Callable[[Share], None]) -> None:
+    Thread(target=_end_with_parent, name="attnviz-parent", daemon=True).start()
     torch.set_num_threads(threads)
     try:
         dist.init_process_group("gloo", init_method=meeting.as_uri(), rank=rank, world_size=count)
@@ -74,3 +78,12 @@ def _worker(rank: int, count: int, meeting: Path, complaint: Path, threads: int,
         sys.exit(2)
     except KeyboardInterrupt:  # the parent says it
         sys.exit(130)
+
+
+def _end_with_parent() -> None:
+    """End this worker as soon as the process that began it has ended, however that came. PyTorch sends SIGINT then,
+    which is ignored wherever a shell script put the training into the background.
+    """
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)

@@ -8,6 +8,7 @@ new positions at once are left to `Decoder`; a test holds the two against each o
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -24,11 +25,33 @@ Row = Float[Tensor, "batch 1 d_model"]
 Memory = Float[Tensor, "batch k_len d_model"]
 
 
-class OneTokenDecoder:
-    """A decoder for one new row in each sentence of the batch, with the weights that it has now."""
+@runtime_checkable
+class RowProduct(Protocol):
+    """A linear map of a row, made of a weight and its bias or of a module; `MatVec` is one."""
 
-    def __init__(self, decoder: Decoder) -> None:
-        self.layers = [RowLayer(layer) for layer in decoder.layers]  # type: ignore[arg-type]
+    @classmethod
+    def of(cls, weight: Tensor, bias: Tensor | None = None) -> "RowProduct":
+        """The product with a weight."""
+        ...
+
+    @classmethod
+    def like(cls, module: nn.Linear) -> "RowProduct":
+        """What the module computes, with the weights that it has now."""
+        ...
+
+    def __call__(self, x: Tensor, /) -> Tensor:
+        """A row `(…, in)` to `(…, out)`."""
+        ...
+
+
+class OneTokenDecoder:
+    """A decoder for one new row in each sentence of the batch, with the weights that it has now.
+
+    `product` is how a row is multiplied with them.
+    """
+
+    def __init__(self, decoder: Decoder, product: type[RowProduct] = MatVec) -> None:
+        self.layers = [RowLayer(layer, product) for layer in decoder.layers]  # type: ignore[arg-type]
         self.norm = _norm(decoder.norm)
 
     def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
@@ -57,14 +80,14 @@ class RowContext:
 class RowLayer:
     """One decoder layer's weights, ready for a row."""
 
-    def __init__(self, layer: DecoderLayer) -> None:
+    def __init__(self, layer: DecoderLayer, product: type[RowProduct]) -> None:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), MatVec.like(own.W_o)
-        self.cross_in, self.cross_out = MatVec.like(cross.W_q), MatVec.like(cross.W_o)
+        self.own_in, self.own_out = _joined(product, own.W_q, own.W_k, own.W_v), product.like(own.W_o)
+        self.cross_in, self.cross_out = product.like(cross.W_q), product.like(cross.W_o)
         self.project_memory = cross.project_memory
-        self.wider, self.narrower = MatVec.like(feed_forward.W_1), MatVec.like(feed_forward.W_2)
+        self.wider, self.narrower = product.like(feed_forward.W_1), product.like(feed_forward.W_2)
         sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
@@ -76,13 +99,13 @@ class RowLayer:
         return x
 
     def _attend(self, x: Tensor, seen: RowContext) -> Tensor:
-        all_three = self.own_in(x).view(len(x), 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
+        all_three = self.own_in(x).view(x.shape[0], 1, 3, self.n_heads, self.d_k).permute(2, 0, 3, 1, 4)
         key, value = seen.before.append(all_three[1:])
         call = AttentionCall(all_three[0], key, value, self.scale, input_=x, memory=x)
         return self.own_out(_merged(attend(call, self.sites[0], probe=seen.probe)))
 
     def _attend_memory(self, x: Tensor, seen: RowContext) -> Tensor:
-        query = self.cross_in(x).view(len(x), self.n_heads, 1, self.d_k)
+        query = self.cross_in(x).view(x.shape[0], self.n_heads, 1, self.d_k)
         key, value = self.project_memory(seen.memory, seen.projected)
         call = AttentionCall(query, key, value, self.scale, seen.src_mask, input_=x, memory=seen.memory)
         return self.cross_out(_merged(attend(call, self.sites[1], probe=seen.probe)))
@@ -91,10 +114,10 @@ class RowLayer:
         return self.narrower(self.wider(x).relu())
 
 
-def _joined(*modules: nn.Linear) -> MatVec:
+def _joined(product: type[RowProduct], *modules: nn.Linear) -> RowProduct:
     """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
-    return MatVec.of(weight, torch.cat([module.bias for module in modules]))
+    return product.of(weight, torch.cat([module.bias for module in modules]))
 
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
@@ -104,4 +127,4 @@ def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
 
 def _merged(context: Tensor) -> Tensor:
     """The contexts of all heads one after another: with one row there is nothing to transpose."""
-    return context.reshape(len(context), 1, -1)
+    return context.reshape(context.shape[0], 1, -1)

@@ -15,7 +15,7 @@ from attnviz.ui.cache.traces import model
 from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet, words
 from attnviz.ui.frame import menu, screen, status_bar, top_bar
-from attnviz.ui.lessons import going, opened
+from attnviz.ui.lessons import going, opened, windows
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
@@ -64,6 +64,9 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
     browser.watch_browser()
     persistent.begin(title)
     echoes.begin(title)
+    windows.tidy()
+    if windows.is_panel():
+        st.html(style("lesson_window.css"))
     _follow_class()
     going.follow(title, menu.PATHS)
     if not isinstance(widget, str):
@@ -112,12 +115,12 @@ def _follow_class() -> None:
 
 def _lesson(title: str) -> None:
     """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import cover, drafting, panel
+    from attnviz.ui.lessons import companion, cover, drafting, panel
 
     st.html(style("lessons.css"))
     if persistent.text("lesson") == drafting.DRAFT:
         drafting.keep()
-    with st.container(key="lesson-panel"):
+    with st.container(key="lesson-panel"), companion.attached(companion.show_step):
         panel.draw()
     _cover(cover.SAID if cover.hides(title) else "")
 

@@ -161,6 +161,22 @@ def row_guess(
     mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
 
 
+def lesson_window(
+    data: Mapping[str, Any], *, key: str, on_open: OnChange, on_return: OnChange, on_heard: OnChange
+) -> None:
+    """The line between a lesson's panel in a window of its own and the window with its picture.
+
+    `data` has the line's `name`, the `role` of this window ("panel" or "picture"), whether it `isLinked` to another,
+    the `address` of the panel alone, and the newest `text` of this window with its number, `revision`. What the other
+    window has told with a higher number, `on_heard` finds in ``st.session_state[key]["heard"]``. `on_open` is called
+    when the panel's window was opened, `on_return` when the picture is asked for in this one.
+    """
+    mounted("lesson_window")(
+        key=key, data=dict(data), on_open_change=on_open, on_return_change=on_return, on_heard_change=on_heard,
+        on_fresh_change=_nothing,
+    )  # fmt: skip
+
+
 def class_seat(data: Mapping[str, Any], *, key: str) -> None:
     """Who this browser is in a class. `data` has the class's `code`, `keep`, the role and token that it is to remember,
     and `left`, a token that it is to forget. What it knows, code, role and token, is in

@@ -59,9 +59,10 @@ _USED: dict[Any, tuple[str, ...]] = {
     AppSession: (
         *("_handle_clear_cache_request", "_on_scriptrunner_event"),
         *("_call_soon_on_event_loop", "_handle_scriptrunner_event_on_event_loop"),
+        *("flush_browser_queue", "register_file_watchers", "_pages_manager"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager"),
-    ScriptRunContext: ("is_history_navigation", "reset", "enqueue", "pages_manager"),
+    ScriptRunContext: ("is_history_navigation", "reset", "pages_manager"),
 }
 # The same of modules.
 _OF_MODULES: dict[Any, str] = {
@@ -99,7 +100,8 @@ def install() -> None:
             AppSession._on_scriptrunner_event, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
         )
         ScriptRunContext.reset = referred.still_kept(ScriptRunContext.reset)  # type: ignore[method-assign]
-        ScriptRunContext.enqueue = referred.noted(ScriptRunContext.enqueue)  # type: ignore[method-assign]
+        AppSession.flush_browser_queue = referred.noted(AppSession.flush_browser_queue)  # type: ignore[method-assign]
+        AppSession.register_file_watchers = referred.anew(AppSession.register_file_watchers)  # type: ignore
         alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
         spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)

@@ -126,7 +126,7 @@ def test_the_induction_head_comes_in_one_jump_and_after_the_head_that_it_reads(r
 
 
 def test_an_honest_toy_stays_above_the_floor_and_one_without_a_mask_falls_below(recordings):
-    floor, smooth = TASKS["twice"].loss_floor, np.full(50, 1 / 50)
+    floor, smooth = TASKS["twice"].loss_floor(), np.full(50, 1 / 50)
     honest = np.convolve(recordings["twice"].losses.astype(float), smooth, "valid")
     cheat = np.convolve(recordings["twice-without-causal-mask"].losses.astype(float), smooth, "valid")
     assert honest.min() > floor

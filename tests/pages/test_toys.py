@@ -1,4 +1,4 @@
-"""A toy that was trained in the class is opened by Heads, Masks and Decoding like any other model."""
+"""A toy that was trained in the class is opened by Heads, Masks, Decoding and Causes like any other model."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def told(app) -> dict:
     return next(unpack(part.proto.bytes).header for part in app.get("bidi_component") if part.proto.bytes)
 
 
-@pytest.mark.parametrize("page", ["heads", "masks", "decoding"])
+@pytest.mark.parametrize("page", ["heads", "masks", "decoding", "causes"])
 @pytest.mark.parametrize("model", [PLAIN, BLIND], ids=["with its mask", "without"])
 def test_a_page_shows_a_toy(open_page, page: str, model: str) -> None:
     app = open_page(page, model=model, src=LINE)
@@ -23,7 +23,7 @@ def test_a_page_shows_a_toy(open_page, page: str, model: str) -> None:
     assert not app.error
 
 
-@pytest.mark.parametrize("page", ["heads", "masks", "decoding"])
+@pytest.mark.parametrize("page", ["heads", "masks", "decoding", "causes"])
 def test_a_page_shows_a_decoder_alone(open_page, tmp_path_factory, page: str) -> None:
     path = tmp_path_factory.getbasetemp() / "twice.npz"
     if not path.exists():
@@ -39,6 +39,11 @@ def test_one_pass_and_its_steps_are_equal_with_the_mask_and_differ_without(open_
         app = open_page("decoding", model=model, src=LINE)
         said[name] = "data-verdict='equal'" in "".join(str(node.proto.body) for node in app.get("html"))
     assert said == {"with": True, "without": False}
+
+
+@pytest.mark.parametrize(("model", "words"), [(PLAIN, "KV cache"), (BLIND, "Recompute the prefix: a cache is of no")])
+def test_a_toy_that_sees_ahead_is_not_said_to_step_on_a_cache(open_page, model: str, words: str) -> None:
+    assert told(open_page("decoding", model=model, src=LINE))["way"][0][0].startswith(words)
 
 
 def test_a_word_that_a_toy_does_not_know_is_said_and_stays_typed(open_page) -> None:

@@ -1,6 +1,11 @@
 """Workers that share a step move as one that had read all their batches, and all alike."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -130,3 +135,51 @@ def test_one_worker_shares_nothing(tmp_path):
     assert torch.equal(gradient, torch.ones(3))
     together(1, lambda share: (tmp_path / "here").write_text(str(share)))
     assert (tmp_path / "here").read_text() == "Share(rank=0, count=1)"
+
+
+def _stays(folder: Path, share: Share) -> None:
+    """A worker that says who it is, and goes on for longer than anybody waits."""
+    part = folder / f"{share.rank}.part"
+    part.write_text(str(os.getpid()))
+    part.rename(folder / str(share.rank))
+    time.sleep(120)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _until(holds, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
+
+
+def test_workers_end_with_a_training_that_was_killed_in_the_background_of_a_script(tmp_path):
+    """There SIGINT is ignored, in all that is begun."""
+    begin = (
+        "import sys; from pathlib import Path; from tests.training.test_workers import begin; begin(Path(sys.argv[1]))"
+    )
+    training = subprocess.Popen(
+        [sys.executable, "-c", begin, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    files = [tmp_path / "0", tmp_path / "1"]
+    try:
+        _until(lambda: all(file.is_file() for file in files) or training.poll() is not None)
+        workers = [int(file.read_text()) for file in files]
+        assert all(map(_is_alive, workers))
+    finally:
+        training.kill()
+        training.wait()
+    _until(lambda: not any(map(_is_alive, workers)))
+
+
+def begin(folder: Path) -> None:
+    """Two workers that stay, in the process that this is called in."""
+    together(2, partial(_stays, folder))

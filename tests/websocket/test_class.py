@@ -155,3 +155,16 @@ def test_an_answer_that_is_sent_again_or_after_the_step_was_closed_is_not_counte
             ann.send(typed, submit)
         texts = classes.teachers.taught_by(key).summaries["before"].texts
         assert [said.nickname for said in texts] == ["Bob", "Ann"]
+
+
+def test_what_is_typed_in_the_moment_in_which_the_button_is_pressed_is_the_answer(address, classes, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    with Listener(address) as ann:
+        ann.open("class", {"class": key.code})
+        ann.sits(key.code, "student", token)
+        (field,) = [name for name in ann.shown.widgets if name.endswith("-said")]
+        ann.press("class-submit", ann.state(field, string_value="Mine."))
+        assert [said.text for said in classes.teachers.taught_by(key).summaries["before"].texts] == [
+            "Je t'aime.",
+            "Mine.",
+        ]

@@ -8,31 +8,18 @@ at every point. A model is not trained again in between.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.analysis.corpus.bleu import bleu_counts, require_sacrebleu
+from attnviz.analysis.corpus.bootstrap import DRAWS, Interval, drawn, interval
 from attnviz.analysis.corpus.orders import PruningOrder, without
-from attnviz.analysis.corpus.reading import ReadCorpus, log_probabilities, require_targets
+from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
+from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import UNSTOPPED, Stoppable
-from attnviz.analysis.rerun import write_again
 from attnviz.models.protocol import Model
-
-DRAWS = 1_000
-_EDGES = (2.5, 97.5)
-
-
-class Interval(NamedTuple):
-    """A score, and where it lies for 95 % of the draws."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -121,26 +108,6 @@ def pruning_curve(
     return PruningCurve(tuple(points), len(corpus.sentences), given if plan.with_bleu else "")
 
 
-def log_probabilities_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> Tensor:
-    """Each target's summed log-probability without these heads `(sentences,)`, in nats, float64."""
-    found = torch.empty(len(corpus.sentences), dtype=torch.double)
-    for batch in corpus.batches(model):
-        logits = model.rerun(replace(batch.trace, interventions=without(places))).logits
-        assert logits is not None  # there are targets
-        found[list(batch.items)] = log_probabilities(corpus, batch, logits).cpu()
-    return found
-
-
-def written_without(model: Model, corpus: ReadCorpus, places: Sequence[HeadPlace]) -> list[str]:
-    """What the model writes for each source without these heads, greedily."""
-    texts = [""] * len(corpus.sentences)
-    for batch in corpus.batches(model):
-        again = write_again(model, replace(batch.trace, interventions=without(places)), None)
-        for item, written in zip(batch.items, again, strict=True):
-            texts[item] = written.text
-    return texts
-
-
 @dataclass(frozen=True)
 class _Scorer:
     """Scores one model on one corpus."""
@@ -151,26 +118,21 @@ class _Scorer:
 
     def point(self, name: str, places: tuple[HeadPlace, ...]) -> CurvePoint:
         """One point, with its intervals."""
-        sums = log_probabilities_without(self.model, self.corpus, places).numpy()
+        sums = log_probabilities_under(self.model, self.corpus, without(places)).numpy()
         tokens = self.corpus.target_tokens.numpy()
         draws = self._draws()
-        likely = _interval(sums.sum() / tokens.sum(), sums[draws].sum(axis=1) / tokens[draws].sum(axis=1))
+        likely = interval(sums.sum() / tokens.sum(), sums[draws].sum(axis=1) / tokens[draws].sum(axis=1))
         return CurvePoint(name, places, likely, self._bleu(places, draws) if self.plan.with_bleu else None)
 
     def _bleu(self, places: tuple[HeadPlace, ...], draws: np.ndarray) -> Interval:
         references = [sentence.tgt_text for sentence in self.corpus.sentences]
-        texts = written_without(self.model, self.corpus, places)
+        texts = written_under(self.model, self.corpus, without(places))
         counts = bleu_counts(texts, references, to=self.corpus.like.to)
-        return _interval(counts.bleu(), np.array([counts.bleu(draw) for draw in draws]))
+        return interval(counts.bleu(), np.array([counts.bleu(draw) for draw in draws]))
 
     def _draws(self) -> np.ndarray:
         """Sentences drawn with replacement `(draws, sentences)`, the same for every point."""
-        count = len(self.corpus.sentences)
-        return np.random.default_rng(self.plan.seed).integers(count, size=(self.plan.draws, count))
-
-
-def _interval(value: float, drawn: np.ndarray) -> Interval:
-    return Interval(float(value), *map(float, np.percentile(drawn, _EDGES)))
+        return drawn(len(self.corpus.sentences), draws=self.plan.draws, seed=self.plan.seed)
 
 
 def _require_writer(model: Model) -> None:

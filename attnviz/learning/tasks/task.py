@@ -61,6 +61,12 @@ class ToyTask(ABC):
         """Pairs of places (in `tgt`, in `src`): which words of the given line a word that is written comes from."""
         return frozenset()
 
+    def loss_floor(self, pairs: int | None = None) -> float | None:
+        """What no honest loss stays below on average, in nats a token, learned from so many pairs (None: from all
+        lines that are drawn); None where the task has none worth drawing.
+        """
+        return None
+
     def split_key(self, src: Words) -> Words:
         """What decides whether a line is held out: lines that say the same share it."""
         return src

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnviz.models.translator.drafted import drafted
 from attnviz.models.translator.pretrained import Pretrained
+from attnviz.models.translator.target_pass import TargetPass
 from attnviz.text.limits import MAX_TOKENS, about
 from attnviz.text.tokenizer import Encoded
 from attnviz.tracing.causes.edits import Edits
@@ -34,15 +36,22 @@ class GenerationRequest:
 
 
 def read_and_target(
-    model: Pretrained, src: Encoded, memory: Tensor, asked: GenerationRequest
+    model: Pretrained, src: Encoded, target: TargetPass, asked: GenerationRequest
 ) -> tuple[Sentence, tuple[str, ...]]:
-    """The source that was read beside its target, given or else written greedily; and notes on what was cut."""
+    """The source that was read beside its target, given or else written greedily; and notes on what was cut.
+
+    A target that was drafted is checked by `target`, the pass over it.
+    """
     codec, tgt_text = model.codec, asked.tgt_text
     if tgt_text is not None and tgt_text.strip():
         given = codec.encode_target(tgt_text, asked.to)
         return Sentence(src.tokens, given.tokens, asked.text, tgt_text), about("Target", given.notes)
     limit = min(asked.max_tokens, decoding_limit(len(src.ids)))
-    ids = (codec.bos_id(asked.to), *generate(model, memory, None, to=asked.to, limits=[limit], edits=asked.edits)[0])
+    if model.draft is None or asked.edits is not None:
+        written = generate(model, target.memory, None, to=asked.to, limits=[limit], edits=asked.edits)[0]
+    else:
+        written = drafted(model, target, bos_id=codec.bos_id(asked.to), limit=limit)
+    ids = (codec.bos_id(asked.to), *written)
     cut = ids[-1] != codec.eos_id
     notes = (was_cut(limit),) if cut else ()
     return Sentence(src.tokens, codec.tokens(ids), asked.text, codec.text(ids), cut), notes

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.transformer.decoding import Vocabulary
+from attnviz.transformer.draft import DraftModel
 from attnviz.transformer.transformer import Transformer
 
 
@@ -16,6 +17,7 @@ class Pretrained(Protocol):
     model: Transformer
     codec: TranslatorTokenizer
     model_id: str
+    draft: DraftModel | None
 
     @property
     def device(self) -> torch.device:

@@ -14,6 +14,7 @@ from attnviz.models.translator.copies import hidden_states, memory_of
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
+from attnviz.models.translator.target_pass import TargetPass
 from attnviz.text.limits import MAX_TOKENS, about, require_text
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
@@ -29,7 +30,7 @@ from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.checkpoint import weights_id
 from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, likeliest
-from attnviz.transformer.device import wait_for
+from attnviz.transformer.draft import DraftModel
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
 from attnviz.transformer.transformer import Transformer
@@ -44,6 +45,7 @@ class Translator:
     writes = True
     kinds: tuple[Kind, ...] = ("encoder_self", "decoder_self", "cross")
     folder: Path | None = None
+    draft: DraftModel | None = None
 
     def __init__(
         self, model: Transformer, codec: TranslatorTokenizer, *, model_id: str, name: str = "translator"
@@ -62,7 +64,7 @@ class Translator:
                 f"{model.config.vocab_size}."
             )
         made = cls(model, codec, model_id=weights_id(folder), name=folder.name)
-        made.folder = folder
+        made.folder, made.draft = folder, DraftModel.of(model)
         return made
 
     @property
@@ -112,19 +114,17 @@ class Translator:
         memory = self.model.encode(self.ids(src), None, ForwardContext(bound.before(recorder)))
         encoded = time.perf_counter()
         request = GenerationRequest(text, to, tgt_text, max_tokens, bound.edits)
-        sentence, notes = read_and_target(self, src, memory, request)
-        decoded = time.perf_counter()
-        tgt_in = torch.tensor([[token.id for token in sentence.tgt_in]], device=self.device)
-        run = ForwardContext(bound.before(recorder))
-        logits = self.model.logits(self.model.decode(tgt_in, memory, None, run))
-        wait_for(self.device)
+        target = TargetPass(self.model, memory, ForwardContext(bound.before(recorder)))
+        sentence, notes = read_and_target(self, src, target, request)
+        logits = target.over([token.id for token in sentence.tgt_in])
+        after_encoding = time.perf_counter() - encoded
         info = RunInfo(
             model_id=self.model_id,
             to=to,
             device=self.device.type,
             dtype=str(self.dtype).removeprefix("torch."),
-            forward_seconds=encoded - started + time.perf_counter() - decoded,
-            decoding_seconds=decoded - encoded,
+            forward_seconds=encoded - started + target.seconds,
+            decoding_seconds=0.0 if given else after_encoding - target.seconds,
             notes=(*about("Source", src.notes), *notes, *bound.notes),
         )
         rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}

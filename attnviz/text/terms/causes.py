@@ -31,6 +31,8 @@ CAUSES = SHARED | {
     "Least": "Switches off those heads whose absence, each by itself, costs this sentence least.",
     "All but these": "Switches the others off, and these on again.",
     "All on": "Nothing is switched off.",
+    "Count": "The same heads are taken out of every sentence of a list that comes along, none of which the translator "
+    "was trained on: how many texts change, and what the targets lose. One sentence is one sentence.",
     "What it writes now": "The model writes its text again, a token at a time, with these heads off at every step. "
     "Words that differ are marked.",
     "probability of each token": "On the same tokens in both runs, each given those before it. Beside it by how many "

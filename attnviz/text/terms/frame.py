@@ -26,6 +26,9 @@ FRAME: dict[str, str] = {
     "Answer": "Marks your answer; what is right is computed from the model's own run. What was covered is shown then.",
     "Skip and show": "Shows what is right without an answer of yours. Lessons count what is skipped.",
     "Hint": "A nudge, then a suggestion, then a light on the place. Lessons and classes count hints.",
+    "Own window": "The lesson in a window of its own, for a second screen: what is answered there, or clicked on the "
+    "picture here, is known in both. Close it, and the lesson is back beside the picture.",
+    "Bring back": "Closes the other window: the lesson is beside the picture again, as far as it was.",
     "Ask the room": "One question about the picture on this page, for a class: students answer it on their phones, "
     "with a code that you show them.",
     "Start a class": "This lesson together: students join with a code, and see each step when you open it.",
@@ -37,7 +40,8 @@ FRAME: dict[str, str] = {
     "d_k": "The size of one head's queries and keys: here d_model divided by the number of heads.",
     "tokens": "How many pieces the source was cut into, and how many the target has. <bos:…> and <eos> count too.",
     "forward": "How long the one pass took that every picture here is made from, once the target was known.",
-    "decoding": "How long the model took to write its translation token by token, before that pass.",
+    "decoding": "How long the model took to write its translation token by token, before that pass. Where it can, it "
+    "writes a draft with weights of 8 bits; the pass then checks each token, and what is wrong is written again.",
     "weights": "An id of the model's parameters: it changes whenever they do, and links carry it.",
     "three times over": "Once in the encoder (self-attention), and twice in the decoder: self-attention, and "
     "cross-attention to the source.",

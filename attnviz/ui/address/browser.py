@@ -13,11 +13,19 @@ import streamlit as st
 # `st.switch_page` adds two entries: the page that it leaves, with what the next page's address says, and the next page.
 # The second takes the place of the first: Back then leads to the page as it was left.
 #
+# That a lesson's panel has a window of its own (`beside`) is no step of Back: the entry that is there says so.
+#
 # A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
 # had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
+  const bare = (search) => {
+    const said = new URLSearchParams(search);
+    said.delete("beside");
+    said.sort();
+    return said.toString();
+  };
   let held = null, told = null;
   window.attnvizHeld = true;
   const chosen = (isChoice) => ([held, told] = [isChoice ? null : held, null]);
@@ -27,7 +35,9 @@ if (!window.attnvizHeld) {
   history.pushState = function (state, title, address) {
     const { pathname, search } = new URL(address, location.href);
     if (held !== null && pathname !== held) return;
-    const isHere = pathname === location.pathname, add = !isHere && search === told ? history.replaceState : push;
+    const isHere = pathname === location.pathname;
+    const isEntry = isHere ? bare(search) === bare(location.search) : search === told;
+    const add = isEntry ? history.replaceState : push;
     told = isHere ? search : null;
     add.call(this, state, title, address);
   };

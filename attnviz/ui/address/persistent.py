@@ -14,7 +14,8 @@ import streamlit as st
 from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
 
-BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class")  # on every page
+OF_WINDOW = ("panel", "beside")  # what a window is to another one: stays, whatever address is opened in it
+BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class", *OF_WINDOW)  # on every page
 _SITE = ("kind", "layer", "head")
 # The head in focus goes along to the pages that show one.
 FOCUS: dict[str, tuple[str, ...]] = {
@@ -91,16 +92,18 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     """Take over what the address says, and what it leaves out."""
     former, shown = FORMER.get(page, {}), query
     query = {former.get(name, name): text for name, text in query.items()}
-    shared = _shared(page)
+    shared, said_before = _shared(page), of_window(memory.shared)
     for name in shared:
         memory.shared.pop(name, None)
         if name in query:
             memory.shared[name] = query[name]
+    unsaid = {name: chosen for name, chosen in said_before.items() if name not in query}
+    memory.shared.update(unsaid)
     memory.own[page] = {
         name: text for name, text in query.items() if text and name not in (*shared, *_OF_LINKS, *_SITE)
     }
     memory.page, memory.shown, memory.linked = page, shown, set(query)
-    memory.is_changed = memory.waits = False
+    memory.is_changed, memory.waits = bool(unsaid), False
     if not memory.said or any(name in query for name in _OF_LINKS):
         memory.said = {name: query[name] for name in (*_OF_LINKS, "model", "to") if name in query}
 
@@ -167,6 +170,16 @@ def address(page: str) -> dict[str, str]:
         if chosen and memory.aside.get((page, name, memory.shared.get("model", ""))) != chosen
     }
     return found | ({"src": ""} if memory.shared.get("src") == "" else {})  # an emptied field is a choice, too
+
+
+def window() -> dict[str, str]:
+    """What the address says of this window: it is in the address of all that is opened here."""
+    return of_window(_memory().shared)
+
+
+def of_window(texts: Mapping[str, str]) -> dict[str, str]:
+    """What of an address is about the window that shows it."""
+    return {name: texts[name] for name in OF_WINDOW if texts.get(name)}
 
 
 def way(page: str, more: Mapping[str, str]) -> dict[str, str]:

@@ -40,5 +40,11 @@ def stoppable(key: str, asked: object, doing: str, make: Callable[[Tell], Made])
         place.empty()
 
 
+def forget(key: str) -> None:
+    """Let the work of that name begin again where it was stopped."""
+    if st.session_state.get(_STOPPED, ("",))[0] == key:
+        _remember(None)
+
+
 def _remember(stopped: tuple[str, object] | None) -> None:
     st.session_state[_STOPPED] = stopped

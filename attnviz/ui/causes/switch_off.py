@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_effects
+from attnviz.analysis.causes.usual.means import reference_lines
 from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacing import every_head, others, replaced, with_replaced
@@ -16,7 +17,7 @@ from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import choice, flag
 from attnviz.ui.cache import means, payloads, traces
-from attnviz.ui.causes import progress
+from attnviz.ui.causes import counting, progress
 from attnviz.ui.causes.state import CausesState, current
 from attnviz.ui.reported import SWITCH, TEXT, reported
 from attnviz.ui.request import Request
@@ -42,7 +43,7 @@ FIXED = (
     "up for it.",
     "Only the heads are out, before W_o joins them; the bias of W_o, residuals and feed-forward layers stay.",
     "Necessary is not sufficient, and one sentence is one sentence: that a word falls without a head does not say that "
-    "the head makes it. The tab Sentences asks many.",
+    "the head makes it. Count over many, or ask each head by itself on the tab Many sentences.",
 )
 ASKS = {
     "target": "of the target",
@@ -54,11 +55,14 @@ ASKS = {
 
 @dataclass(frozen=True)
 class SwitchOffState(CausesState):
-    """What takes the place of heads (`put`), in which unit worth is shaded, and whether it was asked to be measured."""
+    """What takes the place of heads (`put`), in which unit worth is shaded, whether it was asked to be measured, and
+    whether what the heads do was asked to be counted over many sentences.
+    """
 
     put: str = choice("zero", PUTS)
     shade: str = choice("usual", ("usual", "nats"))
     measure: bool = flag()
+    count: bool = flag()
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
@@ -73,12 +77,17 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     waits = "" if plain.logits is None or view.measure else _waits(loaded, plain)
     worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
+    countable = bool(off) and not others(trace.interventions, loaded.shapes) and _has_targets(runs)
+    many = counting.said_of_many(loaded, request.to, trace.interventions) if countable and view.count else ()
+    view = replace(view, count=bool(many))
     shown = ShownSwitches(
         worth=worth,
         usual=usual,
         texts=_texts(request, loaded, plain, trace),
         asks=_asks(runs),
         said=(*_said(runs, worth, usual), *_parting(request, runs, trace)),
+        countable=len(reference_lines(loaded, request.to)) if countable else 0,
+        many=many,
         fixed=FIXED,
         more=tuple(map(in_words, others(trace.interventions, loaded.shapes))),
         put=view.put,
@@ -87,7 +96,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
         numbers=plain.numbers,
     )
     done = [_name(head) for head in off]
-    in_view = {"off": done, "put": view.put, "shade": view.shade, "measure": view.measure}
+    in_view = {"off": done, "put": view.put, "shade": view.shade, "measure": view.measure, "count": view.count}
     payload = switches_payload(loaded, runs, shown, done=done, view=in_view)
     mount.switches(captions.on(payload), key=COMPONENT, on_change=lambda: _take(request, loaded))
     return view
@@ -98,6 +107,11 @@ def _waits(loaded: "Model", plain: "Trace") -> str:
     heads = sum(layers * count for layers, count in loaded.shapes.values())
     work = heads * (len(plain.tokens("src")) + len(plain.tokens("tgt"))) * loaded.n_parameters
     return f"What each of the {heads} heads is worth takes some {work / A_SECOND:.0f} s to measure." * (work > AT_ONCE)
+
+
+def _has_targets(runs: SwitchedOff) -> bool:
+    """Whether the model puts out a text whose probability can be told, of any sentence."""
+    return runs.chances is not None and runs.chances[0].asked.what in ("target", "text")
 
 
 def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
@@ -165,7 +179,7 @@ def _name(head: Head) -> str:
 
 def _take(request: Request, loaded: "Model") -> None:
     """Take over what was chosen: the heads go into what is done to the run, the rest into this page's own texts."""
-    said = reported(COMPONENT, "view", {"off": list, "put": TEXT, "shade": TEXT, "measure": SWITCH})
+    said = reported(COMPONENT, "view", {"off": list, "put": TEXT, "shade": TEXT, "measure": SWITCH, "count": SWITCH})
     put = _put("" if said is None else said["put"])
     if said is None or put is None:
         return
@@ -173,6 +187,9 @@ def _take(request: Request, loaded: "Model") -> None:
     now = request.interventions
     if replaced(now, loaded.shapes) != replaced(made := with_replaced(now, loaded.shapes, wanted), loaded.shapes):
         interventions.change(made)
-    usual = {"put": "zero", "shade": "usual", "measure": "0"}
-    texts = {"put": said["put"], "shade": said["shade"], "measure": "1" if said["measure"] else "0"}
+    if said["count"]:
+        progress.forget("count")
+    usual = {"put": "zero", "shade": "usual", "measure": "0", "count": "0"}
+    texts = {"put": said["put"], "shade": said["shade"]}
+    texts |= {name: "1" if said[name] else "0" for name in ("measure", "count")}
     persistent.write({name: None if text == usual[name] else text for name, text in texts.items()})

@@ -11,6 +11,7 @@ from attnviz.lessons.question import Question
 from attnviz.ui.classes import ending, following, invitation, live, results, teacher
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import Seat
+from attnviz.ui.lessons import windows
 from attnviz.ui.markdown import literal
 
 
@@ -85,7 +86,7 @@ def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
         format_func={"together": "Together", "alone": "Everybody alone"}.__getitem__,
         on_change=_guide, args=(own,),
     )  # fmt: skip
-    if found.lesson.picture(found.class_at) is not None:
+    if found.lesson.picture(found.class_at) is not None and not windows.is_panel():
         st.button("Show this step’s picture", key="class-picture", on_click=following.show_step, args=(found,))
     who = st.container()
     if found.members:

@@ -1,12 +1,14 @@
 """A class beside any page: the panel of a student or of the teacher, and what the page may not show yet."""
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.classroom.state import MemberView
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, live, seat, student, teacher
 from attnviz.ui.classes.seat import CLASS
-from attnviz.ui.lessons import cover, going
+from attnviz.ui.lessons import companion, cover, going
 
 _COVERED = "Covered until the teacher reveals the answer."
 _OUTSIDE = "This picture belongs to a class, and this browser is not in it."
@@ -24,11 +26,12 @@ def draw(title: str) -> str:
             return _OUTSIDE
         if isinstance(found, MemberView):
             live.watch(own)
-            with st.container(key="class-panel"):
+            with st.container(key="class-panel"), companion.attached(partial(following.show, found)):
                 student.draw(own, found)
                 _way_back(title, found)
         else:
-            teacher.panel(own, found)
+            with companion.attached(partial(following.show_step, found)):
+                teacher.panel(own, found)
     return _COVERED if cover.hides(title) else ""
 
 

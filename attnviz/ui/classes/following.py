@@ -9,7 +9,7 @@ from attnviz.classroom.state import CLOSED, REVEALED, MemberView, Receipt, Teach
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.ui.classes import live, seat
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import going, opened
+from attnviz.ui.lessons import going, opened, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
 
 HOME = "Class"
@@ -33,8 +33,12 @@ def begin() -> None:
         found = view() if own is not None else None
     st.session_state[_VIEW] = found
     opened.follow(None if found is None else _step(found))
+    if windows.is_panel():
+        return
     if isinstance(found, MemberView):
         _go_along(found)
+    elif isinstance(found, TeacherView) and windows.is_beside():
+        _teacher_along(found)
 
 
 def _read(own: Seat) -> MemberView | TeacherView:
@@ -62,8 +66,10 @@ def is_waiting(found: MemberView) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Have the page say a sentence about the class, once."""
-    st.session_state.setdefault("notes", []).append(sentence)
+    """Have the page say a sentence about the class, once, whatever has asked for it."""
+    notes: list[str] = st.session_state.setdefault("notes", [])
+    if sentence not in notes:
+        notes.append(sentence)
 
 
 def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
@@ -92,13 +98,28 @@ def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) ->
 
 def _go_along(found: MemberView) -> None:
     """Once for each step that is opened, and for each picture that a reveal completes."""
-    if is_waiting(found):
-        return
-    page, query = address(found.code, found.link)
-    place = found.code, found.at, page, tuple(sorted(query.items()))
-    if st.session_state.get(_PLACE) != place:
-        st.session_state[_PLACE] = place
-        going.send(page, query)
+    if not is_waiting(found) and _is_new(found.code, found.at, *address(found.code, found.link)):
+        show(found)
+
+
+def show(found: MemberView) -> None:
+    """The student's screen goes to the picture of the class's step."""
+    going.send(*address(found.code, found.link))
+
+
+def _teacher_along(found: TeacherView) -> None:
+    """As students' screens: the picture follows the controls, which are in another window. It stays at the first."""
+    is_first = _PLACE not in st.session_state
+    where = teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED)
+    if _is_new(found.code, found.class_at, *where) and not is_first:
+        show_step(found)
+
+
+def _is_new(code: str, at: int, page: str, query: dict[str, str]) -> bool:
+    """Whether the class was elsewhere when this was asked last."""
+    place, before = (code, at, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
+    st.session_state[_PLACE] = place
+    return place != before
 
 
 def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:

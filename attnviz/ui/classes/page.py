@@ -1,9 +1,12 @@
 """The page Class: the form to join, a student's waiting room, or the teacher's console."""
 
+from functools import partial
+
 import streamlit as st
 
 from attnviz.classroom.state import MemberView
 from attnviz.ui.classes import console, following, joining, live, seat, student
+from attnviz.ui.lessons import companion, windows
 
 
 def bar() -> None:
@@ -23,7 +26,11 @@ def draw() -> None:
         return
     if isinstance(found, MemberView):
         live.watch(own)
-        with st.container(key="lesson-alone"):
+        with st.container(key="lesson-alone"), companion.attached(partial(following.show, found)):
             student.draw(own, found)
+    elif windows.is_panel():
+        with companion.attached(partial(following.show_step, found)):
+            companion.button()
+            console.draw(own, found)
     else:
         console.draw(own, found)

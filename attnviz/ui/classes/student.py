@@ -1,7 +1,6 @@
 """What a student sees of a class: the step that it is at, the question, and what was right once it is revealed."""
 
 from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 
 import streamlit as st
@@ -15,7 +14,7 @@ from attnviz.ui.classes import following, seat
 from attnviz.ui.classes.dates import day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import answering, panel
+from attnviz.ui.lessons import answering, companion, drafted, panel
 from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -45,8 +44,9 @@ def draw(own: Seat, found: MemberView) -> None:
 
 
 def _head(own: Seat, found: MemberView) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         st.caption(literal(f"{found.nickname} · {found.title} · {found.at + 1} of {found.steps}"))
+        companion.button()
         with st.popover("Leave", type="tertiary"):
             st.markdown(
                 "What you have answered stays with the class until it is deleted, at the latest on "
@@ -107,7 +107,7 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
     if said := st.session_state.get(_SAID):
         st.error(literal(said), icon=":material/error:")
     with st.container(horizontal=True, key="class-answer"):
-        st.button("Answer", key="class-submit", type="primary", on_click=_submit, args=(own, found, did.draft))
+        st.button("Answer", key="class-submit", type="primary", on_click=_submit, args=(own, found, now, question))
         if not found.is_guided:
             st.button("Skip and show", key="class-skip", on_click=_skip, args=(own, found.at))
         if found.may_ask_hint:
@@ -116,7 +116,8 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None) -> None:
     answer = answering.shown_answer(question, found.given, shown)
-    drawn = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}."
+    end = "" if answer.endswith((".", "!", "?", "…", "。")) else "."
+    drawn = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}{end}"
     st.success(literal(f"{drawn} Waiting for the teacher."), icon=":material/check:")
 
 
@@ -126,8 +127,9 @@ def _first(found: MemberView, question: Question, shown: Picture | None) -> None
         st.caption(literal(f"In the first round you said {answering.shown_answer(question, found.first, shown)}."))
 
 
-def _submit(own: Seat, found: MemberView, given: Any) -> None:
+def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
     """Hand the answer in. It has one id until it is taken: handed in again after a fault, it counts once."""
+    given = drafted.answer(now, question, progress(now).draft)
     st.session_state[_SAID] = ""
     ids: dict[tuple[str, int, str], str] = st.session_state.setdefault(_CLIENT, {})
     place = own.code, found.at, found.round

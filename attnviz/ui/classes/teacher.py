@@ -14,15 +14,16 @@ from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, live
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import going
+from attnviz.ui.lessons import companion, going
 from attnviz.ui.markdown import literal
 
 
 def panel(own: Seat, found: TeacherView) -> None:
     """What stands beside the picture of a step: the question, who has answered, the controls."""
     step = found.lesson.steps[found.class_at]
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         st.caption(literal(f"You teach · {shown_code(found.code)}"))
+        companion.button()
         st.button("Put aside", key="class-aside", type="tertiary", on_click=_put_aside)
     st.markdown(f"#### {step.title}")
     if step.question is not None:

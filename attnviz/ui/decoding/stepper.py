@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.analysis.decoding.next_tokens import NextToken
+from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.display import display, display_token
 from attnviz.ui import captions
 from attnviz.ui.address import persistent, share
@@ -66,7 +67,7 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
         for kept in made.hypotheses
     ]
     return Inference(
-        candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, own, _was_cut(model, view, own)), run.passed
+        candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, made, _was_cut(model, view, own)), run.passed
     )
 
 
@@ -80,15 +81,18 @@ def _was_cut(model, view: DecodingState, chosen: list[int]) -> bool:
     return model.inputs.takes_target and view.way != "teacher" and chosen[-1] not in model.vocabulary.ends
 
 
-def _way(view: DecodingState, chosen: list[int], was_cut: bool) -> list[tuple[str, str]]:
+def _way(view: DecodingState, made: DecodingRecord, was_cut: bool) -> list[tuple[str, str]]:
     """How it was decoded, and whether the limit ended it: words, and the term that they stand for."""
     parts = [(WAYS[view.way], WAYS[view.way])]
+    if view.way == "cached" and made.recomputes:
+        recomputed = WAYS["recomputed"]
+        parts = [(f"{recomputed}: a cache is of no use where positions see what comes", recomputed)]
     if view.way == "teacher" and view.choose == "beam":
         parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
     elif view.choose != "greedy":
         parts.append((view.choose, CHOICES[view.choose]))
     if was_cut:
-        parts.append((f"cut after {len(chosen)} tokens, no <eos>", "cut"))
+        parts.append((f"cut after {len(made.chosen)} tokens, no <eos>", "cut"))
     return parts
 
 

@@ -8,11 +8,10 @@ import streamlit as st
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.lessons.scoring import MOST_TEXT, Truth
-from attnviz.ui.lessons import marks
+from attnviz.ui.lessons import drafted, marks
 from attnviz.ui.lessons.opened import OpenedLesson, progress
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import row_guess
-from attnviz.ui.reported import reported
 
 
 def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
@@ -63,10 +62,11 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
 
 def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
-    key = marks.key(now, "drawn")
-    row_guess([col.text for col in shown.maps.cols], key=key)
-    said = reported(key, "guess", {"weights": list})
-    return [float(weight) / 1000 for weight in said["weights"]] if said else None
+    heard = drafted.heard_row(now)
+    guess = None if heard is None else [weight / 1000 for weight in heard]
+    row_guess([col.text for col in shown.maps.cols], guess=guess, key=drafted.row_key(now))
+    drawn = drafted.row(now)
+    return None if drawn is None else [weight / 1000 for weight in drawn]
 
 
 def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
 from attnviz.ui.address import persistent
+from attnviz.ui.lessons import windows
 from attnviz.ui.lessons.opened import LESSON, STEP
 
 _GOES = "_attnviz_lesson_goes"
@@ -15,7 +16,7 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
     """The page of a step, and what its address says."""
     link = lesson.picture(at)
     place = {LESSON: lesson.name, STEP: str(at + 1)}
-    if link is None:
+    if link is None or windows.is_panel():
         return HOME, place
     return link.page, texts_of(link, lesson.steps[at].question) | place
 
@@ -65,7 +66,7 @@ def follow(title: str, paths: dict[str, str]) -> None:
     if goes is None:
         return
     page, asked = goes
-    query = persistent.address(page) if asked is None else asked
+    query = persistent.address(page) if asked is None else asked | persistent.window()
     if page == title:
         persistent.follow(query)
     else:

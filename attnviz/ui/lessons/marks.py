@@ -26,9 +26,13 @@ def marked(now: OpenedLesson, question: Question) -> Cells:
 def adopt(cells: Any) -> None:
     """Take over what was marked on the map."""
     now = opened()
-    if now is None or now.question is None or now.question.kind != CELL or progress(now).is_over:
-        return
-    if isinstance(cells, list) and positions(cells, now.question.most):
+    if now is not None and now.question is not None and not progress(now).is_over:
+        put(now, now.question, cells)
+
+
+def put(now: OpenedLesson, question: Question, cells: Any) -> None:
+    """Mark these cells, where the question asks for as many."""
+    if question.kind == CELL and isinstance(cells, list) and positions(cells, question.most):
         st.session_state[key(now, "cells")] = [list(map(int, cell)) for cell in cells]
         st.session_state[key(now, "moved")] = True  # the lists follow
 

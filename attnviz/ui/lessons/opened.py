@@ -64,9 +64,14 @@ def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
     st.session_state[_FOLLOWED] = step
 
 
+def is_followed() -> bool:
+    """Whether a class is followed, which knows how far it is."""
+    return bool(st.session_state.get(_FOLLOWED))
+
+
 def is_open() -> bool:
     """Whether there may be a lesson, one's own or a class's: cheap."""
-    return bool(st.session_state.get(_FOLLOWED) or persistent.text(LESSON))
+    return is_followed() or bool(persistent.text(LESSON))
 
 
 def opened() -> OpenedLesson | None:

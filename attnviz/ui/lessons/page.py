@@ -11,7 +11,7 @@ from attnviz.lessons.question import Question
 from attnviz.lessons.writing import draft_of
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import drafting, editor, going, panel
+from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
 from attnviz.ui.lessons.opened import of_lesson, opened
 from attnviz.ui.markdown import literal
 
@@ -29,9 +29,9 @@ def draw() -> None:
     if (now := opened()) is None:
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
-    with st.container(key="lesson-alone"):
+    with st.container(key="lesson-alone"), companion.attached(companion.show_step):
         panel.draw()
-        if now.link is not None:
+        if now.link is not None and not windows.is_panel():
             st.button("Open this step's picture", key="lesson-picture", on_click=going.go, args=(now.lesson, now.at))
 
 

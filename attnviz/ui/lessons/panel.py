@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from attnviz.lessons.answers import truth_of
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
-from attnviz.lessons.scoring import scored
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, drafting, going
+from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -33,8 +31,11 @@ def draw() -> None:
 
 
 def _head(now: OpenedLesson) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        companion.button()
+        if windows.is_panel():
+            return
         if now.lesson.name == drafting.DRAFT:
             st.button(
                 "Edit", key="lesson-edit", type="tertiary", on_click=going.home, args=({"edit": str(now.at + 1)},)
@@ -61,7 +62,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
         st.error(literal(did.said))
     with st.container(horizontal=True, key="lesson-answer"):
         st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
-        st.button("Skip and show", key="lesson-skip", on_click=_skip, args=(now, question, shown))
+        st.button("Skip and show", key="lesson-skip", on_click=judging.skip, args=(did, question, shown))
         if did.rungs < question.rungs:
             st.button("Hint", key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
 
@@ -80,20 +81,7 @@ def _hint(did: Progress) -> None:
 
 def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     did = progress(now)
-    try:
-        truth = truth_of(question, shown)
-        did.marked, did.guess, did.truth, did.said = scored(question, did.draft, truth), did.draft, truth, ""
-    except ValueError as error:
-        did.said = str(error)
-
-
-def _skip(now: OpenedLesson, question: Question, shown: Picture | None) -> None:
-    did = progress(now)
-    did.is_skipped, did.said = True, ""
-    try:
-        did.truth = truth_of(question, shown)
-    except ValueError as error:
-        did.said = str(error)
+    judging.answer(did, question, shown, drafted.answer(now, question, did.draft))
 
 
 def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = "Skipped.") -> None:

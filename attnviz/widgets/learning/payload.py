@@ -120,7 +120,7 @@ def about_run(recording: Recording) -> dict[str, Any]:
         "spaced": task.spaced,
         "lines": [[list(line.src), list(line.tgt)] for line in recording.watched],
         "guess": recording.guess,
-        "floor": getattr(task, "loss_floor", None),
+        "floor": task.loss_floor(recording.experiment.pairs),
         "updates": recording.experiment.size.steps,
         "causal": recording.experiment.is_causal,
     }

@@ -6,7 +6,7 @@ const MOVES = { ArrowRight: STEP, ArrowUp: STEP, ArrowLeft: -STEP, ArrowDown: -S
 
 export default function ({ parentElement, data, setStateValue }) {
   const box = parentElement.querySelector(".row-guess");
-  const key = JSON.stringify([data.keys, data.truth !== null]);
+  const key = JSON.stringify([data.keys, data.truth !== null, data.truth === null && data.guess]);
   if (box.drawn !== key) draw(box, data, key);
   box.send = () => {
     clearTimeout(box.waiting);

@@ -37,6 +37,7 @@ class ShownSwitches:
     interventions and with them; `asks` names what its probabilities are of, `said` and `fixed` are sentences, `more` is
     whatever else is done to the run, in words. `put` stands in the place of the heads that are off; `waits` says why
     nobody knows what heads are worth, and `measurable` whether they are measured when somebody asks for it.
+    `countable` is over how many sentences what is off can be counted, and `many` says what came of it.
     """
 
     worth: HeadEffects | None = None
@@ -49,6 +50,8 @@ class ShownSwitches:
     put: str = "zero"
     waits: str = ""
     measurable: bool = False
+    countable: int = 0
+    many: tuple[str, ...] = ()
     numbers: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -70,6 +73,8 @@ def switches_payload(
         "put": shown.put,
         "waits": shown.waits,
         "measurable": shown.measurable,
+        "countable": shown.countable,
+        "many": list(shown.many),
         "usual": shown.usual.sentences if shown.usual else 0,
     }
     return payload_of(header, view, blobs)

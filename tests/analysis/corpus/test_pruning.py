@@ -17,14 +17,10 @@ from attnviz.analysis.corpus import __main__ as command
 from attnviz.analysis.corpus.bleu import bleu_counts
 from attnviz.analysis.corpus.importance import gradient_importance
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.corpus.orders import PruningOrder, by_importance, by_lot, greedy
-from attnviz.analysis.corpus.pruning import (
-    CurvePlan,
-    log_probabilities_without,
-    pruning_curve,
-    written_without,
-)
+from attnviz.analysis.corpus.orders import PruningOrder, by_importance, by_lot, greedy, without
+from attnviz.analysis.corpus.pruning import CurvePlan, pruning_curve
 from attnviz.analysis.corpus.reading import read_corpus
+from attnviz.analysis.corpus.scored import log_probabilities_under, written_under
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.models import catalogue
 from tests.analysis.corpus.conftest import LINES
@@ -40,13 +36,13 @@ ABLATED = (attnviz.ablate("cross", layer=1, heads=[0, 2]), attnviz.ablate("encod
 
 
 def test_targets_are_as_likely_as_with_these_heads_ablated(model, corpus) -> None:
-    found = log_probabilities_without(model, corpus, OUT)
+    found = log_probabilities_under(model, corpus, without(OUT))
     for item, line in enumerate(corpus.lines):
         trace = model.trace(line.text, to="fr", tgt_text=line.target, interventions=ABLATED)
         ids = torch.tensor([[token.id] for token in trace.sentences[0].tgt_out])
         expected = trace.logits[0].log_softmax(dim=-1).gather(1, ids).sum()
         assert float(found[item]) == pytest.approx(float(expected), abs=1e-4)
-    assert float((found - log_probabilities_without(model, corpus, ())).abs().max()) > 1e-2
+    assert float((found - log_probabilities_under(model, corpus, ())).abs().max()) > 1e-2
 
 
 def test_what_is_written_is_what_translate_writes_without_these_heads(model, corpus) -> None:
@@ -54,8 +50,8 @@ def test_what_is_written_is_what_translate_writes_without_these_heads(model, cor
     for places, done in (((), ()), (OUT, ABLATED)):
         expected = model.translate(texts, to="fr", interventions=done)
         # a text that comes to no end is cut where its batch is
-        assert all(one.startswith(other) or other.startswith(one)
-                   for one, other in zip(written_without(model, corpus, places), expected, strict=True))  # fmt: skip
+        found = written_under(model, corpus, without(places))
+        assert all(one.startswith(other) or other.startswith(one) for one, other in zip(found, expected, strict=True))
 
 
 def test_an_order_by_importance_begins_with_the_least(model, corpus) -> None:
@@ -71,7 +67,7 @@ def test_greedy_search_takes_out_what_costs_least_beside_what_is_out(model, corp
     two = greedy(model, few, stop=stopping_after(2 * len(few.sentences)))
     assert len(two.places) == 2  # the last whole step
     second = {
-        place: float(log_probabilities_without(model, few, (two.places[0], place)).sum())
+        place: float(log_probabilities_under(model, few, without((two.places[0], place))).sum())
         for place in head_places(model)
         if place != two.places[0]
     }
@@ -96,7 +92,7 @@ def test_the_curve_begins_with_the_whole_model_and_seeds_repeat(model, corpus) -
     whole = curve.points[0]
     tokens = float(corpus.target_tokens.sum())
     for point, places in zip(curve.points, ((), OUT[:2], OUT), strict=True):
-        expected = float(log_probabilities_without(model, corpus, places).sum()) / tokens
+        expected = float(log_probabilities_under(model, corpus, without(places)).sum()) / tokens
         assert point.log_probability.value == pytest.approx(expected, abs=1e-6)
         assert point.log_probability.low < point.log_probability.value < point.log_probability.high
     assert curve.references == "given"

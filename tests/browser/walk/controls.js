@@ -61,7 +61,7 @@
     return role ?? { a: "link", select: "select", summary: "button" }[tag] ?? tag;
   }
 
-  const tidy = (text) => (text ?? "").replace(/\s+/g, " ").trim().slice(0, 60);
+  const tidy = (text) => [...(text ?? "").replace(/\s+/g, " ").trim()].slice(0, 60).join("");
 
   function nameOf(node) {
     const labelled = node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.title;

@@ -12,8 +12,9 @@ from tests.browser.walk.visitor import Visitor
 
 FRAME = ("top-bar", "sidebar")
 EVERYWHERE = (*FRAME, "plotly", "table", "help")
-# What these open lies over the page until it is left: they have tests of their own.
+# What these open, or a key, lies over the page until it is left: they have tests of their own.
 OVER = ("Model drawing", "Ask the room")
+SHEETS = ("drawing-sheet",)
 SWITCHES = ("tab", "radio")  # what they open has controls of its own: these come last
 
 
@@ -80,7 +81,9 @@ class Alone:
         """What could be done here and was not done yet."""
         found: dict[Act, _Kin] = {}
         for control in self.visitor.controls():
-            if control["name"].endswith(OVER):  # an icon has a name too, before it
+            if control["name"].endswith(OVER) or control["place"].startswith(
+                SHEETS
+            ):  # an icon has a name too, before it
                 continue
             if control["place"].startswith(EVERYWHERE) and urlsplit(address).path not in self.framed:
                 continue
@@ -101,7 +104,8 @@ class Alone:
     def _options(self, control: dict[str, Any]) -> list[str]:
         """The options of a list of Streamlit's, which it has on the page only while it is open."""
         key = named(control)
-        if key not in self.lists:
+        known = self.lists.get(key)
+        if known is None or (control["value"] and control["value"] not in known):  # or of another state of the page
             page = self.visitor.page
             try:
                 node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()

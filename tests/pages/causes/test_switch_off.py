@@ -6,8 +6,10 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.analysis.causes.comparing.findings import of_many
 from attnviz.analysis.causes.effects import head_effects
 from attnviz.analysis.causes.usual import means
+from attnviz.analysis.corpus.counted import counted, untouched
 from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.models import catalogue
 from tests.pages.causes.causes_page import SRC, header, notes, of_heads
@@ -125,6 +127,28 @@ def test_one_token_and_a_page_without_text_are_answered(open_page) -> None:
     app.text_input(key="src-shown").set_value("").run()
     assert not app.exception
     assert "empty" in notes(app)
+
+
+def test_what_is_off_is_counted_over_many_sentences_where_asked(open_page, tiny, monkeypatch) -> None:
+    monkeypatch.setattr(means, "shipped_lines", lambda to: shipped_lines(to)[:5])
+    asked = header(open_page("causes", src=SRC, to="fr", do="off.cross.all.all"))
+    assert (asked["countable"], asked["many"]) == (5, [])
+    told = header(open_page("causes", src=SRC, to="fr", do="off.cross.all.all", count="1"))
+    found = counted(tiny, untouched(tiny, shipped_lines("fr")[:5], to="fr"), (attnviz.ablate("cross"),))
+    assert told["many"] == list(of_many(found))
+    assert told["view"]["count"] is True
+
+
+@pytest.mark.parametrize("do", ["", "swap.cross.all.all.1.2~off.cross.0.1"])
+def test_what_fits_one_sentence_alone_is_not_counted_over_others(open_page, do: str) -> None:
+    told = header(open_page("causes", src=SRC, to="fr", do=do, count="1"))
+    assert (told["countable"], told["many"], told["view"]["count"]) == (0, [], False)
+
+
+def test_sentences_that_a_model_cannot_read_are_not_counted_and_it_says_why(open_page) -> None:
+    app = open_page("causes", model="toy:reverse", src="a b c", do="off.dec.0.0", count="1")
+    assert not app.exception
+    assert header(app)["many"][0].startswith("Nothing can be counted. Line 1 ")
 
 
 def test_what_a_link_says_of_the_tab_is_said_back(open_page) -> None:

@@ -1,19 +1,21 @@
 """A browser is never referred to a message that it has let go of by the time it reads of it."""
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit import config
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from attnviz.ui import streamlit_internals
 from attnviz.ui.sending import referred
 
 streamlit_internals.install()
-MESSAGES = "abc"
+AGE, FRAGMENT = 8, "f"  # a fragment's message has its name here
 REFUSED = "a message that the browser had let go of"
 
 
@@ -23,73 +25,125 @@ class Browser:
     def __init__(self, age: int) -> None:
         self.age, self.run, self.kept = age, 0, {}
 
-    def read(self, name: str, is_reference: bool) -> None:
-        assert name in self.kept or not is_reference, REFUSED
+    def read(self, message: ForwardMsg) -> None:
+        name = message.ref_hash or message.hash
+        assert name in self.kept or not message.ref_hash, REFUSED
         self.kept[name] = self.run
 
-    def end(self) -> None:
+    def end(self, part: str) -> None:
+        """A fragment's end takes its own messages alone."""
         self.run += 1
-        self.kept = {name: run for name, run in self.kept.items() if self.run - run <= self.age}
+        self.kept = {
+            name: run
+            for name, run in self.kept.items()
+            if self.run - run <= self.age or (part and not name.startswith(part))
+        }
 
 
-def played(requests: list[int], drawn: list[str], told: bool, age: int = referred.RUNS) -> None:
-    """Runs that draw `drawn`; the browser asked for run i when it had read run `i - requests[i]` to its end.
-
-    `told` says whether the server looks at what it sent, as it does here, or at what the browser named alone.
+class Run(NamedTuple):
+    """A run that draws messages; one of a fragment draws "f" alone. The browser asked for it when it had read all but
+    the `behind` runs before. Nothing of one that `is_cut` is sent, its end neither.
     """
-    browser, sent, named = Browser(age), referred.Sent(), [frozenset[str]()]
-    for run, letters in enumerate(drawn):
-        asked = named[max(0, run - requests[run])]
-        kept = sent.begin(asked) if told else asked
-        for name in letters:
-            browser.read(name, name in kept)
-            sent.add(name)
-        browser.end()
+
+    drawn: frozenset[str]
+    part: str
+    behind: int
+    is_cut: bool
+
+
+def played(runs: list[Run], *, is_told: bool) -> None:
+    """`is_told` says whether the server looks at what it sent, as it does here, or at what the browser named alone."""
+    browser, session, named = Browser(AGE), session_of(), [frozenset[str]()]
+    flush = referred.noted(lambda session: session.queue)
+    begun = referred.still_kept(lambda context, cached_message_hashes, **_: context.begun.append(cached_message_hashes))
+    for number, run in enumerate(runs):
+        asked = named[max(0, number - run.behind)]
+        begun(session, cached_message_hashes=asked, fragment_ids_this_run=[run.part] if run.part else [])
+        kept = session.begun[-1] if is_told else asked
+        session.queue = [] if run.is_cut else [message(name, is_whole=name not in kept) for name in run.drawn]
+        for sent in flush(session):
+            browser.read(sent)
+        if not run.is_cut:
+            browser.end(run.part)
         named.append(frozenset(browser.kept))
 
 
-SCHEDULES = st.lists(st.tuples(st.integers(0, 6), st.sets(st.sampled_from(MESSAGES)).map("".join)), max_size=30)
+def session_of() -> SimpleNamespace:
+    """What a context and a session have of a visitor."""
+    pages = type("Pages", (), {})()
+    return SimpleNamespace(pages_manager=pages, _pages_manager=pages, begun=[], queue=[])
 
 
-@given(SCHEDULES)
+def message(name: str, *, is_whole: bool = True) -> ForwardMsg:
+    made = ForwardMsg(hash=name) if is_whole else ForwardMsg(ref_hash=name)
+    made.metadata.cacheable = is_whole
+    if is_whole and name == FRAGMENT:
+        made.delta.fragment_id = FRAGMENT
+    return made
+
+
+def run(drawn: str, *, part: str = "", behind: int = 0, is_cut: bool = False) -> Run:
+    return Run(frozenset(drawn), part, behind, is_cut)
+
+
+WHOLE = st.builds(run, st.sets(st.sampled_from("abf")).map("".join), behind=st.integers(0, 3), is_cut=st.booleans())
+PARTS = st.builds(
+    run, st.sampled_from(("f", "")), part=st.just(FRAGMENT), behind=st.integers(0, 3), is_cut=st.booleans()
+)
+POLLED = st.integers(1, 12).map(lambda times: [run("", part=FRAGMENT)] * times)  # a class asks for news
+RUNS = st.lists(st.one_of(WHOLE.map(lambda one: [one]), PARTS.map(lambda one: [one]), POLLED), max_size=12).map(
+    lambda found: [one for some in found for one in some]
+)
+
+
+@settings(max_examples=200)
+@given(RUNS)
 def test_no_order_of_runs_and_requests_misses(runs) -> None:
-    played([behind for behind, _ in runs], [letters for _, letters in runs], told=True)
+    played(runs, is_told=True)
 
 
-def test_what_streamlit_itself_does_misses() -> None:
-    requests, drawn = [0, 0, 0, 0, 2], ["ab", "b", "b", "b", "a"]
-    played(requests, drawn, told=True)
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [run("ab"), *[run("b")] * AGE, run("a", behind=1)],
+        [run("ab"), *[run("", part=FRAGMENT)] * AGE, run("ab", is_cut=True), run("b"), run("a", behind=1)],
+    ],
+    ids=["pressed quickly", "while a class asks for news"],
+)
+def test_what_streamlit_itself_does_misses(runs) -> None:
+    played(runs, is_told=True)
     with pytest.raises(AssertionError, match=REFUSED):
-        played(requests, drawn, told=False)
+        played(runs, is_told=False)
 
 
-def test_a_message_that_every_run_sends_is_sent_once() -> None:
+@pytest.mark.parametrize("polls", [0, 30])
+def test_a_message_that_every_whole_run_sends_is_sent_once(polls: int) -> None:
     sent = referred.Sent()
-    for run in range(20):
-        assert sent.begin(frozenset("ab" if run else "")) == (frozenset("a") if run else frozenset())
-        sent.add("a")
+    for number in range(20):
+        assert sent.begin(frozenset("ab" if number else ""), is_part=False) == (frozenset("a") if number else set())
+        sent.refer("a") if number else sent.add("a", is_part=False)
+        for _ in range(polls):
+            sent.begin(frozenset("ab"), is_part=True)
 
 
 def test_a_browser_waits_longer_than_the_server_counts() -> None:
-    assert config.get_option("global.maxCachedMessageAge") >= 4 * referred.RUNS
+    assert config.get_option("global.maxCachedMessageAge") == AGE >= 4 * referred.RUNS
 
 
-def test_sessions_do_not_share_what_was_sent_to_them() -> None:
-    queues: list[list[ForwardMsg]] = [[], []]
-    contexts = [SimpleNamespace(pages_manager=type("Pages", (), {})(), enqueue=queue.append) for queue in queues]
+def test_sessions_do_not_share_what_was_sent_to_them_and_one_that_comes_back_is_sent_all() -> None:
+    sessions = [session_of(), session_of()]
     begun = referred.still_kept(lambda context, cached_message_hashes: context.begun.append(cached_message_hashes))
-    enqueue = referred.noted(lambda context, message: context.enqueue(message))
-    message = ForwardMsg(hash="h")
-    message.metadata.cacheable = True
-    for context in contexts:
-        context.begun = []
-        begun(context, cached_message_hashes=frozenset("h"))
-    enqueue(contexts[0], message)
-    for context in contexts:
-        begun(context, cached_message_hashes=frozenset("h"))
-    assert [context.begun[-1] for context in contexts] == [{"h"}, set()]
+    sessions[0].queue = [message("h")]
+    referred.noted(lambda session: session.queue)(sessions[0])
+    for session in sessions:
+        begun(session, cached_message_hashes=frozenset("h"))
+    assert [session.begun[-1] for session in sessions] == [{"h"}, set()]
+    referred.anew(lambda session: None)(sessions[0])
+    begun(sessions[0], cached_message_hashes=frozenset("h"))
+    assert sessions[0].begun[-1] == set()
 
 
 def test_it_is_set_into_streamlits_runs() -> None:
     assert hasattr(ScriptRunContext.reset, "__wrapped__")
-    assert hasattr(ScriptRunContext.enqueue, "__wrapped__")
+    assert hasattr(AppSession.flush_browser_queue, "__wrapped__")
+    assert hasattr(AppSession.register_file_watchers, "__wrapped__")

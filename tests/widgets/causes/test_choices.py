@@ -45,6 +45,12 @@ def test_all_but_these_and_a_layer_off_and_on_again(switches) -> None:
     assert switches(f"({layer})", ["cross.1.0", "cross.1.1"]) == []
 
 
+def test_a_count_is_let_go_of_with_the_heads_that_it_was_of(switches) -> None:
+    counted = "(app.view.count = true, {}, app.view.count)"
+    for change in ("choice.allOn(app)", "choice.allButThese(app)", 'choice.toggle(app, ["cross.0.0"])'):
+        assert switches(counted.format(change), ["cross.0.0", "cross.1.0"]) is False
+
+
 def test_heads_that_a_model_has_not_are_dropped_and_an_older_answer_is_known(switches) -> None:
     assert switches("(choice.settle(app), app.view.off)", ["cross.9.9", "cross.0.0"]) == ["cross.0.0"]
     assert switches("choice.isAnswered(app)") is True

@@ -55,7 +55,7 @@ def test_a_short_number_has_two_decimals_or_one_and_no_zero_is_below_zero(text) 
     said = text("({ shortText }, values) => values.map(shortText)", values)
     for value, shown in zip(values, said, strict=True):
         number = fixed(value, 1 if abs(value) >= 10 else 2)
-        assert shown == (str(number) if number else "0.00"), value
+        assert shown == (str(number).replace("-", "−") if number else "0.00"), value
     nothing = text("({ shortText }) => [null, undefined, NaN].map(shortText)")
     assert nothing == ["–"] * 3
 

@@ -1,6 +1,7 @@
 """What switching heads off showed, in sentences that are computed: nothing is made to look important that is not."""
 
 import math
+from typing import TYPE_CHECKING
 
 from attnviz.analysis.causes.comparing.chances import Chances
 from attnviz.analysis.causes.comparing.compared import Compared, ComparedKind
@@ -8,6 +9,9 @@ from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
+
+if TYPE_CHECKING:
+    from attnviz.analysis.corpus.counted import ChangeCount
 
 USUAL = 2.0  # spreads: within them a head does no more than it usually does
 DECISIVE = math.log(2)  # nats a token: the mean token is half as likely without the head
@@ -96,6 +100,19 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
         f"The texts part at “{here}”, which was ahead of its runner-up by {ahead:.2f} nats, and is now behind "
         f"“{there}” by {behind:.2f}.{verdict}",
     )
+
+
+def of_many(found: "ChangeCount") -> tuple[str, ...]:
+    """What was done to one sentence, done to many: how many texts it changes, and what that costs a token."""
+    value, low, high = (_nats(one, 3) for one in found.change)
+    cost = (
+        f"Mean log-probability of a target token: {_nats(found.before, 3)} → "
+        f"{_nats(found.before + found.change.value, 3)} nats, a change of {value} (95 % of draws: {low} to {high}). "
+        f"{found.less_likely} of {found.sentences} targets get less likely."
+    )
+    if found.differ is None:
+        return (cost,)
+    return f"The model writes another text for {found.differ} of {found.sentences} that come along.", cost
 
 
 def of_pair(runs: Compared) -> tuple[str, ...]:

@@ -42,8 +42,7 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
 
     Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.
     """
-    lines = shipped_lines(to)
-    lines = lines[:_FEW] if model.n_parameters > _LARGE else lines
+    lines = reference_lines(model, to)
     refused: list[str] = []
     try:
         return mean_contexts(model, _traces(model, stop.over(lines, len(lines)), to, refused))
@@ -52,6 +51,12 @@ def measured_means(model: Model, to: str, *, stop: Stoppable = UNSTOPPED) -> Mea
             f"A mean is measured over {len(lines)} English sentences, and {model.name} reads none of them: "
             f"{refused[0] if refused else why}"
         ) from None
+
+
+def reference_lines(model: Model, to: str) -> tuple[CorpusLine, ...]:
+    """The sentences that come along, as many as a model of this size is measured on."""
+    lines = shipped_lines(to)
+    return lines[:_FEW] if model.n_parameters > _LARGE else lines
 
 
 def given(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:

@@ -8,10 +8,11 @@ import { goldColour } from "./gold.js";
 export const MOST_WORDS = 300; // of a line
 const LONGEST = 170; // pixels of a word
 const EDGE = 18;
-const GAPS = [16, 10, 5];
+const GAPS = [16, 10, 5, 4, 3, 2];
 const WIDEST = 15; // pixels of a ribbon that has all
 const THINNEST = 0.4;
-const SIZES = [15, 13.5, 12]; // of letters, the first at which a line fits
+const SIZES = [15, 13.5, 12]; // of letters, the first at which a line fits; a line that never does is scrolled
+const MAGNIFIED = [...SIZES, 10.5, 9, 7.5]; // where the picture is presented, and nobody scrolls
 const HEIGHT = 26; // of a word's box
 const STEPS = 24;
 
@@ -19,16 +20,20 @@ export function layoutLines(app, [width, height]) {
   const { header } = app.payload;
   const font = app.theme.font;
   const texts = [[...header.src, `∅ ${header.null_text}`], header.tgt];
-  const tries = SIZES.map((size, at) => texts.map((line) => placed(line, { size, gap: GAPS[at], font })));
+  const isFile = width === 0; // which is as wide as its lines
+  const sizes = !isFile && app.root.hasAttribute("data-present") ? MAGNIFIED : SIZES;
+  const tries = sizes.map((size, at) => texts.map((line) => placed(line, { size, gap: GAPS[at], font })));
   const room = width - 2 * EDGE;
   const [src, tgt] = tries.find((lines) => lines.every((line) => extent(line) <= room)) ?? tries.at(-1);
   const wide = Math.max(extent(src), extent(tgt), room);
+  const inView = isFile ? wide : room;
   const high = Math.max(190, Math.min(height, 420));
   for (const [line, y] of [
     [src, 8],
     [tgt, high - HEIGHT - 8],
   ]) {
-    const left = EDGE + (wide - extent(line)) / 2;
+    // In the middle; of a picture that is scrolled in the middle of its beginning, so that both lines begin in view.
+    const left = EDGE + Math.max(0, (inView - extent(line)) / 2);
     for (const box of line) Object.assign(box, { x: box.x + left, y });
   }
   return { src, tgt, width: wide + 2 * EDGE, height: high };

@@ -1,11 +1,12 @@
 // What the frame does on different screens: a line that stands for menu and bar where there is no room for both, the
-// picture alone (Present), the button for the drawing of the model, which is made when it is asked for; and links that
-// wait for what was just typed.
+// picture alone (Present), the button for the drawing of the model, which is made when it is asked for; links that wait
+// for what was just typed; and the page as it is printed.
 
 import { watchDrawing } from "./drawing.js";
 import { watchLeaving } from "./leaving.js";
 import { sayLine, watchLine } from "./line.js";
 import { receivePresent, watchPresent } from "./present.js";
+import { watchPrinting } from "./printing.js";
 
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const place = parentElement.querySelector(".line");
@@ -24,5 +25,6 @@ function start(root) {
   watchPresent(app);
   watchDrawing(app, root);
   watchLeaving(app);
+  watchPrinting(app);
   return app;
 }

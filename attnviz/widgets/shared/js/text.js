@@ -7,11 +7,11 @@ export function exactText(value) {
   return size < 1e-4 ? value.toExponential(4) : value.toPrecision(5);
 }
 
-// Two decimals, or one from 10 on; no zero is below zero.
+// Two decimals, or one from 10 on, with a minus as wide as a plus; no zero is below zero.
 export function shortText(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const text = value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
-  return Number(text) === 0 ? "0.00" : text;
+  return Number(text) === 0 ? "0.00" : text.replace("-", "−");
 }
 
 // A share as a percentage. What is above zero never reads 0%.

@@ -10,14 +10,31 @@ export function paintAnswer(app) {
   const { parts, payload } = app;
   const { header } = payload;
   const waits = !isAnswered(app);
-  for (const part of [parts.words, parts.strip, parts.moved]) part.toggleAttribute("data-waits", waits);
+  for (const part of [parts.words, parts.many, parts.strip, parts.moved]) part.toggleAttribute("data-waits", waits);
+  paintCount(app, waits);
   if (app.answerKey === header.base) return;
   app.answerKey = header.base;
   parts.words.replaceChildren(...wordNodes(header));
   parts.said.replaceChildren(...header.said.map((text) => element("li", { text })));
+  parts.many.replaceChildren(...manyNodes(header));
   parts.strip.replaceChildren(...header.strip.map(tokenNode));
   parts.stripTitle.replaceChildren(...stripTitle(header));
   parts.fixed.replaceChildren(...header.fixed.map((text) => element("li", { text })));
+}
+
+// What is off, over many sentences: a button until it is counted, then what came of it.
+function paintCount({ parts, payload, view }, waits) {
+  const { countable, many } = payload.header;
+  parts.countIt.hidden = waits || !countable || many.length > 0;
+  parts.countIt.disabled = view.count;
+  parts.countIt.textContent = view.count ? "Counting …" : `Count over ${countable} sentences`;
+}
+
+function manyNodes({ many }) {
+  const [first, ...rest] = many;
+  if (first === undefined) return [];
+  const title = element("b", { text: "Over many sentences. " });
+  return [element("li", {}, title, first), ...rest.map((text) => element("li", { text }))];
 }
 
 function wordNodes({ texts, more }) {
@@ -39,7 +56,7 @@ function stripTitle({ strip, asks }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
     termNode("probability of each token"),
-    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now` }),
+    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; its lead now, in nats` }),
   ];
 }
 

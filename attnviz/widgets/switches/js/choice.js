@@ -3,8 +3,8 @@
 import { range } from "../../shared/js/cells.js";
 import { change } from "../../shared/js/store.js";
 
-export const START = { off: [], put: "zero", shade: "usual", measure: false };
-export const AT_ONCE = ["off", "put", "measure"]; // which only Python can answer
+export const START = { off: [], put: "zero", shade: "usual", measure: false, count: false };
+export const AT_ONCE = ["off", "put", "measure", "count"]; // which only Python can answer
 
 export function settle(app) {
   const known = new Set(allHeads(app));
@@ -31,11 +31,18 @@ export function toggle(app, names) {
 export function turn(app, names, off) {
   const changed = new Set(names);
   const rest = app.view.off.filter((name) => !changed.has(name));
-  change(app, { off: off ? [...rest, ...names] : rest });
+  setOff(app, off ? [...rest, ...names] : rest);
 }
 
-export const allButThese = (app) => change(app, { off: allHeads(app).filter((name) => !isOff(app, name)) });
-export const allOn = (app) => change(app, { off: [] });
+// What was counted is of the heads that were off then.
+export const setOff = (app, off) => change(app, { off, count: false });
+
+export const allButThese = (app) =>
+  setOff(
+    app,
+    allHeads(app).filter((name) => !isOff(app, name)),
+  );
+export const allOn = (app) => setOff(app, []);
 
 // The `count` heads whose absence costs most, or least; null where nobody measured.
 export function byWorth(app, count, isMost) {

@@ -21,7 +21,7 @@ export const siteOf = ({ payload }) => {
 
 export function figureSize(app) {
   const { header } = app.payload;
-  const right = 70 + (header.strip.length + header.said.length) * LINE;
+  const right = 70 + (header.strip.length + header.said.length + header.many.length) * LINE;
   return [boardWidth(header) + STRIP + 3 * MARGIN, Math.max(boardHeight(header), right) + 2 * MARGIN];
 }
 
@@ -54,7 +54,8 @@ function drawSwitch(app, pen, { group, layer, head, x, y }) {
 }
 
 function drawAnswer(app, pen, x) {
-  const { texts, strip, said, asks } = app.payload.header;
+  const { texts, strip, said, many, asks } = app.payload.header;
+  const counted = many.map((text, at) => (at ? text : `Over many sentences: ${text}`));
   const quiet = { size: 11, colour: app.theme.muted };
   let y = MARGIN + 6;
   for (const [name, runs] of texts
@@ -72,7 +73,8 @@ function drawAnswer(app, pen, x) {
     }
     y += LINE + 2;
   }
-  for (const text of said) pen.text(shortened(pen, text, STRIP, { size: 11 }), x, (y += LINE) - LINE / 2, quiet);
+  for (const text of [...said, ...counted])
+    pen.text(shortened(pen, text, STRIP, { size: 11 }), x, (y += LINE) - LINE / 2, quiet);
   y += LINE;
   pen.text(
     shortened(pen, `Probability of each token ${asks}: above as it is, below now`, STRIP, { size: 11 }),

@@ -12,7 +12,7 @@ import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { paintAnswer } from "./answer.js";
 import { boardLegend, paintBoard, watchDrags } from "./board.js";
-import { allButThese, allOn, byWorth, isAnswered } from "./choice.js";
+import { allButThese, allOn, byWorth, isAnswered, setOff } from "./choice.js";
 import { paintMoved } from "./moved.js";
 
 const KEYS = [
@@ -34,6 +34,7 @@ const WORDS = [
   "nats",
   "probability of each token",
   "Where heads look now",
+  "Count",
 ];
 const PUTS = [
   ["zero", "Zero"],
@@ -52,7 +53,7 @@ function boardPane(app) {
   const { parts } = app;
   parts.board = element("div", { class: "board", role: "group", "aria-label": "Heads as switches" });
   parts.legend = element("footer", { class: "quiet" });
-  parts.put = select("Replaced by", { onchoose: (chosen) => change(app, { put: chosen }) });
+  parts.put = select("Replaced by", { onchoose: (chosen) => change(app, { put: chosen, count: false }) });
   parts.measure = button("Measure", { class: "strong", onclick: () => change(app, { measure: true }) });
   return element(
     "section",
@@ -98,13 +99,18 @@ function turns(app) {
 
 function turnByWorth(app, isMost) {
   const off = byWorth(app, Math.max(1, Math.round(Number(app.parts.count.value)) || 1), isMost);
-  if (off) change(app, { off });
+  if (off) setOff(app, off);
 }
 
 function answerPane(app) {
   const { parts } = app;
   parts.words = element("div", { class: "words", "aria-live": "polite" });
   parts.said = element("ul", { class: "said-list" });
+  parts.many = element("ul", { class: "said-list", "aria-live": "polite" });
+  parts.countIt = explained(
+    button("Count", { class: "count-it", onclick: () => change(app, { count: true }) }),
+    "Count",
+  );
   parts.stripTitle = element("h3");
   parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probability of each token" });
   parts.fixed = element("ul", { class: "said-list" });
@@ -119,6 +125,8 @@ function answerPane(app) {
     ),
     parts.words,
     parts.said,
+    parts.many,
+    parts.countIt,
     parts.stripTitle,
     parts.strip,
     element(

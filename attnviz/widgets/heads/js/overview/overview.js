@@ -180,7 +180,7 @@ function measuredTexts(cell, printed, tinted) {
 
 function printedText(app, number) {
   if (number === undefined) return "";
-  return app.layout.w < 26 ? shortText(number).replace(/^(-?)0\./, "$1.") : shortText(number);
+  return app.layout.w < 26 ? shortText(number).replace(/^(−?)0\./, "$1.") : shortText(number);
 }
 
 function extent(values) {

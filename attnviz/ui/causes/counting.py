@@ -1,0 +1,44 @@
+"""What is switched off, counted over many sentences: one sentence tells a story that many may refute."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attnviz.analysis.causes.comparing import findings
+from attnviz.analysis.causes.usual.means import reference_lines
+from attnviz.analysis.corpus.counted import ChangeCount, Untouched, counted, untouched
+from attnviz.analysis.corpus.stoppable import Stoppable
+from attnviz.ui.cache import threads
+from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.causes import progress
+
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+    from attnviz.tracing.causes.intervention import Intervention
+
+_SENTENCE = 60  # characters: how long they are
+_untouched: BoundedCache[tuple[str, str], Untouched] = BoundedCache(most=6)  # about a megabyte each
+_counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
+
+
+def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tuple[str, ...]:
+    """What interventions do over those sentences, in words, or why it cannot be counted; empty where somebody
+    stopped it.
+    """
+    asked = (loaded.model_id, to, tuple(each.digest for each in done))
+
+    def run(tell: progress.Tell) -> tuple[str, ...]:
+        stop = Stoppable(tell)
+        try:
+            return findings.of_many(_counts.get(asked, read=lambda *_: _counted(loaded, to, done, stop)))
+        except ValueError as why:
+            return (f"Nothing can be counted. {why}",)
+
+    return progress.stoppable("count", asked, "Counting over many sentences", run) or ()
+
+
+def _counted(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
+    with threads.enough_for(_SENTENCE):
+        before = _untouched.get(
+            (loaded.model_id, to), read=lambda *_: untouched(loaded, reference_lines(loaded, to), to=to, stop=stop)
+        )
+        return counted(loaded, before, done, stop=stop)

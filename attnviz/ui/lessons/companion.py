@@ -1,0 +1,162 @@
+"""The lesson's panel in a window of its own: the button that opens it, and what the two windows tell each other.
+
+Each tells where the lesson is and what was done, numbered by the time of the change: the higher number is the newer. A
+window's session reveals no more than it would with the panel in it: what it hears is an answer, a skip or a hint, and
+it does the same itself.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attnviz.ui.address import persistent
+from attnviz.ui.lessons import drafted, going, judging, news, windows
+from attnviz.ui.lessons.opened import LESSON, STEP, OpenedLesson, Progress, is_followed, of_lesson, opened, progress
+from attnviz.ui.lessons.run import picture
+from attnviz.ui.mount import lesson_window
+from attnviz.ui.reported import NUMBER, TEXT, reported
+
+_KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"
+
+
+@dataclass
+class _Told:
+    """The newest that both windows know, and its number, which is 0 where there is nothing to tell, else milliseconds
+    since 1970; `is_taken` until this window has drawn what it heard.
+    """
+
+    revision: int = 0
+    text: str = ""
+    is_taken: bool = False
+
+
+@contextmanager
+def attached(show_picture: Callable[[], None]) -> Iterator[None]:
+    """Around the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
+    _take()
+    if going.is_going():
+        st.rerun()
+    yield
+    if (place := st.session_state.pop(_SLOT, None)) is not None:
+        with place:
+            _draw(show_picture)
+
+
+def button() -> None:
+    """Where in a panel's first line the button of its own window stands; it is drawn when the panel is."""
+    st.session_state[_SLOT] = st.container(width="content")
+
+
+def show_step() -> None:
+    """To be called by a button: the run that follows opens the picture of the lesson's step."""
+    if (now := opened()) is not None:
+        going.go(now.lesson, now.at)
+
+
+def _draw(show_picture: Callable[[], None]) -> None:
+    now = opened()
+    if now is None:
+        return
+    told = _tell(now)
+    data = {
+        "name": windows.line(),
+        "role": "panel" if windows.is_panel() else "picture",
+        "isLinked": windows.is_panel() or windows.is_beside(),
+        "revision": told.revision,
+        "text": told.text,
+        "address": _address(now),
+    }
+
+    def return_here() -> None:
+        persistent.write({windows.PANEL: None})
+        show_picture()
+
+    def open_window() -> None:
+        persistent.write({windows.BESIDE: windows.line()})
+        if persistent.page() == going.HOME:
+            show_picture()
+
+    lesson_window(data, key=_KEY, on_open=open_window, on_return=return_here, on_heard=_take)
+    if _heard() is not None:  # with the first run after the server was restarted: the next one takes it
+        st.rerun()
+
+
+def _address(now: OpenedLesson) -> str:
+    """The panel alone, against the address of any page."""
+    code = persistent.text("class")
+    page, place = ("class", {"class": code}) if code else ("lessons", {LESSON: now.lesson.name, STEP: str(now.at + 1)})
+    return f"{page}?{urlencode(place | {windows.PANEL: windows.line()})}"
+
+
+def _tell(now: OpenedLesson) -> _Told:
+    """Number what has changed here since the windows last agreed."""
+    told: _Told | None = st.session_state.get(_HELD)
+    found = _news(now)
+    text = found.to_text()
+    if told is None:  # a visit begins, perhaps by a reload: where it is, the address says
+        told = st.session_state[_HELD] = _Told(is_taken=not (found.done or found.fields))
+    if told.text != text and not told.is_taken:
+        told.revision = max(told.revision + 1, int(time.time() * 1000))
+    told.text, told.is_taken = text, False
+    return told
+
+
+def _news(now: OpenedLesson) -> news.LessonNews:
+    question = now.question
+    is_open = question is not None and not progress(now).is_over
+    return news.LessonNews(
+        now.lesson.name, now.at, _done(now), drafted.fields(now, question) if is_open and question else {}
+    )
+
+
+def _done(now: OpenedLesson) -> dict[int, news.StepNews]:
+    did = {now.at: progress(now)} if is_followed() else of_lesson(now.lesson)
+    found = {at: news.StepNews(one.guess, one.is_skipped, one.rungs) for at, one in did.items()}
+    return {at: one for at, one in found.items() if one != news.StepNews()}
+
+
+def _heard() -> dict[str, Any] | None:
+    """What the other window has told, if it is newer than what is known here."""
+    heard = reported(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
+    told: _Told | None = st.session_state.get(_HELD)
+    return heard if heard is not None and heard["revision"] > (told.revision if told else 0) else None
+
+
+def _take() -> None:
+    """Do what the other window has told, before anything is drawn that depends on it."""
+    if (heard := _heard()) is None:
+        return
+    st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)
+    found, now = news.read(heard["text"]), opened()
+    if found is None or now is None or found.lesson != now.lesson.name:
+        return
+    if not is_followed():  # a class knows by itself
+        _do_the_same(now, found.done)
+        if found.at != now.at and found.at < len(now.lesson.steps):
+            going.go(now.lesson, found.at)
+            now = OpenedLesson(now.lesson, found.at)
+    if now.question is not None and found.at == now.at and not progress(now).is_over:
+        drafted.take_over(now, now.question, found.fields)
+
+
+def _do_the_same(now: OpenedLesson, done: Mapping[int, news.StepNews]) -> None:
+    for at, question in now.lesson.questions.items():
+        if (other := done.get(at)) is None:
+            continue
+        did = of_lesson(now.lesson).setdefault(at, Progress())
+        did.rungs = max(did.rungs, min(other.rungs, question.rungs))
+        if did.is_over or not (other.is_skipped or other.guess is not None):
+            continue
+        try:
+            shown = picture(now.lesson.picture(at))
+        except ValueError:  # the panel says so when it comes to the step
+            continue
+        if other.is_skipped:
+            judging.skip(did, question, shown)
+        else:
+            judging.answer(did, question, shown, other.guess)

@@ -1,0 +1,79 @@
+"""What is chosen, drawn or typed for a question and not handed in yet, as another window is told of it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, TEXT, Question
+from attnviz.lessons.scoring import MOST_TEXT
+from attnviz.ui.lessons import marks
+from attnviz.ui.lessons.opened import OpenedLesson
+from attnviz.ui.reported import reported
+
+_DRAWN, _HEARD = "drawn", "heard-row"
+_MOST_SAID = 200  # characters of a line
+_MOST_KEYS = 4_096
+# The field of a kind of question, where it has one of its own; those without options are answered by a line.
+_FIELDS = {CELL: (), ROW: (), HEAD: ("option",), NUMBER: ("number",), TEXT: ("text",)}
+
+
+def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
+    """What there is by now, by the field's name."""
+    found = {name: st.session_state.get(marks.key(now, name)) for name in ("option", "number", "said", "text")}
+    found["row"] = row(now)
+    found["cells"] = marks.marked(now, question) or None if question.kind == CELL else None
+    return {name: chosen for name, chosen in found.items() if chosen is not None}
+
+
+def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
+    """The answer as its field has it by now, None for none; for cells and rows as it was `drawn`.
+
+    Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
+    """
+    names = _FIELDS.get(question.kind, ("option",) if question.options else ("said",))
+    found = next((st.session_state[key] for name in names if (key := marks.key(now, name)) in st.session_state), drawn)
+    if isinstance(found, str):
+        return found.strip() or None
+    is_head = question.kind == HEAD and type(found) is int
+    return list(question.heads[found]) if is_head else found
+
+
+def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:
+    """Put what the other window has into this one's fields, before they are drawn."""
+    marks.put(now, question, told.get("cells"))
+    choices = len(question.heads if question.kind == HEAD else question.options)
+    for name, is_taken in {
+        "option": lambda chosen: type(chosen) is int and 0 <= chosen < choices,
+        "number": lambda chosen: type(chosen) in (int, float) and math.isfinite(chosen),
+        "said": lambda chosen: isinstance(chosen, str) and len(chosen) <= _MOST_SAID,
+        "text": lambda chosen: isinstance(chosen, str) and len(chosen) <= MOST_TEXT,
+    }.items():
+        if is_taken(told.get(name)):
+            st.session_state[marks.key(now, name)] = told[name]
+    weights = told.get("row")
+    if isinstance(weights, list) and len(weights) <= _MOST_KEYS and all(type(one) is int for one in weights):
+        st.session_state[marks.key(now, _HEARD)] = weights, _own_row(now)
+
+
+def row(now: OpenedLesson) -> list[int] | None:
+    """A row that is being drawn, in thousandths: the newer one of both windows."""
+    heard, own_then = st.session_state.get(marks.key(now, _HEARD), (None, None))
+    own = _own_row(now)
+    return heard if heard is not None and own == own_then else own
+
+
+def heard_row(now: OpenedLesson) -> list[int] | None:
+    """The row that the other window has drawn last."""
+    return st.session_state.get(marks.key(now, _HEARD), (None, None))[0]
+
+
+def row_key(now: OpenedLesson) -> str:
+    """The session's key of the bars that are drawn in this window."""
+    return marks.key(now, _DRAWN)
+
+
+def _own_row(now: OpenedLesson) -> list[int] | None:
+    said = reported(row_key(now), "guess", {"weights": list})
+    return said["weights"] if said else None

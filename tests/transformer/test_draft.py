@@ -1,0 +1,77 @@
+"""A draft is nearly what the decoder itself computes, and goes on from wherever it was put right."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import linear
+
+from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.decoding import Vocabulary
+from attnviz.transformer.draft import ByteMatVec, DraftModel
+from attnviz.transformer.transformer import Transformer
+
+NO_END = Vocabulary(-1)
+
+
+@pytest.mark.parametrize("shape", [(11,), (1, 11), (1, 1, 11)])
+def test_each_weight_is_off_by_half_a_level_at_most(shape: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(3)
+    module = nn.Linear(11, 5).requires_grad_(False)
+    module.weight.data = torch.randn(5, 11, generator=generator)
+    x = torch.randn(shape, generator=generator)
+    level = (module.weight.amax(dim=0) - module.weight.amin(dim=0)) / 255
+    most = float((x.abs().flatten() * level / 2).sum()) + 1e-5
+    rounded = ByteMatVec.like(module)(x)
+    assert rounded.shape == (*shape[:-1], 5)
+    assert 0 < float((rounded - linear(x, module.weight, module.bias)).abs().max()) <= most
+
+
+def test_weights_on_a_level_are_not_rounded() -> None:
+    weight = torch.tensor([[0.0, -255.0], [17.0, 0.0], [255.0, -3.0]])
+    product = ByteMatVec.of(weight, torch.tensor([0.5, 0.0, -0.5]))
+    assert product(torch.tensor([[2.0, 1.0]])).tolist() == [[-254.5, 34.0, 506.5]]
+
+
+def test_its_logits_are_nearly_the_models(either_norm: Transformer, src, tgt_in) -> None:
+    model, src, tgt_in = either_norm, src[:1, :3], tgt_in[0].tolist()
+    memory = model.encode(src, None)
+    expected = model.logits(model.decode(torch.tensor([tgt_in]), memory, None))[0]
+    draft = DraftModel(model)
+    cache = draft.begin(memory, capacity=len(tgt_in)).cache
+    found = torch.cat([draft.step(id_, memory, cache) for id_ in tgt_in])
+    assert 0 < float((found - expected).abs().max()) < 0.05 * float(expected.std())
+
+
+def test_it_goes_on_from_where_it_was_put_right(model: Transformer, src) -> None:
+    memory = model.encode(src[:1, :3], None)
+    draft = DraftModel(model).begin(memory, capacity=9)
+    first = draft.go_on([1], NO_END, limit=9)
+    mended = [*first[:4], (first[4] + 1) % 23]
+    again = draft.go_on(mended, NO_END, limit=9)
+    fresh = DraftModel(model)
+    cache = fresh.begin(memory, capacity=9).cache
+    for id_ in mended[:-1]:
+        fresh.step(id_, memory, cache)
+    expected = list(mended)
+    while len(expected) <= 9:
+        expected.append(int(fresh.step(expected[-1], memory, cache).argmax()))
+    assert again == expected
+
+
+@pytest.mark.parametrize("limit", [1, 6])
+def test_it_ends_at_the_limit_and_at_an_end(model: Transformer, src, limit: int) -> None:
+    memory = model.encode(src[:1, :3], None)
+    written = DraftModel(model).begin(memory, capacity=limit).go_on([1], NO_END, limit=limit)
+    assert len(written) == 1 + limit
+    ends = Vocabulary(written[-1])
+    again = DraftModel(model).begin(memory, capacity=limit).go_on([1], ends, limit=limit)
+    assert again == written[: 1 + written[1:].index(written[-1]) + 1]
+
+
+def test_only_a_large_model_in_float32_has_one(model: Transformer) -> None:
+    assert DraftModel.of(model) is None, "its steps wait for nothing"
+    large = Transformer(ModelConfig(vocab_size=23, d_model=128, n_heads=2, n_layers=2, d_ff=2048, d_k=11))
+    large.initialise(1)
+    can = "fbgemm" in torch.backends.quantized.supported_engines
+    assert (DraftModel.of(large) is not None) == can
+    assert DraftModel.of(large.to(torch.bfloat16)) is None
