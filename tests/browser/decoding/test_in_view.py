@@ -32,13 +32,6 @@ def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
 ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
-# Of each of some parts of the page whether it is within the window, above the status bar.
-SEEN = """(parts) => parts.every((part) => {
-  const { top, bottom } = document.querySelector(part).getBoundingClientRect();
-  return top >= 0 && bottom <= document.querySelector(".status-bar").getBoundingClientRect().top;
-})"""
-
-
 @pytest.mark.parametrize("more", ["", "&choose=sampled&temperature=1.5", "&dropout=true", ALL_BROKEN])
 def test_steps_and_verdict_are_seen_without_scrolling(page: Page, more: str) -> None:
     opened(page, PATH + more)
