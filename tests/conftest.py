@@ -1,6 +1,8 @@
 """What every test shares: one thread, shapes checked at run time, hypothesis profiles."""
 
 import os
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,6 +48,18 @@ def _own_random_numbers():
     """Tests neither depend on nor disturb each other's global random numbers."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_scan_for_components() -> Iterator[None]:
+    """Streamlit looks for components in all installed packages whenever AppTest runs a page, as a server does once when
+    it starts: two thirds of the time that a page takes.
+    """
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 

@@ -1,7 +1,6 @@
 """The server: settings are checked, the dashboard is put under uvicorn, and a stop lets running answers finish."""
 
 import asyncio
-import ctypes
 import gc
 import os
 import signal
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from attnviz.server import checks, reading
+from attnviz.server import allocator, checks, reading
 from attnviz.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 
 def _prepare(settings: Settings, secret: str) -> None:
     """What has to be known before Streamlit and the caches are imported."""
+    allocator.prepare()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
@@ -89,9 +89,7 @@ def _empty_when_asked(instance: "Instance") -> None:
 
         held = bounded.empty()
         gc.collect()
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
-        if trim is not None:
-            trim(0)
+        allocator.give_back()
         instance.telemetry.say("emptied", megabytes=round(held / 1e6, 1))
 
     if hasattr(signal, "SIGUSR1"):

@@ -124,7 +124,7 @@ class Translator:
             device=self.device.type,
             dtype=str(self.dtype).removeprefix("torch."),
             forward_seconds=encoded - started + target.seconds,
-            decoding_seconds=after_encoding - target.seconds,
+            decoding_seconds=0.0 if given else after_encoding - target.seconds,
             notes=(*about("Source", src.notes), *notes, *bound.notes),
         )
         rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
