@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each dashboard and worker that a test starts compiles attnviz anew
 
 # Shape annotations are checked in tests only; modules imported before this line would go unchecked. `config`,
 # `checkpoint` and `device` read what others wrote, and are tested for how they refuse wrong types themselves.
