@@ -33,12 +33,19 @@ ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
 @pytest.mark.parametrize("more", ["", "&choose=sampled&temperature=1.5", "&dropout=true", ALL_BROKEN])
-def test_steps_and_verdict_are_seen_without_scrolling(page: Page, more: str) -> None:
-    opened(page, PATH + more)
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_steps_and_verdict_are_seen_without_scrolling(
+    visitor: Callable[..., BrowserContext], width: int, height: int, more: str
+) -> None:
+    page = opened(visitor(viewport={"width": width, "height": height}).new_page(), PATH + more)
     page.locator(".st-key-verdict .main-svg").first.wait_for()
-    for width, height in ((1440, 900), (1280, 720)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(SEEN, arg=[ROOT, "[data-verdict]", ".verdict", ".st-key-verdict"])
+    bar = page.locator(".status-bar").bounding_box()
+    assert bar is not None
+    for seen in (ROOT, "[data-verdict]", ".verdict", ".st-key-verdict"):
+        box = page.locator(seen).bounding_box()
+        assert box is not None
+        assert box["y"] >= 0, seen
+        assert box["y"] + box["height"] <= bar["y"], seen
 
 
 def test_what_was_chosen_is_seen_among_the_candidates_however_unlikely(page: Page) -> None:
