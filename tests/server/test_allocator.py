@@ -18,9 +18,9 @@ told = ctypes.CDLL(None).mallinfo2
 told.restype = Counts
 if sys.argv[1] == "prepared":
     allocator.prepare()
-del (first := [bytearray(4 << 20)])[:]
+del (first := [bytearray(16 << 20)])[:]
 before = told().mapped
-kept = bytearray(1 << 20)
+kept = bytearray(8 << 20)
 print(json.dumps(told().mapped - before))
 """
 
