@@ -1,12 +1,15 @@
 """What every test shares: one thread, shapes checked at run time, hypothesis profiles."""
 
 import os
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each dashboard and worker that a test starts compiles attnviz anew
 
 # Shape annotations are checked in tests only; modules imported before this line would go unchecked. `config`,
 # `checkpoint` and `device` read what others wrote, and are tested for how they refuse wrong types themselves.
@@ -46,6 +49,18 @@ def _own_random_numbers():
     """Tests neither depend on nor disturb each other's global random numbers."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_scan_for_components() -> Iterator[None]:
+    """Streamlit looks for components in all installed packages whenever AppTest runs a page, as a server does once when
+    it starts: two thirds of the time that a page takes.
+    """
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 

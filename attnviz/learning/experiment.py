@@ -130,6 +130,9 @@ class Experiment:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_shown(value)}.")
+        size = self.size
+        if size.d_model % size.n_heads:
+            raise ValueError(f"Heads share d_model evenly, and {size.d_model} is no multiple of {size.n_heads}.")
         rate = self.learning_rate
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
             raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_shown(rate)}.")

@@ -57,6 +57,14 @@ def test_hints_are_for_a_question_that_is_open_and_not_answered(room: Classroom,
         room.students.hint(ana, 99)
 
 
+def test_a_step_that_was_left_open_gives_no_hints_in_a_class_that_walks_together(room: Classroom, key) -> None:
+    ana = room.students.join(key.code, "Ana").token
+    room.teachers.open(key)
+    room.teachers.go(key, 1)
+    with pytest.raises(ClassroomError, match="before your own"):
+        room.students.hint(ana, 0)
+
+
 def test_the_teacher_sees_how_many_opened_a_hint_and_the_table_how_often(room: Classroom, key: TeacherKey) -> None:
     ana, ben = (room.students.join(key.code, name).token for name in ("Ana", "Ben"))
     room.teachers.open(key)

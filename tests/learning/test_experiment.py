@@ -41,8 +41,7 @@ def test_no_two_shipped_runs_share_a_name():
         ({"without": ("mask",)}, "There is no 'mask' to leave out: there are " + ", ".join(WITHOUT) + "."),
         ({"without": 5}, "without is a list of names, such as 'causal-mask', not 5."),
         ({"leak": "two"}, "leak is one of one-head, one-token, not 'two'."),
-        ({"heads": 3}, "d_model=32 is not a multiple of n_heads=3: choose other sizes, or give d_k, the size of one "
-         "head."),
+        ({"heads": 3}, "Heads share d_model evenly, and 32 is no multiple of 3."),
         ({"d_model": 33, "heads": 1}, "Sinusoidal positions need an even d_model, not 33."),
         ({"layers": 7}, "layers is a whole number from 1 to 6, not 7."),
         ({"layers": True}, "layers is a whole number from 1 to 6, not True."),

@@ -41,7 +41,9 @@ def test_one_pass_and_its_steps_are_equal_with_the_mask_and_differ_without(open_
     assert said == {"with": True, "without": False}
 
 
-@pytest.mark.parametrize(("model", "words"), [(PLAIN, "KV cache"), (BLIND, "Recompute the prefix: a cache is of no")])
+@pytest.mark.parametrize(
+    ("model", "words"), [(PLAIN, "KV cache"), (BLIND, "Recompute the prefix (positions see ahead")]
+)
 def test_a_toy_that_sees_ahead_is_not_said_to_step_on_a_cache(open_page, model: str, words: str) -> None:
     assert told(open_page("decoding", model=model, src=LINE))["way"][0][0].startswith(words)
 

@@ -41,10 +41,11 @@ class ChangeCount:
 
 
 def untouched(model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED) -> Untouched:
-    """Read and score the lines with nothing done to the model. Raises ValueError for one that it cannot read whole, and
-    for one that has no target.
+    """Read and score the lines with nothing done to the model, less those that it cannot read whole.
+
+    Raises ValueError where that is all of them, and for one that has no target.
     """
-    corpus = read_corpus(model, lines, to=to, stop=stop)
+    corpus = read_corpus(model, lines, to=to, whole=False, stop=stop)
     require_targets(corpus)
     likely = log_probabilities_under(model, corpus, (), stop=stop)
     writes = model.writes and model.inputs.takes_target

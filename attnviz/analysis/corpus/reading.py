@@ -87,21 +87,29 @@ class ReadCorpus:
 
 
 def read_corpus(
-    model: Model, lines: Sequence[CorpusLine], *, to: str = "", stop: Stoppable = UNSTOPPED
-) -> ReadCorpus:  # fmt: skip
+    model: Model, lines: Sequence[CorpusLine], *, to: str = "", whole: bool = True, stop: Stoppable = UNSTOPPED
+) -> ReadCorpus:
     """Read each line as `model.trace` does; a target that no line gives the model writes itself, if it writes any.
 
+    Where not the `whole` list has to be read, lines that cannot be are left out, unless that is all of them.
     Raises TextError that names the line for one that the model reads in part only or not at all, and for a target that
     the model does not take; ValueError for a language that it does not write.
     """
     read: list[tuple[CorpusLine, Sentence]] = []
     like: Trace | None = None
+    refused: TextError | None = None
     for line in stop.over(lines, len(lines)):
-        trace = traced(model, line, to)
+        try:
+            trace = traced(model, line, to)
+        except TextError as why:
+            if whole:
+                raise
+            refused = refused or why
+            continue
         like = like or replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
         read.append((line, trace.sentences[0]))
     if like is None:
-        raise TextError("It was stopped before the first line was read: there is nothing to tell of.")
+        raise refused or TextError("It was stopped before the first line was read: there is nothing to tell of.")
     return ReadCorpus(tuple(line for line, _ in read), tuple(sentence for _, sentence in read), like)
 
 

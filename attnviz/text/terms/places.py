@@ -88,7 +88,7 @@ _FRAME: Mapping[str, tuple[str, ...]] = {
     "Decoding": ("Tokens to write", "Target", "decoding", "forward"),
     "Anatomy": ("d_k", "layers", "heads", "three times over", "twice over"),
     "Implementations": ("parameters", "device"),
-    "Lessons": ("Answer", "Skip and show", "Hint"),
+    "Lessons": ("Answer", "Skip and show", "Hint", "Own window", "Bring back"),
 }
 
 

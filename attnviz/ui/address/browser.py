@@ -20,7 +20,12 @@ import streamlit as st
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
-  const bare = (search) => search.replace(/&beside=[^&]*/, "");
+  const bare = (search) => {
+    const said = new URLSearchParams(search);
+    said.delete("beside");
+    said.sort();
+    return said.toString();
+  };
   let held = null, told = null;
   window.attnvizHeld = true;
   const chosen = (isChoice) => ([held, told] = [isChoice ? null : held, null]);

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.usual.means import reference_lines
 from attnviz.analysis.corpus.counted import ChangeCount, Untouched, counted, untouched
+from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.analysis.corpus.stoppable import Stoppable
 from attnviz.ui.cache import threads
 from attnviz.ui.cache.bounded import BoundedCache
@@ -15,9 +16,17 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.causes.intervention import Intervention
 
+_FEW = 40  # sentences, where the model has to write each target before it is scored
 _SENTENCE = 60  # characters: how long they are
 _untouched: BoundedCache[tuple[str, str], Untouched] = BoundedCache(most=6)  # about a megabyte each
 _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
+
+
+def sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:
+    """The sentences that come along, as many as are counted with this model."""
+    lines = reference_lines(loaded, to)
+    is_given = all(line.target for line in lines) or not loaded.inputs.takes_target
+    return lines if is_given else lines[:_FEW]
 
 
 def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tuple[str, ...]:
@@ -39,6 +48,6 @@ def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tu
 def _counted(loaded: "Model", to: str, done: "Sequence[Intervention]", stop: Stoppable) -> ChangeCount:
     with threads.enough_for(_SENTENCE):
         before = _untouched.get(
-            (loaded.model_id, to), read=lambda *_: untouched(loaded, reference_lines(loaded, to), to=to, stop=stop)
+            (loaded.model_id, to), read=lambda *_: untouched(loaded, sentences_for(loaded, to), to=to, stop=stop)
         )
         return counted(loaded, before, done, stop=stop)

@@ -8,7 +8,6 @@ import streamlit as st
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_effects
-from attnviz.analysis.causes.usual.means import reference_lines
 from attnviz.analysis.causes.usual.spreads import usual_effects
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacing import every_head, others, replaced, with_replaced
@@ -86,7 +85,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
         texts=_texts(request, loaded, plain, trace),
         asks=_asks(runs),
         said=(*_said(runs, worth, usual), *_parting(request, runs, trace)),
-        countable=len(reference_lines(loaded, request.to)) if countable else 0,
+        countable=len(counting.sentences_for(loaded, request.to)) if countable else 0,
         many=many,
         fixed=FIXED,
         more=tuple(map(in_words, others(trace.interventions, loaded.shapes))),

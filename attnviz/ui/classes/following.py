@@ -66,8 +66,10 @@ def is_waiting(found: MemberView) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Have the page say a sentence about the class, once."""
-    st.session_state.setdefault("notes", []).append(sentence)
+    """Have the page say a sentence about the class, once, whatever has asked for it."""
+    notes: list[str] = st.session_state.setdefault("notes", [])
+    if sentence not in notes:
+        notes.append(sentence)
 
 
 def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:

@@ -116,7 +116,8 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None) -> None:
     answer = answering.shown_answer(question, found.given, shown)
-    drawn = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}."
+    end = "" if answer.endswith((".", "!", "?", "…", "。")) else "."
+    drawn = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}{end}"
     st.success(literal(f"{drawn} Waiting for the teacher."), icon=":material/check:")
 
 

@@ -86,7 +86,7 @@ def _way(view: DecodingState, made: DecodingRecord, was_cut: bool) -> list[tuple
     parts = [(WAYS[view.way], WAYS[view.way])]
     if view.way == "cached" and made.recomputes:
         recomputed = WAYS["recomputed"]
-        parts = [(f"{recomputed}: a cache is of no use where positions see what comes", recomputed)]
+        parts = [(f"{recomputed} (positions see ahead: no cache)", recomputed)]
     if view.way == "teacher" and view.choose == "beam":
         parts.append(("a beam would choose its own prefix: greedy here", "Beam"))
     elif view.choose != "greedy":

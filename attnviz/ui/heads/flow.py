@@ -79,7 +79,7 @@ def _facts(trace: "TraceLike", model: "Model | None", rollout: "tuple[Mix, ...]"
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
     if model is None or trace.is_bare:
         return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow)
-    known = known_maps(model)
+    known = known_maps(model, trace)  # type: ignore[arg-type]  # no bare one
     why = known.lacks("ALTI")
     if why:
         return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow)
@@ -113,7 +113,7 @@ def _errors(trace: "TraceLike") -> "tuple[tuple[tuple[str, float], ...], str]":
 def _alti(trace: Any, model: Any) -> "tuple[Mix, ...]":
     from attnviz.analysis.causes.flow.mixing import alti_mixes
 
-    return alti_mixes(known_maps(model).stream, trace)  # type: ignore[arg-type]  # it lacks nothing, or nobody asks
+    return alti_mixes(known_maps(model, trace).stream, trace)  # type: ignore[arg-type]  # it lacks nothing, or nobody asks
 
 
 def _with_flow(made: "Payload", trace: "TraceLike", rollout: "tuple[Mix, ...]", row: int, residual: int) -> "Payload":

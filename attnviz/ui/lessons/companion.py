@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -37,6 +38,9 @@ class _Told:
 @contextmanager
 def attached(show_picture: Callable[[], None]) -> Iterator[None]:
     """Around the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
+    _take()
+    if going.is_going():
+        st.rerun()
     yield
     if (place := st.session_state.pop(_SLOT, None)) is not None:
         with place:
@@ -78,8 +82,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
             show_picture()
 
     lesson_window(data, key=_KEY, on_open=open_window, on_return=return_here, on_heard=_take)
-    persistent.catch_up(_KEY, _take)
-    if told.is_taken:  # heard when the server had just been restarted
+    if _heard() is not None:  # with the first run after the server was restarted: the next one takes it
         st.rerun()
 
 
@@ -117,13 +120,18 @@ def _done(now: OpenedLesson) -> dict[int, news.StepNews]:
     return {at: one for at, one in found.items() if one != news.StepNews()}
 
 
-def _take() -> None:
-    """What the other window has told is newer: do the same here."""
+def _heard() -> dict[str, Any] | None:
+    """What the other window has told, if it is newer than what is known here."""
     heard = reported(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
-    told: _Told = st.session_state.setdefault(_HELD, _Told())
-    if heard is None or heard["revision"] <= told.revision:
+    told: _Told | None = st.session_state.get(_HELD)
+    return heard if heard is not None and heard["revision"] > (told.revision if told else 0) else None
+
+
+def _take() -> None:
+    """Do what the other window has told, before anything is drawn that depends on it."""
+    if (heard := _heard()) is None:
         return
-    told.revision, told.is_taken = heard["revision"], True
+    st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)
     found, now = news.read(heard["text"]), opened()
     if found is None or now is None or found.lesson != now.lesson.name:
         return

@@ -29,6 +29,8 @@ def draw() -> None:
     if (now := opened()) is None:
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
+    if windows.is_beside():
+        st.html("<p class='lesson-no-picture'>This step has no picture. The other window has its text.</p>")
     with st.container(key="lesson-alone"), companion.attached(companion.show_step):
         panel.draw()
         if now.link is not None and not windows.is_panel():

@@ -33,12 +33,21 @@ def test_the_count_is_of_every_sentence_by_itself(model) -> None:
     assert found.less_likely == sum(each < 0 for each in lost)
     assert found.change.value == pytest.approx(sum(lost) / tokens, abs=1e-5)
     assert found.change.low < found.change.value < found.change.high
+    assert found.differ is not None
     assert 0 < found.differ <= differ, "a text that comes to no end is cut where its batch is"
 
 
 def test_nothing_done_counts_nothing(model) -> None:
     found = counted(model, untouched(model, lines_of(LINES), to="fr"), ())
     assert (found.less_likely, found.differ, found.change) == (0, 0, Interval(0, 0, 0))
+
+
+def test_a_line_that_cannot_be_read_is_left_out_unless_that_is_all(model) -> None:
+    long = "dog " * 400
+    found = untouched(model, lines_of([LINES[0], long, LINES[1]]), to="fr")
+    assert [line.number for line in found.corpus.lines] == [1, 3]
+    with pytest.raises(ValueError, match=r"Line 1 .* is too long"):
+        untouched(model, lines_of([long]), to="fr")
 
 
 def test_draws_repeat_and_an_interval_holds_most_of_them() -> None:
@@ -49,6 +58,6 @@ def test_draws_repeat_and_an_interval_holds_most_of_them() -> None:
 
 def test_what_was_counted_is_said_and_a_loss_is_below_zero() -> None:
     said = of_many(ChangeCount(200, 136, -0.722, Interval(-0.012, -0.018, -0.006), 45))
-    assert said[0] == "The model writes another text for 45 of 200."
+    assert said[0] == "The model writes another text for 45 of 200 that come along."
     assert "−0.722 → −0.734 nats, a change of −0.012 (95 % of draws: −0.018 to −0.006). 136 of 200" in said[1]
     assert len(of_many(ChangeCount(200, 1, -1.0, Interval(0.0, 0.0, 0.0)))) == 1, "a model that writes nothing"

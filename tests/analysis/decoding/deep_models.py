@@ -6,6 +6,7 @@ afterwards, from nearly even attention to nearly one-hot.
 
 import random
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -104,6 +105,7 @@ def translator(case: Case) -> Translator:
     return model if case.dtype == "float32" else model.in_dtype(getattr(torch, case.dtype))
 
 
+@lru_cache(maxsize=1)  # many tests in a row ask the same of one model
 def continued(model: HuggingFaceModel, case: Case) -> tuple[DecodingRecord, Trace]:
     """The steps of a prompt and three tokens after it, and a trace of those tokens to run again."""
     made = decoding_record(model.stepwise(case.text, new_tokens=3, cached=case.cached))

@@ -18,46 +18,65 @@ RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
 
 
+class Restartable:
+    """A dashboard that can be killed and started again at its address."""
+
+    def __init__(self, log: Path) -> None:
+        self.port, self._log = server.free_port(), log
+        self.start()
+
+    def start(self) -> None:
+        self.process = server.start(self.port, self._log)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restartable]:
+    """The server of these tests: what one of them has started again, the next one kills."""
+    restartable = Restartable(tmp_path_factory.mktemp("restarted") / "dashboard.log")
+    yield restartable
+    restartable.kill()
+
+
 @contextmanager
 def restarting(
     visitor: Callable[..., BrowserContext],
     settled: Callable,
-    tmp_path: Path,
+    running: Restartable,
     last: Callable[[Page, subprocess.Popen], None],
 ) -> Iterator[Page]:
     """A Heads page whose server is killed right after `last` and started again, while the browser stays open."""
-    port = server.free_port()
-    running = server.start(port, tmp_path / "before.log")
+    page = visitor(base_url=f"http://127.0.0.1:{running.port}").new_page()
+    page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
+    settled(page)
     try:
-        page = visitor(base_url=f"http://127.0.0.1:{port}").new_page()
-        page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
-        settled(page)
-        last(page, running)
+        last(page, running.process)
         running.kill()
-        running.wait()
         page.locator(LOST).wait_for(state="attached")
-        running = server.start(port, tmp_path / "after.log")
-        page.locator(RECONNECTED).wait_for(state="attached")
-        yield page
     finally:
         running.kill()
-        running.wait()
+        running.start()
+    page.locator(RECONNECTED).wait_for(state="attached")
+    yield page
 
 
 @pytest.fixture
-def restarted(visitor: Callable[..., BrowserContext], settled: Callable, tmp_path: Path) -> Iterator[Page]:
+def restarted(visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable) -> Iterator[Page]:
     """A Heads page whose server was killed and started again, while nothing was on its way."""
-    with restarting(visitor, settled, tmp_path, lambda *_: None) as page:
+    with restarting(visitor, settled, running, lambda *_: None) as page:
         yield page
 
 
-def test_a_sentence_that_was_on_its_way_when_the_server_died_is_asked_again(visitor, settled, tmp_path) -> None:
-    def send(page: Page, running: subprocess.Popen) -> None:
-        running.send_signal(signal.SIGSTOP)  # what is sent from here on it never reads
+def test_a_sentence_that_was_on_its_way_when_the_server_died_is_asked_again(visitor, settled, running) -> None:
+    def send(page: Page, process: subprocess.Popen) -> None:
+        process.send_signal(signal.SIGSTOP)  # what is sent from here on it never reads
         source(page).fill(SENTENCE)
         source(page).press("Enter")
 
-    with restarting(visitor, settled, tmp_path, send) as page:
+    with restarting(visitor, settled, running, send) as page:
         expect(source(page)).to_have_value(SENTENCE)
         expect(page.locator(".strip")).to_contain_text("dog")
         assert asked(page)["src"] == SENTENCE

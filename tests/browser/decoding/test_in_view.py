@@ -9,8 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.decoding.stepper import PATH, ROOT, opened
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [((1440, 900), "light"), ((1280, 720), "dark"), ((390, 844), "light")])
 def test_nothing_runs_over_the_edge(visitor: Callable[..., BrowserContext], size: tuple[int, int], scheme: str) -> None:
     width, height = size
     page = opened(visitor(viewport={"width": width, "height": height}, color_scheme=scheme).new_page())

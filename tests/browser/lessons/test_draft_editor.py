@@ -121,8 +121,10 @@ def test_steps_are_ordered_and_what_is_deleted_comes_back(page: Page, settled) -
     page.get_by_role("button", name="2 Not every head does so").click()
     settled(page)
     first = page.locator("[class*='st-key-draft-open-1'] button")
-    page.get_by_role("button", name="Up", exact=True).click()
+    expect(page.locator("[class*='st-key-draft-open-2'] button")).to_have_attribute("aria-current", "step")
+    page.get_by_role("button", name="Up", exact=True).press("Enter")
     expect(first).to_have_text("1 Not every head does so")
+    expect(first).to_be_focused()  # no step is above it: the button that had the keyboard has nothing left to do
     page.get_by_role("button", name="Delete").click()
     expect(first).to_have_text("1 Guess before you look")
     page.get_by_role("button", name="Bring back the former draft").click()

@@ -64,8 +64,7 @@ def test_a_pinned_row_is_there_in_numbers(page: Page, settled) -> None:
     expect(table).to_contain_text("−∞")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
+@pytest.mark.parametrize(("theme", "width", "height"), [("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)])
 def test_it_fits_the_screen_across(visitor, settled, theme: str, width: int, height: int) -> None:
     page = visitor(color_scheme=theme, viewport={"width": width, "height": height}).new_page()
     opened(page, settled)

@@ -16,6 +16,7 @@ from tests.browser.walk.report import Report, is_news
 HERE = Path(__file__).parent
 SCRIPTS = [(HERE / name).read_text(encoding="utf-8") for name in ("controls.js", "shown.js")]
 REST = 330  # milliseconds without a word to the server: components speak after 250
+LOOKS = 0.15  # seconds between two looks whether somebody is at rest: each look costs the machine that the pages run on
 PATIENCE = 120  # seconds until a page has to be at rest
 OURS = re.compile(r"/(attnviz|pages)/\w")
 MOST_SEARCHES = 3  # for the act after which a reload shows another page: each takes a minute
@@ -222,4 +223,4 @@ def together(walks: dict[Visitor, Iterator[None]]) -> None:
             if next(live[visitor], live) is live:
                 del live[visitor]
         if not ready:
-            time.sleep(0.04)
+            time.sleep(LOOKS)

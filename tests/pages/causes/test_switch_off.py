@@ -114,6 +114,7 @@ def test_checkpoints_of_every_kind_switch_heads_off(open_page, folder, name: str
     app = open_page("causes", model=model, src=src, do=f"off.{kind}.0.0")
     assert not app.exception
     told = header(app)
+    assert told["countable"] == {"bert": 0, "gpt2": 200, "t5": 40}[name]
     assert len(told["done"]) == 1
     assert any(of_heads(told, "moved"))
     assert told["asks"].startswith({"bert": "of the best answer", "gpt2": "of the text", "t5": "of the target"}[name])

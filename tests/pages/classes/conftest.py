@@ -59,8 +59,8 @@ def key(classes: Classroom) -> TeacherKey:
 def sit(open_page) -> Callable[..., AppTest]:
     """A page as it is for somebody who sits in a class."""
 
-    def make(page: str, own: Seat) -> AppTest:
-        app = open_page(page, **{"class": own.code})
+    def make(page: str, own: Seat, **texts: str) -> AppTest:
+        app = open_page(page, **{"class": own.code} | texts)
         app.session_state["_attnviz_seats"] = {own.code: own}
         return app.run()
 

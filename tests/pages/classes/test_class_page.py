@@ -100,6 +100,13 @@ def test_opening_revealing_and_deleting(sit, classes, key) -> None:
     assert "Join a class" in said(app)
 
 
+def test_a_class_that_is_gone_is_said_once_whatever_is_pressed(sit, classes, key) -> None:
+    app = sit("class", Seat(key.code, TEACHER, key.secret))
+    classes.teachers.purge(key)
+    app.button(key="class-open").click().run()
+    assert said(app).count("There is no class at this link") == 1
+
+
 def test_a_class_that_is_put_aside_is_found_again(sit, key) -> None:
     app = sit("heads", Seat(key.code, TEACHER, key.secret))
     app.button(key="class-aside").click().run()

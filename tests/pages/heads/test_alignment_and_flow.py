@@ -108,6 +108,16 @@ def test_a_decoder_alone_flows_and_does_not_align(open_page, folder) -> None:
     assert "this model has none" in said(opened(open_page, "alignment", model=folder("gpt2"), to="", tgt=""))
 
 
+@pytest.mark.parametrize("by", ["rollout", "alti"])
+def test_a_toy_flows_though_it_knows_no_english(open_page, by) -> None:
+    app = open_page("heads", model="toy:reverse", src="a b c d", tab="flow", by=by)
+    assert not app.exception
+    facts = header(app)["facts"]
+    assert 0 < facts["measured"] < 1
+    assert facts["why_no_alti"] == ""
+    assert by in header(app)["read"]
+
+
 @pytest.mark.parametrize("tab", ["alignment", "flow"])
 def test_bare_weights_are_read_as_far_as_they_go(open_page, tab) -> None:
     file = io.BytesIO()

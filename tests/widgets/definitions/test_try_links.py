@@ -111,6 +111,21 @@ def test_a_tabs_own_button_has_no_link_to_itself(mounted) -> None:
     assert page.locator(".definitions:popover-open a").count() == 0
 
 
+def test_with_a_key_held_down_the_browser_opens_the_link_beside_the_page(mounted) -> None:
+    page = mounted()
+    page.locator("[data-term=Fill]").hover()
+    link = page.locator(".definitions:popover-open a")
+    is_browsers = """(node) => {
+      const click = new MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true, composed: true });
+      let left = false;
+      addEventListener("click", (event) => { left = !event.defaultPrevented; event.preventDefault(); }, { once: true });
+      node.dispatchEvent(click);
+      return left;
+    }"""
+    assert link.evaluate(is_browsers)
+    assert page.evaluate("window.sent") == []
+
+
 def test_a_finger_taps_the_link(mounted) -> None:
     page = mounted()
     down = "(node) => node.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true, pointerType: 'touch'}))"

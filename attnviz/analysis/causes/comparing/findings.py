@@ -112,7 +112,7 @@ def of_many(found: "ChangeCount") -> tuple[str, ...]:
     )
     if found.differ is None:
         return (cost,)
-    return f"The model writes another text for {found.differ} of {found.sentences}.", cost
+    return f"The model writes another text for {found.differ} of {found.sentences} that come along.", cost
 
 
 def of_pair(runs: Compared) -> tuple[str, ...]:

@@ -75,12 +75,13 @@ function drawFrame(app, pen, run, place) {
   pen.text(`${updates.toLocaleString("en")} updates`, right, bottom + 10, { ...quiet, align: "right" });
 }
 
-// A loss that means something, with its name on the side where no honest loss is.
-function rule(app, pen, { left, right, yLoss }, loss, { text, below }) {
+// A loss that means something, with its name on the side where no honest loss is, if there is room.
+function rule(app, pen, { left, right, bottom, yLoss }, loss, { text, below }) {
   const y = yLoss(loss);
+  const beside = below && y + 2 * TEXT < bottom ? 8 : -7;
   const ends = [left, right].map((x) => [x, y]);
   pen.path(ends, { stroke: app.theme.faint, dash: [2, 3] });
-  pen.text(text, right - 5, y + (below ? 8 : -7), { size: TEXT, colour: app.theme.muted, align: "right" });
+  pen.text(text, right - 5, y + beside, { size: TEXT, colour: app.theme.muted, align: "right" });
 }
 
 // What lies between both matches: an answer that was seen, and not found.

@@ -30,10 +30,10 @@ function paintCount({ parts, payload, view }, waits) {
   parts.countIt.textContent = view.count ? "Counting …" : `Count over ${countable} sentences`;
 }
 
-function manyNodes({ countable, many }) {
+function manyNodes({ many }) {
   const [first, ...rest] = many;
   if (first === undefined) return [];
-  const title = element("b", { text: `Over ${countable} sentences. ` });
+  const title = element("b", { text: "Over many sentences. " });
   return [element("li", {}, title, first), ...rest.map((text) => element("li", { text }))];
 }
 
@@ -56,7 +56,7 @@ function stripTitle({ strip, asks }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
     termNode("probability of each token"),
-    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; at the end its lead now, in nats` }),
+    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; its lead now, in nats` }),
   ];
 }
 

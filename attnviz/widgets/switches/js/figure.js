@@ -54,8 +54,8 @@ function drawSwitch(app, pen, { group, layer, head, x, y }) {
 }
 
 function drawAnswer(app, pen, x) {
-  const { texts, strip, said, many, countable, asks } = app.payload.header;
-  const counted = many.map((text, at) => (at ? text : `Over ${countable} sentences: ${text}`));
+  const { texts, strip, said, many, asks } = app.payload.header;
+  const counted = many.map((text, at) => (at ? text : `Over many sentences: ${text}`));
   const quiet = { size: 11, colour: app.theme.muted };
   let y = MARGIN + 6;
   for (const [name, runs] of texts

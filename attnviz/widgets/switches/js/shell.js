@@ -107,7 +107,10 @@ function answerPane(app) {
   parts.words = element("div", { class: "words", "aria-live": "polite" });
   parts.said = element("ul", { class: "said-list" });
   parts.many = element("ul", { class: "said-list", "aria-live": "polite" });
-  parts.countIt = explained(button("Count", { onclick: () => change(app, { count: true }) }), "Count");
+  parts.countIt = explained(
+    button("Count", { class: "count-it", onclick: () => change(app, { count: true }) }),
+    "Count",
+  );
   parts.stripTitle = element("h3");
   parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probability of each token" });
   parts.fixed = element("ul", { class: "said-list" });
