@@ -20,11 +20,15 @@ import streamlit as st
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
-  const bare = (search) => {
-    const said = new URLSearchParams(search);
+  const apart = (search) => {
+    const said = new URLSearchParams(search), beside = said.get("beside");
     said.delete("beside");
     said.sort();
-    return said.toString();
+    return [beside, said.toString()];
+  };
+  const isOfWindow = (search) => {
+    const [[before, rest], [after, same]] = [apart(location.search), apart(search)];
+    return before !== after && rest === same;
   };
   let held = null, told = null;
   window.attnvizHeld = true;
@@ -36,7 +40,7 @@ if (!window.attnvizHeld) {
     const { pathname, search } = new URL(address, location.href);
     if (held !== null && pathname !== held) return;
     const isHere = pathname === location.pathname;
-    const isEntry = isHere ? bare(search) === bare(location.search) : search === told;
+    const isEntry = isHere ? isOfWindow(search) : search === told;
     const add = isEntry ? history.replaceState : push;
     told = isHere ? search : null;
     add.call(this, state, title, address);
