@@ -35,7 +35,7 @@ class Alone:
     each: bool = True
     done: set[Act] = field(default_factory=set)
     counts: Counter[Any] = field(default_factory=Counter)
-    lists: dict[Any, list[str]] = field(default_factory=dict)
+    lists: dict[Any, "_List"] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Act]:
         for address in self.addresses:
@@ -80,15 +80,12 @@ class Alone:
     def _possible(self, address: str) -> dict[Act, "_Kin"]:
         """What could be done here and was not done yet."""
         found: dict[Act, _Kin] = {}
-        for control in self.visitor.controls():
-            if control["name"].endswith(OVER) or control["place"].startswith(
-                SHEETS
-            ):  # an icon has a name too, before it
-                continue
-            if control["place"].startswith(EVERYWHERE) and urlsplit(address).path not in self.framed:
-                continue
-            if control["role"] == "combobox":
-                control["options"] = self._options(control)
+        controls = self._controls(address)
+        opened = [self._read(control) for control in controls if control["role"] == "combobox"]
+        if any(opened):
+            controls = self._controls(address)  # a list that is opened closes what was open
+        for control in controls:
+            control["options"] = self.lists.get(named(control), _List()).options
             for act in ways(control, self.texts):
                 is_option = self.each and act.do in ("choose", "pick")
                 family = (*kin(control), act.do, unnumbered(act.value) if is_option else "")
@@ -98,24 +95,46 @@ class Alone:
                 found[act] = _Kin((place, act.value))
         return {act: its for act, its in found.items() if act not in self.done and self.counts[its.family] < self.most}
 
+    def _controls(self, address: str) -> list[dict[str, Any]]:
+        """What is walked over: of the frame on one page only, and nothing of what lies over the page."""
+        is_framed = urlsplit(address).path in self.framed
+        return [
+            control
+            for control in self.visitor.controls()
+            if not control["name"].endswith(OVER)  # an icon has a name too, before it
+            and not control["place"].startswith(SHEETS)
+            and (is_framed or not control["place"].startswith(EVERYWHERE))
+        ]
+
     def _reachable(self) -> set[tuple]:
         return {named(control) for control in self.visitor.controls()}
 
-    def _options(self, control: dict[str, Any]) -> list[str]:
-        """The options of a list of Streamlit's, which it has on the page only while it is open."""
-        key = named(control)
+    def _read(self, control: dict[str, Any]) -> bool:
+        """Read the options of a list of Streamlit's, which it has on the page only while it is open: those of another
+        state of the page anew. Whether the list had to be opened.
+        """
+        key, value = named(control), control["value"]
         known = self.lists.get(key)
-        if known is None or (control["value"] and control["value"] not in known):  # or of another state of the page
-            page = self.visitor.page
-            try:
-                node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
-                self.lists[key] = opened_list(page, node).all_inner_texts()
-            except FAILED:
-                self.lists[key] = []
-                self.visitor.fail(f"the list “{control['name']}” of {control['place']} does not open")
-            finally:
-                page.keyboard.press("Escape")
-        return self.lists[key]
+        if known is not None and (not value or value == known.value or value in known.options):
+            return False
+        self.lists[key] = _List(value)
+        page = self.visitor.page
+        try:
+            node = page.evaluate_handle("(wanted) => walkControls.get(wanted)", dict(key)).as_element()
+            self.lists[key] = _List(value, opened_list(page, node).all_inner_texts())
+        except FAILED:
+            self.visitor.fail(f"the list “{control['name']}” of {control['place']} does not open")
+        finally:
+            page.keyboard.press("Escape")
+        return True
+
+
+@dataclass(frozen=True)
+class _List:
+    """The options of a list, read when it showed `value`."""
+
+    value: str = ""
+    options: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
