@@ -3,10 +3,6 @@
 import os
 import sys
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
-# What the shipped ones were made with: where torch takes AVX-512 the last bits are others, and so in time is the run.
-os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
-
 
 def main(names: list[str]) -> int:
     """Train and write; the exit status is 2 for a name that there is not."""
@@ -28,5 +24,8 @@ def main(names: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # whoever imports this hands no such settings on to its children
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+    # What the shipped ones were made with: with AVX-512 the last bits are others, and in time so is the run.
+    os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
     sys.exit(main(sys.argv[1:]))
