@@ -5,14 +5,11 @@ from pathlib import Path
 import pytest
 
 from attnviz.__main__ import main
+from tests.lessons.front_matter import FRONT_MATTER
 
-LESSON = """---
-title: Love
-minutes: 10
-for: anybody
-language: en
----
-## One
+LESSON = (
+    FRONT_MATTER
+    + """## One
 
 /heads?src=I+love+you.&to=fr&kind=cross&layer=2&head=4
 
@@ -22,6 +19,7 @@ ask: How many maps?
 measure: maps
 ```
 """
+)
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file
-from attnviz.ui.address import fields, persistent
+from attnviz.ui.address import fields
 from attnviz.ui.address.fields import SiteBounds
+from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.heads.state import HeadsState, view_of
@@ -74,7 +75,7 @@ def test_its_links_say_nothing_that_a_page_does_not_know(lesson: Lesson, run: Pi
 def problems(link: Link, run: Pictures) -> Iterator[str]:
     """What the page says of a link, and names that it does not read."""
     state = STATES.get(link.page)
-    shared = {*persistent.BAR, *persistent.FOCUS.get(link.page, ()), "tab"}
+    shared = {*BAR, *FOCUS.get(link.page, ()), "tab"}
     known = set(fields.write(state()) if state else HeadsState().to_params())
     yield from link.texts.keys() - shared - known
     bounds = {} if link.page == "Learning" else SiteBounds.of(run(link).trace).by_field()

@@ -12,16 +12,13 @@ from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read
 from tests.browser import server
+from tests.lessons.front_matter import FRONT_MATTER
 from tests.websocket.screen import Screen
 from tests.websocket.visitor import state
 
-LESSON = """---
-title: Love
-minutes: 10
-for: anybody
-language: en
----
-## First
+LESSON = (
+    FRONT_MATTER
+    + """## First
 
 /heads?src=I+love+you.&to=fr&tgt=Je+t%27aime.&kind=cross&layer=1&head=0
 
@@ -32,6 +29,7 @@ hints: [Plum is one word., A hint that is nearly the answer.]
 why: The reason that nobody may know.
 ```
 """
+)
 TELLING = (b"nobody may know", b"aime", b"Bob", b"Plum is one", b"nearly the answer")
 
 

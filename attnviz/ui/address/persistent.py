@@ -13,27 +13,8 @@ import streamlit as st
 
 from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
+from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, SITE
 
-OF_WINDOW = ("panel", "beside")  # what a window is to another one: stays, whatever address is opened in it
-BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class", *OF_WINDOW)  # on every page
-_SITE = ("kind", "layer", "head")
-# The head in focus goes along to the pages that show one.
-FOCUS: dict[str, tuple[str, ...]] = {
-    "Heads": _SITE,
-    "Masks": _SITE,
-    "Decoding": ("layer", "head"),
-    "Causes": _SITE,
-    "Anatomy": _SITE,
-    "Implementations": _SITE,
-}
-# Names that older links use: a name means one thing on every page now, and a tab is called tab.
-FORMER = {
-    "Heads": {"part": "quadrant"},
-    "Masks": {"room": "tab", "other": "instead"},
-    "Decoding": {"map_layer": "layer", "map_head": "head"},
-    "Anatomy": {"part": "tab"},
-}
-_OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours
 _KEY = "address"
 _MOST_WAYS = 24  # links to other pages that one page may offer
 
@@ -99,13 +80,11 @@ def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
             memory.shared[name] = query[name]
     unsaid = {name: chosen for name, chosen in said_before.items() if name not in query}
     memory.shared.update(unsaid)
-    memory.own[page] = {
-        name: text for name, text in query.items() if text and name not in (*shared, *_OF_LINKS, *_SITE)
-    }
+    memory.own[page] = {name: text for name, text in query.items() if text and name not in (*shared, *OF_LINKS, *SITE)}
     memory.page, memory.shown, memory.linked = page, shown, set(query)
     memory.is_changed, memory.waits = bool(unsaid), False
-    if not memory.said or any(name in query for name in _OF_LINKS):
-        memory.said = {name: query[name] for name in (*_OF_LINKS, "model", "to") if name in query}
+    if not memory.said or any(name in query for name in OF_LINKS):
+        memory.said = {name: query[name] for name in (*OF_LINKS, "model", "to") if name in query}
 
 
 def _shared(page: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from attnviz.analysis.anatomy.skipped_lines import SKIPS, Given, given, skipped,
 from attnviz.analysis.tables import tensor_table
 from attnviz.ui import charts
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import has_maps, maps, numbers, verdict
 from attnviz.views.site.code_tables import word_table

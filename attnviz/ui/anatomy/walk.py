@@ -11,7 +11,7 @@ from attnviz.analysis.tables import tensor_table
 from attnviz.ui import charts
 from attnviz.ui.address import widgets
 from attnviz.ui.anatomy.state import AnatomyState
-from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import fact_line
 from attnviz.ui.site.terms import explained

@@ -16,7 +16,7 @@ from attnviz.transformer.probe import Site
 from attnviz.ui import charts
 from attnviz.ui.address import widgets
 from attnviz.ui.implementations.state import SCOPES, ImplementationsState
-from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import numbers, wrong_vs_right
 from attnviz.views.site.code_tables import code_change

@@ -6,7 +6,7 @@ from attnviz.analysis.implementations.mask_shapes import MaskTry, mask_shapes
 from attnviz.analysis.site.outcome import Raised
 from attnviz.ui import charts
 from attnviz.ui.implementations.state import ImplementationsState
-from attnviz.ui.mount import Lines, line_list
+from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
 from attnviz.ui.site.outcome import SENTENCES
 from attnviz.views.site.panels import Panel, panels_figure, panels_table

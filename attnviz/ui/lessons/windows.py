@@ -10,8 +10,9 @@ import secrets
 import streamlit as st
 
 from attnviz.ui.address import persistent
+from attnviz.ui.address.names import OF_WINDOW
 
-PANEL, BESIDE = persistent.OF_WINDOW
+PANEL, BESIDE = OF_WINDOW
 _OF_PANELS = ("Lessons", "Class")  # the pages that a panel's window may show
 _NAME = re.compile(r"[\w-]{8,40}", re.ASCII)
 _OWN = "_attnviz_line"

@@ -12,14 +12,11 @@ from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import Seat
+from tests.lessons.front_matter import FRONT_MATTER
 
-LESSON = """---
-title: Love
-minutes: 10
-for: anybody
-language: en
----
-## First
+LESSON = (
+    FRONT_MATTER
+    + """## First
 
 /heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
 
@@ -39,6 +36,7 @@ kind: text
 ask: Why?
 ```
 """
+)
 
 
 @pytest.fixture

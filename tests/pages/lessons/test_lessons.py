@@ -7,14 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.widgets.wire import Payload, unpack
+from tests.lessons.front_matter import FRONT_MATTER
 
-LESSON = """---
-title: Love
-minutes: 10
-for: anybody
-language: en
----
-## A cell
+LESSON = (
+    FRONT_MATTER
+    + """## A cell
 
 /heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0&tab=heads
 
@@ -56,6 +53,7 @@ right: 2
 cover: page
 ```
 """
+)
 
 
 @pytest.fixture

@@ -107,8 +107,9 @@ def test_no_order_of_runs_and_requests_misses(runs) -> None:
     [
         [run("ab"), *[run("b")] * AGE, run("a", behind=1)],
         [run("ab"), *[run("", part=FRAGMENT)] * AGE, run("ab", is_cut=True), run("b"), run("a", behind=1)],
+        [run("f", part=FRAGMENT), *[run("", part=FRAGMENT)] * AGE, run("f", part=FRAGMENT, behind=1)],
     ],
-    ids=["pressed quickly", "while a class asks for news"],
+    ids=["pressed quickly", "while a class asks for news", "news that come back"],
 )
 def test_what_streamlit_itself_does_misses(runs) -> None:
     played(runs, is_told=True)

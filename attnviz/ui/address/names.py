@@ -1,0 +1,22 @@
+"""The names of an address: which go along from page to page, and which older links use."""
+
+OF_WINDOW = ("panel", "beside")  # what a window is to another one: stays, whatever address is opened in it
+BAR = ("model", "src", "to", "tgt", "new", "do", "lesson", "lesson_step", "class", *OF_WINDOW)  # on every page
+SITE = ("kind", "layer", "head")
+# The head in focus goes along to the pages that show one.
+FOCUS: dict[str, tuple[str, ...]] = {
+    "Heads": SITE,
+    "Masks": SITE,
+    "Decoding": ("layer", "head"),
+    "Causes": SITE,
+    "Anatomy": SITE,
+    "Implementations": SITE,
+}
+# Names that older links use: a name means one thing on every page now, and a tab is called tab.
+FORMER = {
+    "Heads": {"part": "quadrant"},
+    "Masks": {"room": "tab", "other": "instead"},
+    "Decoding": {"map_layer": "layer", "map_head": "head"},
+    "Anatomy": {"part": "tab"},
+}
+OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours

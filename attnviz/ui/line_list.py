@@ -1,0 +1,45 @@
+"""A table whose lines are chosen: what is chosen is a text of the address."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz.ui.address import persistent
+from attnviz.ui.reported import NUMBER, reported
+from attnviz.ui.sending.carried import mounted
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A table to choose from: what it is called, its column titles, and a row of texts for each line.
+
+    `code` draws them monospaced and numbered from 0. `helps` names the term that a column's title is
+    explained by; the page says what it means.
+    """
+
+    label: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    code: bool = True
+    helps: Mapping[str, str] = field(default_factory=dict)
+
+
+def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> None:
+    """Draw `lines`, that of `value` marked; the one that is chosen goes from `values` into the text `name`."""
+    key = f"lines-{name}"
+
+    def take() -> None:
+        chosen = reported(key, "chosen", {"at": NUMBER})
+        if chosen is not None and 0 <= chosen["at"] < len(values):
+            persistent.write({name: str(values[chosen["at"]])})
+
+    data = {
+        "label": lines.label,
+        "heads": list(lines.heads),
+        "helps": dict(lines.helps),
+        "rows": [list(row) for row in lines.rows],
+        "current": list(values).index(value),
+        "code": lines.code,
+    }
+    mounted("line_list")(key=key, data=data, on_chosen_change=take)
+    persistent.catch_up(key, take)
