@@ -113,7 +113,7 @@ def _english(pairs: Pairs) -> Iterator[str]:
 
 def _task(options: argparse.Namespace) -> Task:
     return Task(
-        options.data, options.more, options.state, options.begin, options.device, options.every, options.dev,
+        options.data, tuple(options.more), options.state, options.begin, options.device, options.every, options.dev,
         options.watch,
     )  # fmt: skip
 
@@ -136,8 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attnviz.training", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz and en-XX.dev.tsv.gz")
     parser.add_argument(
-        "--more", type=Path, default=Path("assets/pairs"), help="folder of the tables that the recipe's `more` names"
-    )
+        "--more", type=Path, nargs="+", default=[Path("assets/pairs")],
+        help="folders of the tables that the recipe's `more` names",
+    )  # fmt: skip
     parser.add_argument("--state", type=Path, default=Path(".state/translator"), help="where the run keeps itself")
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
     parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")

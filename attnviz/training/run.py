@@ -1,7 +1,7 @@
 """One training run, from pairs on disk to a checkpoint, a line of scores and a state to go on from."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class Task:
     """
 
     data: Path
-    more: Path
+    more: tuple[Path, ...]
     state: Path
     begin: Path | None
     device: str | None
@@ -87,12 +87,18 @@ def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
     return pairs
 
 
-def further_pairs(folder: Path, recipe: Recipe) -> dict[str, Pairs]:
-    """The recipe's further tables by name, each with the pairs of the languages that the recipe trains."""
-    tables = {name: read_table(folder / f"{name}.tsv") for name in recipe.more}
+def further_pairs(folders: Sequence[Path], recipe: Recipe) -> dict[str, Pairs]:
+    """The recipe's further tables by name, out of the first folder that has each, with the pairs of the languages that
+    the recipe trains.
+    """
+    tables = {name: read_table(_first(folders, f"{name}.tsv")) for name in recipe.more}
     return {
         name: {to: pairs for to, pairs in table.items() if to in recipe.languages} for name, table in tables.items()
     }
+
+
+def _first(folders: Sequence[Path], name: str) -> Path:
+    return next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
 
 
 def _trainer(task: Task, recipe: Recipe, codec: TranslatorTokenizer, share: Share) -> Trainer:
