@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from attnviz.models.catalogue import translator
-from attnviz.training import distillation, mixed
-from attnviz.training.beam_search import BeamSearch, Hypothesis
 from attnviz.training.corpus import read_pairs
+from attnviz.training.pairs import distillation, mixed
+from attnviz.training.pairs.beam_search import BeamSearch, BeamTranslation
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
@@ -57,7 +57,7 @@ def test_a_model_of_another_build_is_refused(shipped):
 class _Written:
     """A search that has found what it is told to find."""
 
-    def __init__(self, found: dict[str, list[Hypothesis]]) -> None:
+    def __init__(self, found: dict[str, list[BeamTranslation]]) -> None:
         self.found = found
 
     def translations(self, english, to, *, beam, best):
@@ -66,10 +66,10 @@ class _Written:
 
 def test_what_is_closest_to_all_translations_is_taken_and_only_if_it_is_close():
     found = {
-        "You are tall.": [Hypothesis("Tu es grand.", -0.2), Hypothesis("Vous êtes grand.", -0.3)],
-        "He ran.": [Hypothesis("Il dort.", -0.1)],
-        "It is sure.": [Hypothesis("C'est sûr.", -0.1), Hypothesis("C'est certain.", -0.2)],
-        "It is vague.": [Hypothesis("C'est flou.", -0.9)],
+        "You are tall.": [BeamTranslation("Tu es grand.", -0.2), BeamTranslation("Vous êtes grand.", -0.3)],
+        "He ran.": [BeamTranslation("Il dort.", -0.1)],
+        "It is sure.": [BeamTranslation("C'est sûr.", -0.1), BeamTranslation("C'est certain.", -0.2)],
+        "It is vague.": [BeamTranslation("C'est flou.", -0.9)],
     }
     references = {"You are tall.": ["Vous êtes grande.", "Vous êtes grands."], "He ran.": ["Il courut."]}
     pairs = distillation.distilled(

@@ -62,7 +62,7 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparative:
     """*bigger* and its like: French after *plus* (or alone), German and Spanish whole, Chinese plain."""
 
     en: str
@@ -248,17 +248,17 @@ OF_FOOD = (
     Quality("hard", ("dur", "dure"), "hart", ("duro", "dura"), "estaba", "硬"),
 )
 
-COMPARISONS = (
-    Comparison("bigger", ("plus grand", "plus grande"), "größer", ("más grande", "más grande"), "大"),
-    Comparison("smaller", ("plus petit", "plus petite"), "kleiner", ("más pequeño", "más pequeña"), "小"),
-    Comparison("older", ("plus vieux", "plus vieille"), "älter", ("más viejo", "más vieja"), "旧"),
-    Comparison("more expensive", ("plus cher", "plus chère"), "teurer", ("más caro", "más cara"), "贵"),
-    Comparison("more beautiful", ("plus beau", "plus belle"), "schöner", ("más bonito", "más bonita"), "漂亮"),
-    Comparison("better", ("meilleur", "meilleure"), "besser", ("mejor", "mejor"), "好"),
+COMPARATIVES = (
+    Comparative("bigger", ("plus grand", "plus grande"), "größer", ("más grande", "más grande"), "大"),
+    Comparative("smaller", ("plus petit", "plus petite"), "kleiner", ("más pequeño", "más pequeña"), "小"),
+    Comparative("older", ("plus vieux", "plus vieille"), "älter", ("más viejo", "más vieja"), "旧"),
+    Comparative("more expensive", ("plus cher", "plus chère"), "teurer", ("más caro", "más cara"), "贵"),
+    Comparative("more beautiful", ("plus beau", "plus belle"), "schöner", ("más bonito", "más bonita"), "漂亮"),
+    Comparative("better", ("meilleur", "meilleure"), "besser", ("mejor", "mejor"), "好"),
 )
 OF_TEXTS = (
-    Comparison("easier", ("plus facile", "plus facile"), "leichter", ("más fácil", "más fácil"), "容易"),
-    Comparison(
+    Comparative("easier", ("plus facile", "plus facile"), "leichter", ("más fácil", "más fácil"), "容易"),
+    Comparative(
         "more difficult", ("plus difficile", "plus difficile"), "schwieriger", ("más difícil", "más difícil"), "难"
     ),
 )  # fmt: skip

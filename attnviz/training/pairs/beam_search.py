@@ -23,7 +23,7 @@ _POOL = 20_000  # sentences that are handed over together
 
 
 @dataclass(frozen=True)
-class Hypothesis:
+class BeamTranslation:
     """A translation and its mean log-probability a token, `<eos>` included, in nats."""
 
     text: str
@@ -52,7 +52,7 @@ class BeamSearch:
 
     def translations(
         self, sentences: Sequence[str], to: str, *, beam: int, best: int, max_tokens: int = 64
-    ) -> Iterator[list[Hypothesis]]:
+    ) -> Iterator[list[BeamTranslation]]:
         """Up to `best` translations of each sentence out of a beam of width `beam`, the likeliest a token first."""
         for start in range(0, len(sentences), _POOL):
             pool = sentences[start : start + _POOL]
@@ -70,7 +70,7 @@ class BeamSearch:
             )
             for result in results:
                 yield [
-                    Hypothesis(self._codec.text([int(piece) for piece in pieces]), score)
+                    BeamTranslation(self._codec.text([int(piece) for piece in pieces]), score)
                     for pieces, score in zip(result.hypotheses, result.scores, strict=True)
                 ]
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from attnviz.training.grammar.lexicon import Adjective, Noun
+from attnviz.training.pairs.grammar.lexicon import Adjective, Noun
 
 _VOWEL = re.compile(r"[aeiouhâàéèêëîïôöùûœ]", re.IGNORECASE)
 _INDEFINITE = {

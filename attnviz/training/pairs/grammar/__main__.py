@@ -1,4 +1,4 @@
-"""`python -m attnviz.training.grammar --out agreement.tsv`: sentences of a small grammar, a table to train on.
+"""`python -m attnviz.training.pairs.grammar --out agreement.tsv`: sentences of a small grammar, a table to train on.
 
 Agreement is what a small translator gets wrong: *ein großer rote Hund*, *parce qu'elle était trop fatigué*. Here every
 article, ending and pronoun follows from its noun. Sentences of `--without` are left out: those that judge the model.
@@ -9,7 +9,7 @@ import random
 import sys
 from pathlib import Path
 
-from attnviz.training.grammar.sentences import KINDS, Row
+from attnviz.training.pairs.grammar.sentences import KINDS, Row
 
 
 def drawn(seed: int, without: frozenset[str]) -> list[Row]:
@@ -30,14 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
         rows = [("en", "fr", "de", "es", "zh"), *drawn(options.seed, frozenset(without))]
         options.out.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     except OSError as error:
-        print(f"attnviz.training.grammar: {error}", file=sys.stderr)
+        print(f"attnviz.training.pairs.grammar: {error}", file=sys.stderr)
         return 2
     print(f"{len(rows) - 1:,} sentences in {options.out.name}")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz.training.grammar", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m attnviz.training.pairs.grammar", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="the table to write: a .tsv")
     parser.add_argument(
         "--without", type=Path, nargs="*", default=[], help="files of sentences to leave out, one a line"

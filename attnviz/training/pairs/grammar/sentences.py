@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import product
 
-from attnviz.training.grammar.lexicon import (
+from attnviz.training.pairs.grammar.lexicon import (
     ANIMALS,
     BEAUTIFUL,
     BIG_ONES,
     BUILDINGS,
     COLOURS,
-    COMPARISONS,
+    COMPARATIVES,
     FOOD,
     MODERN,
     NEW,
@@ -28,7 +28,7 @@ from attnviz.training.grammar.lexicon import (
     Noun,
     Quality,
 )
-from attnviz.training.grammar.phrases import chinese, english, french, german, sentence, spanish
+from attnviz.training.pairs.grammar.phrases import chinese, english, french, german, sentence, spanish
 
 Row = tuple[str, str, str, str, str]  # English, French, German, Spanish, Chinese
 
@@ -182,7 +182,7 @@ _FOR = (
 
 def comparisons() -> Iterator[Row]:
     """Of two: this book is easier to read than that one."""
-    pairs = [(thing, how, ("", "", "", "", "")) for thing, how in product(THINGS, COMPARISONS)]
+    pairs = [(thing, how, ("", "", "", "", "")) for thing, how in product(THINGS, COMPARATIVES)]
     pairs += [
         (text, how, what)
         for text, how, what in product(TEXTS, OF_TEXTS, _FOR)

@@ -7,12 +7,23 @@ import pytest
 
 from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_table
-from attnviz.training.grammar import __main__ as grammar
-from attnviz.training.grammar import sentences
-from attnviz.training.grammar.lexicon import ANIMALS, BEAUTIFUL, COLOURS, NEW, OLD, PLACES, SIZES, TEXTS, THINGS, WAYS
-from attnviz.training.grammar.phrases import chinese, english, french, german, spanish
+from attnviz.training.pairs.grammar import __main__ as grammar
+from attnviz.training.pairs.grammar import sentences
+from attnviz.training.pairs.grammar.lexicon import (
+    ANIMALS,
+    BEAUTIFUL,
+    COLOURS,
+    NEW,
+    OLD,
+    PLACES,
+    SIZES,
+    TEXTS,
+    THINGS,
+    WAYS,
+)
+from attnviz.training.pairs.grammar.phrases import chinese, english, french, german, spanish
 
-HELD_OUT = Path(__file__).parents[2] / "assets" / "held-out.txt"
+HELD_OUT = Path(__file__).parents[3] / "assets" / "held-out.txt"
 OF = {noun.en: noun for noun in (*ANIMALS, *THINGS, *WAYS, *PLACES, *TEXTS)}
 BIG, SMALL = SIZES
 RED, WHITE = (next(each for each in COLOURS if each.en == name) for name in ("red", "white"))

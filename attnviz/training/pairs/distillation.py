@@ -1,4 +1,4 @@
-"""`python -m attnviz.training.distillation`: what a trained model writes, as pairs to train on (Kim & Rush 2016).
+"""`python -m attnviz.training.pairs.distillation`: what a trained model writes, as pairs to train on (Kim & Rush 2016).
 
 A sentence of the corpus has many right translations, and whoever learns from one of each learns to waver between them.
 A beam's translations agree with each other better. Where the corpus has translations of a sentence, the one of the beam
@@ -18,8 +18,8 @@ from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
 from attnviz.models.translator.translator import Translator
-from attnviz.training.beam_search import BeamSearch, Hypothesis
 from attnviz.training.corpus import Pair, read_pairs
+from attnviz.training.pairs.beam_search import BeamSearch, BeamTranslation
 
 _CHRF = CHRF()
 
@@ -47,7 +47,7 @@ def distilled(
     return pairs
 
 
-def _closeness(hypothesis: Hypothesis, references: Sequence[str]) -> float:
+def _closeness(hypothesis: BeamTranslation, references: Sequence[str]) -> float:
     return sum(_CHRF.sentence_score(hypothesis.text, [each]).score for each in references) / len(references)
 
 
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _write(options)
     except (ValueError, OSError, EOFError) as error:
-        print(f"attnviz.training.distillation: {error}", file=sys.stderr)
+        print(f"attnviz.training.pairs.distillation: {error}", file=sys.stderr)
         return 2
     return 0
 
@@ -92,7 +92,7 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz.training.distillation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m attnviz.training.pairs.distillation", description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder of the trained model that translates")
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz")
     parser.add_argument("--to", required=True, help="the language to translate into, such as fr")
