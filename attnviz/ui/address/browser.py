@@ -17,6 +17,9 @@ import streamlit as st
 #
 # A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
 # had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
+#
+# While there is no connection, Streamlit disables its fields: the one that was typed into loses the focus, and Enter
+# goes nowhere. Both are given back with the connection.
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
@@ -56,11 +59,23 @@ if (!window.attnvizHeld) {
     this.addEventListener("message", () => (isHeard = true));
     this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
   };
-  new MutationObserver(([{ target }]) => {
-    if (target.dataset.testConnectionState !== "CONNECTED") return;
-    const press = (kind) => isLost && document.dispatchEvent(new KeyboardEvent(kind, { key: "r" }));
-    setTimeout(() => (press("keyup"), press("keydown")), 100);
-  }).observe(document.querySelector("[data-testid='stApp']"), { attributeFilter: ["data-test-connection-state"] });
+  const app = document.querySelector("[data-testid='stApp']");
+  const isConnected = () => app.dataset.testConnectionState === "CONNECTED";
+  const press = (on, kind, key) => on.dispatchEvent(new KeyboardEvent(kind, { key, bubbles: true }));
+  let field = null, isEntered = false;
+  document.addEventListener("focusin", ({ target }) => (field = target), true);
+  document.addEventListener("focusout", ({ target }) => target.disabled || (field = null), true);
+  document.addEventListener("keydown", ({ key }) => (isEntered ||= key === "Enter" && field?.disabled), true);
+  const goOn = () => {
+    const isBack = field?.isConnected && !field.disabled && document.activeElement === document.body;
+    if (isBack) field.focus();
+    if (isBack && isEntered) press(field, "keydown", "Enter");
+    else if (isLost) press(document, "keyup", "r"), press(document, "keydown", "r");
+    isEntered = false;
+  };
+  new MutationObserver(() => isConnected() && setTimeout(goOn, 100)).observe(app, {
+    attributeFilter: ["data-test-connection-state"],
+  });
 }
 """
 

@@ -47,8 +47,11 @@ def restarting(
     settled: Callable,
     running: Restartable,
     last: Callable[[Page, subprocess.Popen], None],
+    meanwhile: Callable[[Page], None] = lambda _: None,
 ) -> Iterator[Page]:
-    """A Heads page whose server is killed right after `last` and started again, while the browser stays open."""
+    """A Heads page whose server is killed right after `last` and started again, while the browser stays open;
+    `meanwhile` is done while there is none.
+    """
     page = visitor(base_url=f"http://127.0.0.1:{running.port}").new_page()
     page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
     settled(page)
@@ -56,6 +59,7 @@ def restarting(
         last(page, running.process)
         running.kill()
         page.locator(LOST).wait_for(state="attached")
+        meanwhile(page)
     finally:
         running.kill()
         running.start()
@@ -80,6 +84,31 @@ def test_a_sentence_that_was_on_its_way_when_the_server_died_is_asked_again(visi
         expect(source(page)).to_have_value(SENTENCE)
         expect(page.locator(".strip")).to_contain_text("dog")
         assert asked(page)["src"] == SENTENCE
+
+
+def test_enter_pressed_while_there_is_no_server_counts_when_there_is_one(visitor, settled, running) -> None:
+    """Streamlit disables its fields then: what is typed stays, but Enter goes nowhere."""
+
+    def enter(page: Page) -> None:
+        expect(source(page)).to_be_disabled()
+        page.keyboard.press("Enter")
+
+    with restarting(visitor, settled, running, lambda page, _: source(page).fill(SENTENCE), enter) as page:
+        expect(page.locator(".strip")).to_contain_text("dog")
+        expect(source(page)).to_have_value(SENTENCE)
+        assert asked(page)["src"] == SENTENCE
+
+
+def test_a_field_that_was_typed_into_when_the_server_died_is_typed_into_again(visitor, settled, running) -> None:
+    """And nothing is entered that nobody entered."""
+    with restarting(visitor, settled, running, lambda page, _: source(page).fill("The big")) as page:
+        expect(source(page)).to_be_focused()
+        page.keyboard.press("End")
+        page.keyboard.type(" red dog.")
+        expect(source(page)).to_have_value("The big red dog.")
+        assert asked(page)["src"] == "I love you."
+        page.keyboard.press("Enter")
+        expect(page.locator(".strip")).to_contain_text("dog")
 
 
 def test_the_first_sentence_after_the_server_was_restarted_is_kept(restarted: Page, settled: Callable) -> None:

@@ -131,7 +131,6 @@ _TELL = (
     ("coach", "l'entraîneur", "der Trainer", "el entrenador", "教练"),
     ("police officer", "le policier", "der Polizist", "el policía", "警察"),
     ("boss", "le patron", "der Chef", "el jefe", "老板"),
-    ("teacher", "la professeure", "die Lehrerin", "la profesora", "老师"),
 )
 _TOLD = (
     ("students", "aux étudiants", "den Studenten", "los estudiantes", "学生们"),
@@ -328,7 +327,7 @@ def weathers() -> Iterator[Row]:
 
 
 KINDS = {
-    jumps: 400, rests: 200, reasons: 500, there_are: 250, orders: 200, comparisons: 150, deadlines: 150, gifts: 200,
+    jumps: 400, rests: 200, reasons: 1000, there_are: 250, orders: 200, comparisons: 150, deadlines: 150, gifts: 200,
     weathers: 60,
 }  # fmt: skip
 """What there is, and how many of each are drawn."""
