@@ -6,10 +6,11 @@ What is shown to a visitor is never written here: this makes sentences to learn 
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ctranslate2
 import torch
-from ctranslate2.specs import LayerSpec, TransformerSpec
+from ctranslate2.specs import TransformerSpec
 from torch import nn
 
 from attnviz.text.tokenizer import TranslatorTokenizer
@@ -75,19 +76,20 @@ class BeamSearch:
                 ]
 
 
-def _spec(model: Transformer, codec: TranslatorTokenizer) -> TransformerSpec:
-    """The model as CTranslate2 writes it down; its tokens are our ids, spelled out."""
+def _spec(model: Transformer, codec: TranslatorTokenizer) -> Any:
+    """The model as CTranslate2 writes it down, which declares no types; its tokens are our ids, spelled out."""
     config = model.config
     if not config.norm_first or not config.positions:
         raise ValueError("Beam search for data knows models with positions whose layer norm comes first.")
-    spec = TransformerSpec.from_config(config.n_layers, config.n_heads, pre_norm=True)
+    spec: Any = TransformerSpec.from_config(config.n_layers, config.n_heads, pre_norm=True)
     for side, stack in ((spec.encoder, model.encoder), (spec.decoder, model.decoder)):
         embeddings = side.embeddings[0] if isinstance(side.embeddings, list) else side.embeddings
         embeddings.weight = _numbers(model.embedding.weight)
         side.scale_embeddings = True
         side.position_encodings.encodings = _numbers(_positions(model.embedding))
         _norm(side.layer_norm, stack.norm)
-        for theirs, ours in zip(side.layer, stack.layers, strict=True):
+        layers: list[Any] = list(stack.layers)
+        for theirs, ours in zip(side.layer, layers, strict=True):
             _attention(theirs.self_attention, ours.self_attention, ours.self_attention_sublayer)
             if hasattr(ours, "cross_attention"):
                 _attention(theirs.attention, ours.cross_attention, ours.cross_attention_sublayer, own=False)
@@ -106,7 +108,7 @@ def _positions(embedding: Embedding) -> torch.Tensor:
     return embedding.positions
 
 
-def _attention(spec: LayerSpec, module: MultiHeadAttention, sublayer: Sublayer, *, own: bool = True) -> None:
+def _attention(spec: Any, module: MultiHeadAttention, sublayer: Sublayer, *, own: bool = True) -> None:
     _norm(spec.layer_norm, sublayer.norm)
     into = (module.W_q, module.W_k, module.W_v)
     joined = (into,) if own else (into[:1], into[1:])
@@ -115,13 +117,13 @@ def _attention(spec: LayerSpec, module: MultiHeadAttention, sublayer: Sublayer, 
         linear.bias = _numbers(torch.cat([part.bias for part in parts]))
 
 
-def _feed_forward(spec: LayerSpec, module: FeedForward, sublayer: Sublayer) -> None:
+def _feed_forward(spec: Any, module: FeedForward, sublayer: Sublayer) -> None:
     _norm(spec.layer_norm, sublayer.norm)
     for linear, ours in ((spec.linear_0, module.W_1), (spec.linear_1, module.W_2)):
         linear.weight, linear.bias = _numbers(ours.weight), _numbers(ours.bias)
 
 
-def _norm(spec: LayerSpec, norm: nn.LayerNorm) -> None:
+def _norm(spec: Any, norm: nn.LayerNorm) -> None:
     spec.gamma, spec.beta = _numbers(norm.weight), _numbers(norm.bias)
 
 
