@@ -57,10 +57,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _card(options: argparse.Namespace) -> None:
-    """Translate and score with the checkpoint of the state folder, and write what came out."""
+    """Translate and score with what was trained, and write what came out."""
     recipe, place = read_state(options.state / "state.pt")
     device = choose_device(options.device)
-    translator = Translator.load(options.state / "checkpoint", device=device, dtype=torch.float32)
+    trained = options.weights or options.state / "checkpoint"
+    translator = Translator.load(trained, device=device, dtype=torch.float32)
     scores = {to: score(translator, pairs, to) for to, pairs in language_pairs(options.data, recipe, "dev").items()}
     learned, tables = language_pairs(options.data, recipe, "train"), further_pairs(options.more, recipe)
     demos = _demos(
@@ -76,7 +77,7 @@ def _card(options: argparse.Namespace) -> None:
         options.card.write_text(text, encoding="utf-8")
     if options.ship:
         about = About(options.title, options.start)
-        ship(translator, options.state / "checkpoint", options.ship, about=about, card=text)
+        ship(translator, trained, options.ship, about=about, card=text)
         _reads(options.ship, options)
 
 
@@ -152,6 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
+    group.add_argument("--weights", type=Path, help="folder of the weights, if not the state's own: an average of them")
     group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")
     group.add_argument("--note", default="", help="a sentence about the recipe: what was changed on the way")
     group.add_argument("--ship", type=Path, help="write a model of the catalogue here, its card included")

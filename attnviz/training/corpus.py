@@ -2,7 +2,7 @@
 
 import gzip
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,13 @@ def read_pairs(path: Path) -> list[Pair]:
         if len(pair) != 2:
             raise ValueError(f"{path.name}, line {number}: expected English, a tab and the translation.")
     return pairs  # type: ignore[return-value]  # every tuple has two fields, checked above
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
+    """Write what `read_pairs` reads, gzipped; its folder is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{english}\t{translation}\n" for english, translation in pairs)
 
 
 def read_table(path: Path) -> dict[str, list[Pair]]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import torch
 from attnviz.models.translator.translator import Translator
 from attnviz.training.__main__ import main
 from attnviz.training.corpus import read_pairs
+from attnviz.transformer.checkpoint import save
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +117,39 @@ def test_further_pairs_are_learned_and_told_in_the_card(options, recipe, tables,
     assert main([*arguments, "--card", str(tmp_path / "card.md")]) == 0
     text = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "Chinese: 11 pairs, 3x an epoch; pairs of the table `thing`, 7x an epoch (Chinese: 1)." in text
+
+
+def test_a_further_table_is_found_in_the_first_folder_that_has_it(options, recipe, tables, tmp_path, capsys):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "thing.tsv").write_text("en\tzh\nA wrong one.\t错。\nAnother.\t错。\n", encoding="utf-8")
+    changes = json.dumps(asdict(recipe) | {"steps": 2, "more": {"thing": 7}})
+    arguments = [*options[0], "--state", str(tmp_path / "state"), "--card", str(tmp_path / "card.md"), "--more"]
+    folders = [str(tmp_path / "none"), str(tables), str(tmp_path / "own")]
+    assert main([*arguments[:-3], "--recipe", changes, "--more", *folders]) == 0
+    for found, count in ((folders, 1), (folders[::-1], 2)):
+        assert main([*arguments, *found]) == 0
+        assert f"7x an epoch (Chinese: {count})" in (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert main([*arguments, str(tmp_path / "none"), str(tmp_path / "state")]) == 2
+    assert "thing.tsv" in capsys.readouterr().err
+
+
+def test_the_card_is_of_the_weights_that_are_shipped(options, state, tmp_path):
+    """An average of what was trained and of something else is shipped with the scores and sentences of the average."""
+    shutil.copytree(state / "checkpoint", tmp_path / "other")
+    translator = Translator.load(tmp_path / "other", device=torch.device("cpu"), dtype=torch.float32)
+    translator.model.initialise(71)
+    save(translator.model, tmp_path / "other")
+    (tmp_path / "demo.txt").write_text("The red dog.\n")
+    shipped = ["--ship", str(tmp_path / "shipped"), "--demo", str(tmp_path / "demo.txt")]
+    assert main([*options[0], *shipped, "--weights", str(tmp_path / "other")]) == 0
+    again, trained = (
+        Translator.load(folder, device=torch.device("cpu"), dtype=torch.float32)
+        for folder in (tmp_path / "shipped", state / "checkpoint")
+    )
+    written = again.translate("The red dog.", to="fr")
+    assert written != trained.translate("The red dog.", to="fr")
+    assert f"| 1 | The red dog. | {written} |" in (tmp_path / "shipped" / "README.md").read_text(encoding="utf-8")
 
 
 def test_two_workers_leave_what_one_leaves_and_go_on_to_bitwise_the_same_model(options, recipe, tmp_path):

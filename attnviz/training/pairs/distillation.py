@@ -7,7 +7,6 @@ model is sure of it. Sentences of the dev split are in neither.
 """
 
 import argparse
-import gzip
 import random
 import sys
 from collections.abc import Sequence
@@ -18,7 +17,8 @@ from sacrebleu.metrics.chrf import CHRF
 from tqdm import tqdm
 
 from attnviz.models.translator.translator import Translator
-from attnviz.training.corpus import Pair, read_pairs
+from attnviz.training.command import run
+from attnviz.training.corpus import Pair, read_pairs, write_pairs
 from attnviz.training.pairs.beam_search import BeamSearch, BeamTranslation
 
 _CHRF = CHRF()
@@ -61,18 +61,12 @@ def _chosen(references: dict[str, list[str]], others: Sequence[str], options: ar
     ]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pairs of one language; returns the exit status."""
-    options = _parser().parse_args(arguments)
-    try:
-        _write(options)
-    except (ValueError, OSError, EOFError) as error:
-        print(f"attnviz.training.pairs.distillation: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run(_parser(), _written, arguments)
 
 
-def _write(options: argparse.Namespace) -> None:
+def _written(options: argparse.Namespace) -> str:
     translator = Translator.load(options.model, device=torch.device("cpu"), dtype=torch.float32)
     references: dict[str, list[str]] = {}
     for english, reference in read_pairs(options.data / f"en-{options.to}.train.tsv.gz"):
@@ -85,10 +79,8 @@ def _write(options: argparse.Namespace) -> None:
         search, references, _chosen(references, others, options), options.to, beam=options.beam, least=options.least,
         surest=options.surest,
     )  # fmt: skip
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(options.out, "wt", encoding="utf-8") as out:
-        out.writelines(f"{english}\t{translation}\n" for english, translation in pairs)
-    print(f"{len(pairs):,} pairs in {options.out.name}")
+    write_pairs(options.out, pairs)
+    return f"{len(pairs):,} pairs in {options.out.name}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,6 @@ Of people's pairs a share is taken, or all of them several times; a model's own,
 """
 
 import argparse
-import gzip
 import json
 import random
 import shutil
@@ -13,41 +12,48 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from attnviz.training.command import run
+from attnviz.training.corpus import Pair, read_pairs, write_pairs
 
-def mixed(real: Sequence[str], own: Sequence[str], *, share: float, times: int, seed: str) -> list[str]:
-    """Lines of a training file: `share` of the real ones, drawn by the seed, or all of them that often where it is 1 or
-    more; then the model's own, `times` over.
+
+def mixed(real: Sequence[Pair], own: Sequence[Pair], *, share: float, times: int, seed: str) -> list[Pair]:
+    """`share` of the real pairs, drawn by the seed, or all of them that often where it is a whole number; then the
+    model's own, `times` over.
     """
     if share < 1:
-        return [*random.Random(seed).sample(list(real), round(share * len(real))), *list(own) * times]
-    return [*list(real) * round(share), *list(own) * times]
+        return [*random.Random(seed).sample(real, round(share * len(real))), *list(own) * times]
+    return [*list(real) * int(share), *list(own) * times]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the folder; returns the exit status."""
-    options = _parser().parse_args(arguments)
-    try:
-        _write(options)
-    except (ValueError, OSError, EOFError) as error:
-        print(f"attnviz.training.pairs.mixed: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run(_parser(), _written, arguments)
 
 
-def _write(options: argparse.Namespace) -> None:
-    options.out.mkdir(parents=True, exist_ok=True)
-    for to, share in json.loads(options.share).items():
-        real, own = (_lines(path) for path in (options.data / f"en-{to}.train.tsv.gz", options.own / f"en-{to}.tsv.gz"))
-        lines = mixed(real, own, share=share, times=options.times, seed=f"{options.seed}/{to}")
-        with gzip.open(options.out / f"en-{to}.train.tsv.gz", "wt", encoding="utf-8") as out:
-            out.writelines(lines)
+def _written(options: argparse.Namespace) -> str:
+    told = []
+    for to, share in _shares(options.share).items():
+        real, own = (
+            read_pairs(path) for path in (options.data / f"en-{to}.train.tsv.gz", options.own / f"en-{to}.tsv.gz")
+        )
+        pairs = mixed(real, own, share=share, times=options.times, seed=f"{options.seed}/{to}")
+        write_pairs(options.out / f"en-{to}.train.tsv.gz", pairs)
         shutil.copyfile(options.data / f"en-{to}.dev.tsv.gz", options.out / f"en-{to}.dev.tsv.gz")
-        print(f"{to}: {len(lines) - len(own) * options.times:,} of people, {len(own):,} of a model, {options.times}x")
+        told.append(
+            f"{to}: {len(pairs) - len(own) * options.times:,} of people, {len(own):,} of a model, {options.times}x"
+        )
+    return "\n".join(told)
 
 
-def _lines(path: Path) -> list[str]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return lines.readlines()
+def _shares(text: str) -> dict[str, float]:
+    try:
+        shares = json.loads(text)
+    except ValueError:
+        shares = None
+    numbers = list(shares.values()) if isinstance(shares, dict) else [None]
+    if not all(isinstance(n, (int, float)) and (0 <= n < 1 or n == round(n) > 0) for n in numbers):
+        raise ValueError(f'--share maps a language to a part or a whole number: {{"fr": 0.6, "zh": 3}}, not {text}.')
+    return shares
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -19,7 +19,7 @@ import streamlit as st
 # had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
 #
 # While there is no connection, Streamlit disables its fields: the one that was typed into loses the focus, and Enter
-# goes nowhere. Both are given back with the connection.
+# goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
 SCRIPT = """
 if (!window.attnvizHeld) {
   const push = history.pushState;
@@ -62,15 +62,16 @@ if (!window.attnvizHeld) {
   const app = document.querySelector("[data-testid='stApp']");
   const isConnected = () => app.dataset.testConnectionState === "CONNECTED";
   const press = (on, kind, key) => on.dispatchEvent(new KeyboardEvent(kind, { key, bubbles: true }));
+  const line = (target) => (target.matches("input[type=text]:not([role=combobox])") ? target : null);
   let field = null, isEntered = false;
-  document.addEventListener("focusin", ({ target }) => (field = target), true);
+  document.addEventListener("focusin", ({ target }) => (field = line(target)), true);
   document.addEventListener("focusout", ({ target }) => target.disabled || (field = null), true);
   document.addEventListener("keydown", ({ key }) => (isEntered ||= key === "Enter" && field?.disabled), true);
   const goOn = () => {
-    const isBack = field?.isConnected && !field.disabled && document.activeElement === document.body;
-    if (isBack) field.focus();
-    if (isBack && isEntered) press(field, "keydown", "Enter");
-    else if (isLost) press(document, "keyup", "r"), press(document, "keydown", "r");
+    const isFree = document.activeElement === document.body && field?.isConnected && !field.disabled;
+    if (isFree) field.focus();
+    if (isFree && isEntered) press(field, "keydown", "Enter");
+    if (isLost) press(document, "keyup", "r"), press(document, "keydown", "r");
     isEntered = false;
   };
   new MutationObserver(() => isConnected() && setTimeout(goOn, 100)).observe(app, {

@@ -99,6 +99,24 @@ def test_enter_pressed_while_there_is_no_server_counts_when_there_is_one(visitor
         assert asked(page)["src"] == SENTENCE
 
 
+def test_enter_pressed_once_more_does_not_lose_what_was_on_its_way(visitor, settled, running) -> None:
+    """Sent, and never read; then, with no answer, entered again."""
+
+    def send(page: Page, process: subprocess.Popen) -> None:
+        process.send_signal(signal.SIGSTOP)
+        source(page).fill(SENTENCE)
+        source(page).press("Enter")
+
+    def enter(page: Page) -> None:
+        expect(source(page)).to_be_disabled()
+        page.keyboard.press("Enter")
+
+    with restarting(visitor, settled, running, send, enter) as page:
+        expect(page.locator(".strip")).to_contain_text("dog")
+        expect(source(page)).to_have_value(SENTENCE)
+        assert asked(page)["src"] == SENTENCE
+
+
 def test_a_field_that_was_typed_into_when_the_server_died_is_typed_into_again(visitor, settled, running) -> None:
     """And nothing is entered that nobody entered."""
     with restarting(visitor, settled, running, lambda page, _: source(page).fill("The big")) as page:

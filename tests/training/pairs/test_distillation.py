@@ -106,3 +106,12 @@ def test_what_is_missing_is_said_in_a_sentence(command, tmp_path, shipped, capsy
     more = ["--model", str(shipped.folder), "--to", "fr"] if command is distillation.main else ["--own", str(tmp_path)]
     assert command(["--data", str(tmp_path), "--out", str(tmp_path / "out"), *more]) == 2
     assert "en-fr.train.tsv.gz" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("share", ['{"fr": -1}', '{"fr": 1.5}', '{"fr": "all"}', "[1]", "3", "{"])
+def test_a_wrong_share_is_said_in_a_sentence(share, tmp_path, capsys):
+    asked = ["--data", str(tmp_path), "--own", str(tmp_path), "--out", str(tmp_path / "out"), "--share", share]
+    assert mixed.main(asked) == 2
+    error = capsys.readouterr().err
+    assert "--share maps a language to" in error
+    assert len(error.splitlines()) == 1

@@ -7,9 +7,12 @@ article, ending and pronoun follows from its noun. Sentences of `--without` are 
 import argparse
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from attnviz.training.pairs.grammar.sentences import KINDS, Row
+from attnviz.training.command import run
+from attnviz.training.pairs.grammar.phrases import Row
+from attnviz.training.pairs.grammar.sentences import KINDS
 
 
 def drawn(seed: int, without: frozenset[str]) -> list[Row]:
@@ -22,18 +25,18 @@ def drawn(seed: int, without: frozenset[str]) -> list[Row]:
     return rows
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the table; returns the exit status."""
-    options = _parser().parse_args(arguments)
-    try:
-        without = {line for path in options.without for line in path.read_text(encoding="utf-8").splitlines()}
-        rows = [("en", "fr", "de", "es", "zh"), *drawn(options.seed, frozenset(without))]
-        options.out.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-    except OSError as error:
-        print(f"attnviz.training.pairs.grammar: {error}", file=sys.stderr)
-        return 2
-    print(f"{len(rows) - 1:,} sentences in {options.out.name}")
-    return 0
+    return run(_parser(), _written, arguments)
+
+
+def _written(options: argparse.Namespace) -> str:
+    without = {line for path in options.without for line in path.read_text(encoding="utf-8").splitlines()}
+    rows = drawn(options.seed, frozenset(without))
+    lines = ["\t".join(row) for row in (("en", "fr", "de", "es", "zh"), *rows)]
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return f"{len(rows):,} sentences in {options.out.name}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from attnviz.training.pairs.grammar.lexicon import Adjective, Noun
+from attnviz.training.pairs.grammar.words import Adjective, Noun
+
+Row = tuple[str, str, str, str, str]  # English, French, German, Spanish, Chinese
 
 _VOWEL = re.compile(r"[aeiouhâàéèêëîïôöùûœ]", re.IGNORECASE)
 _INDEFINITE = {

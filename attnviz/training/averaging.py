@@ -1,0 +1,68 @@
+"""`python -m attnviz.training.averaging`: one model out of several that began as the same one (Wortsman et al. 2022).
+
+What each of them forgot on its way, another may have kept: their average is often better than any of them, and takes
+no longer to run.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from attnviz.training.command import run
+from attnviz.transformer import checkpoint
+from attnviz.transformer.transformer import Transformer
+
+
+@torch.no_grad()
+def averaged(models: Sequence[Transformer], weights: Sequence[float]) -> Transformer:
+    """The first of the models, which now has the mean of all their parameters, by `weights` (any positive numbers).
+
+    Raises ValueError where the models' sizes differ, or where no weight is above zero or one is below.
+    """
+    if min(weights) < 0 or sum(weights) == 0:
+        raise ValueError(f"The weights of an average are positive numbers, not {', '.join(map(str, weights))}.")
+    first = models[0]
+    if other := next((model.config for model in models if model.config != first.config), None):
+        raise ValueError(f"Only models of the same sizes have an average: {first.config} is not {other}.")
+    states = [model.state_dict() for model in models]
+    shares = [weight / sum(weights) for weight in weights]
+    mean = {
+        name: sum(share * state[name].double() for share, state in zip(shares, states, strict=True)).float()
+        for name in states[0]
+    }
+    first.load_state_dict(mean)
+    return first
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the average into a folder; returns the exit status."""
+    return run(_parser(), _written, arguments)
+
+
+def _written(options: argparse.Namespace) -> str:
+    folders, weights = [Path(folder) for folder, _ in options.part], [float(weight) for _, weight in options.part]
+    tokenizers = {(folder / "tokenizer.json").read_bytes() for folder in folders}
+    if len(tokenizers) > 1:
+        raise ValueError("Only models of the same tokenizer have an average: row by row, their embeddings differ.")
+    model = averaged([checkpoint.load(folder) for folder in folders], weights)
+    checkpoint.save(model, options.out)
+    shutil.copyfile(folders[0] / "tokenizer.json", options.out / "tokenizer.json")
+    return " + ".join(f"{weight:g} x {folder.name}" for folder, weight in zip(folders, weights, strict=True))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m attnviz.training.averaging", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument(
+        "--part", nargs=2, action="append", required=True, metavar=("FOLDER", "WEIGHT"),
+        help="a trained model and how much it counts; once for each",
+    )  # fmt: skip
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
