@@ -95,7 +95,7 @@ def _replica(settings: EngineSettings) -> Any:
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     limits = settings.limits
-    many = (
+    many: dict[str, Any] = (
         {"num_replicas": settings.replicas}
         if settings.most_replicas == settings.replicas
         else {

@@ -31,7 +31,7 @@ def averaged(models: Sequence[Transformer], weights: Sequence[float]) -> Transfo
     states = [model.state_dict() for model in models]
     shares = [weight / sum(weights) for weight in weights]
     mean = {
-        name: sum(share * state[name].double() for share, state in zip(shares, states, strict=True)).float()
+        name: torch.stack([share * state[name].double() for share, state in zip(shares, states, strict=True)]).sum(0)
         for name in states[0]
     }
     first.load_state_dict(mean)

@@ -10,7 +10,7 @@ from attnviz.models.translator.pretrained import Pretrained
 from attnviz.models.translator.target_pass import TargetPass
 from attnviz.transformer.decoding import Stepper, decode, likeliest
 
-_MOST_MISTAKES = 4  # the shipped model's drafts have one in 30 sentences; with more, going step by step is sooner
+_MOST_MISTAKES = 4  # the shipped model's drafts have one in some 45 sentences; with more, going step by step is sooner
 
 
 def drafted(model: Pretrained, target: TargetPass, *, bos_id: int, limit: int) -> list[int]:

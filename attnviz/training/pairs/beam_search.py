@@ -25,7 +25,7 @@ _POOL = 20_000  # sentences that are handed over together
 
 @dataclass(frozen=True)
 class BeamTranslation:
-    """A translation and its mean log-probability a token, `<eos>` included, in nats."""
+    """A translation and its mean log-probability a token among those that may be written, `<eos>` included, in nats."""
 
     text: str
     score: float

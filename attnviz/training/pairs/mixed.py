@@ -50,10 +50,13 @@ def _shares(text: str) -> dict[str, float]:
         shares = json.loads(text)
     except ValueError:
         shares = None
-    numbers = list(shares.values()) if isinstance(shares, dict) else [None]
-    if not all(isinstance(n, (int, float)) and (0 <= n < 1 or n == round(n) > 0) for n in numbers):
-        raise ValueError(f'--share maps a language to a part or a whole number: {{"fr": 0.6, "zh": 3}}, not {text}.')
-    return shares
+    if isinstance(shares, dict) and all(map(_is_share, shares.values())):
+        return shares
+    raise ValueError(f'--share maps a language to a part or a whole number: {{"fr": 0.6, "zh": 3}}, not {text}.')
+
+
+def _is_share(number: object) -> bool:
+    return isinstance(number, (int, float)) and (0 <= number < 1 or number == round(number) > 0)
 
 
 def _parser() -> argparse.ArgumentParser:
