@@ -129,7 +129,7 @@ def test_the_answer_is_computed_from_the_picture_of_the_step_or_of_one_before() 
     assert link.texts["head"] == "4"
     ((said, is_problem),) = remarks(draft, 2, lambda link: None if link is None else run(link))
     assert not is_problem
-    assert said.startswith("Right is chien → rouge × red (0.98)")
+    assert said.startswith("Right is chien → rouge × red (0.99)")
 
 
 def test_a_file_is_named_by_its_title() -> None:

@@ -10,7 +10,7 @@ from attnviz.analysis.causes.gold import gold_pairs
 from attnviz.analysis.causes.word_alignment import alignment_error, attention_scores, word_links
 from attnviz.models.catalogue import translator
 
-PAIRS = {"es": gold_pairs("es")[::16], "de": gold_pairs("de")[::16]}
+PAIRS = {"es": gold_pairs("es")[::8], "de": gold_pairs("de")[::8]}
 
 
 @pytest.fixture(scope="module")

@@ -55,19 +55,39 @@ def test_what_is_told_besides_holds_too(model) -> None:
 
     for layer in (0, 1):
         assert " ne " in written("no-encoder", f"off.enc.{layer}.all")
-    assert written("three-heads", "off.cross.2.1+2+3+4+6") == "Où est l'idée ?"
+    assert written("three-heads", "off.cross.2.1+2+3+4+6") == "Où est l'oiseau ?"
     for head in (0, 5, 7):
-        assert written("three-heads", f"off.cross.2.{head}") == "Où est l'idée ?"
+        assert written("three-heads", f"off.cross.2.{head}") == "Où est l'oiseau ?"
     misses = model.translate("Tom misses Mary.", to="fr", interventions=list(
         notation.parse("swap.cross.all.all.Tom.Mary").interventions))  # fmt: skip
     assert "Mary" not in misses
+
+
+def test_where_the_adjective_and_the_noun_are_is_told_as_it_is(model) -> None:
     pair = experiment("one-vector").address
     donor = model.trace(pair["src"], to="fr")
-    put = attnviz.patch(donor, "encoder", layer=1, what="layer", positions=[9])
-    assert donor.tokens("src")[9].text == "hungry"
-    found = model.translate(pair["changed"], to="fr", interventions=[put])
-    assert "qu'elle" in found
-    assert "faim" in found
+    assert donor.tokens("src")[12].text == "tired"
+
+    def with_adjective(layer: int) -> str:
+        put = attnviz.patch(donor, "encoder", layer=layer, what="layer", positions=[12])
+        return model.translate(pair["changed"], to="fr", interventions=[put])
+
+    assert "qu'elle était trop fatiguée" in with_adjective(1)
+    assert "qu'il était trop fatigué." in with_adjective(0)
+
+
+def test_the_two_pronouns_of_the_story_were_as_good_as_equal(model) -> None:
+    one = experiment("one-head")
+    trace = model.trace(one.address["src"], to="fr")
+    assert trace.logits is not None
+    written = [token.text for token in trace.tokens("tgt")]
+    row = written.index("elle") - 1
+    chances = trace.logits[0, row].softmax(dim=-1)
+    il, elle = (chances[model.pieces(text, to="fr")[0].id] for text in ("il", "elle"))
+    assert f"({il:.2f} and {elle:.2f})" in one.teaches
+    where = trace.attn("decoder_self", layer=2, head=3)[row]
+    assert trace.key_tokens("decoder_self")[int(where.argmax())].text == "la"
+    assert one.numbers["by_another"] / one.numbers["of"] == pytest.approx(2 / 3, abs=0.02)
 
 
 def test_every_experiment_is_counted_by_its_name() -> None:

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_opened_recording import saved
 
 PAIR = {
-    "src": "The cat left the street because it was too hungry.",
-    "changed": "The cat left the street because it was too dirty.",
+    "src": "The animal didn't cross the street because it was too tired.",
+    "changed": "The animal didn't cross the street because it was too dirty.",
     "to": "fr",
 }
 
@@ -36,29 +36,29 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     cells = page.locator(".in-force li")
     expect(cells).to_have_text(re.compile("Nothing yet"))
     page.get_by_role("group", name="Matrices of patches").focus()
-    for key in ("ArrowDown", *["ArrowDown"] * 3, *["ArrowRight"] * 6, "Enter"):
+    for key in ("ArrowDown", *["ArrowDown"] * 3, *["ArrowRight"] * 9, "Enter"):
         page.keyboard.press(key)
-    expect(cells).to_have_text(re.compile("encoder after L2 at it #6"))
+    expect(cells).to_have_text(re.compile("encoder after L2 at it #9"))
     expect(page.locator(".side dt")).to_have_text(["Restored", "Control", "Wrote", "Writes now"])
     expect(page.locator(".side dd mark").first).to_be_visible()
-    page.wait_for_url(re.compile(r"put=encoder\.2\.6"))
+    page.wait_for_url(re.compile(r"put=encoder\.2\.9"))
     settled(page)
     csv, svg = saved(page, "CSV of the numbers"), saved(page, "SVG picture")
     assert csv.splitlines()[0].endswith('"restored","control","metric","note"')
-    assert sum('"encoder"' in line for line in csv.splitlines()) == 4 * 12
+    assert sum('"encoder"' in line for line in csv.splitlines()) == 4 * 15
     assert "too dirty" in svg
     read_as_a_table(page, csv.splitlines())
     expect(cells).to_have_count(1)
     page.locator(".matrices canvas").click(position={"x": 40, "y": 30})
     expect(cells).to_have_count(2)
-    page.wait_for_url(re.compile(r"put=encoder\.2\.6%7Eencoder\.e\.0|put=encoder\.2\.6~encoder\.e\.0"))
+    page.wait_for_url(re.compile(r"put=encoder\.2\.9%7Eencoder\.e\.0|put=encoder\.2\.9~encoder\.e\.0"))
     settled(page)
     page.get_by_role("button", name="Undo last").click()
-    page.get_by_role("button", name="Undo encoder after L2 at it #6").click()
+    page.get_by_role("button", name="Undo encoder after L2 at it #9").click()
     expect(cells).to_have_text(re.compile("Nothing yet"))
     settled(page)
     page.go_back()
-    expect(cells.first).to_have_text(re.compile("encoder after L2 at it #6"))
+    expect(cells.first).to_have_text(re.compile("encoder after L2 at it #9"))
     page.get_by_role("button", name="faim").click()
     page.wait_for_url(re.compile(r"step=13"))
     expect(page.locator(".patching h2").first).to_have_text(re.compile("faim.* − .*sale.*step 13"))

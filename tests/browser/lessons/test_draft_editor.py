@@ -47,7 +47,7 @@ def asked_where(page: Page, settled) -> None:
     expect(page.get_by_text("A question of kind cell needs “ask: …”.")).to_be_visible()
     typed(page, settled, What_is_asked="Where is most weight when “rouge” is written?")
     chosen(page, settled, "Only in this row", "chien → rouge")
-    expect(page.get_by_text("Right is chien → rouge × red (0.98).")).to_be_visible()
+    expect(page.get_by_text("Right is chien → rouge × red (0.99).")).to_be_visible()
 
 
 def downloaded(page: Page, folder: Path) -> Path:
@@ -108,7 +108,7 @@ def test_a_draft_is_tried_where_its_picture_is(page: Page, settled) -> None:
     settled(page)
     chosen(page, settled, "Key", "red")
     panel.get_by_role("button", name="Answer").click()
-    expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
+    expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
     panel.get_by_role("button", name="Edit").click()
     expect(page).to_have_url(re.compile("/lessons.*edit=2"))
 

@@ -55,7 +55,7 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     page.mouse.click(*picture.evaluate(CELL, [2, 2]))
     expect(panel.get_by_role("combobox", name="Key")).to_have_value("2  dog")
     press(panel, "Answer")
-    expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
+    expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
     uncovered(page)
     press(panel, "Next")
     expect(page).to_have_url(re.compile("lesson_step=2.*beside="))
@@ -65,10 +65,10 @@ def test_a_step_on_two_screens(visitor, settled) -> None:
     expect(panel.get_by_text("1 of 6")).to_be_visible()
 
     panel.reload()
-    expect(panel.get_by_text("chien → rouge × red (0.98)")).to_be_visible()  # the picture's window has told it
+    expect(panel.get_by_text("chien → rouge × red (0.99)")).to_be_visible()  # the picture's window has told it
     page.reload()
     expect(page.get_by_text(ELSEWHERE)).to_be_visible()
     uncovered(page)  # what was answered stays so
     panel.close()
-    expect(page.get_by_text("chien → rouge × red (0.98)")).to_be_visible()
+    expect(page.get_by_text("chien → rouge × red (0.99)")).to_be_visible()
     expect(page.get_by_text(ELSEWHERE)).to_be_hidden()

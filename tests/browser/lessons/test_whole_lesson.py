@@ -68,7 +68,7 @@ def test_a_whole_lesson_by_mouse(page: Page, settled) -> None:
     page.mouse.click(*picture.evaluate(CELL, [2, 2]))
     page.wait_for_timeout(800)  # a mark is reported when the pointer rests
     settled(page)
-    told(page, press, "Answer", "chien → rouge × red (0.98)")
+    told(page, press, "Answer", "chien → rouge × red (0.99)")
     assert picture.evaluate(SUM) == pytest.approx(6, abs=1e-4), "six rows"
     onward(page, settled, press, 2)
     told(page, press, "Hint", "This is the first layer.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from attnviz.analysis.causes.ready.experiments import Numbers, experiment
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus
@@ -16,7 +17,11 @@ VERBS = (
     "misses", "pushed", "saw", "sees", "trusts", "understands", "wants", "watched",
 )  # fmt: skip
 _NOT = re.compile(r"n't\b|\bnot\b", re.IGNORECASE)
-_NE, _PAS = re.compile(r"\b(?:ne\b|n')", re.IGNORECASE), re.compile(r"\bpas\b", re.IGNORECASE)
+_NE = re.compile(r"\b(?:ne\b|n')", re.IGNORECASE)
+ANIMALS = ("animal", "cat", "dog", "horse", "rabbit", "fox", "bear", "duck", "bird", "wolf")
+WAYS = ("street", "river", "road", "bridge")
+ADJECTIVES = ("dirty", "dangerous", "wide", "long")
+_IL, _ELLE = re.compile(r"\bil\b"), re.compile(r"\belle\b")
 _ARTICLE = re.compile(r"\b(?:le|la|une?)\b", re.IGNORECASE)
 _ARTICLES = (("▁le", "▁la"), ("▁un", "▁une"))
 
@@ -34,11 +39,26 @@ def _names_exchanged(model: Translator) -> Numbers:
 
 
 def _negations_gone(model: Translator) -> Numbers:
-    return _lost(model, _NE, "off.enc.all.all")
+    """Sentences with *not* whose translation has a *ne*, and those of them that have none any more."""
+    sentences = [line.text for line in shipped_lines("fr") if _NOT.search(line.text)]
+    pairs = [pair for pair in zip(*_both(model, sentences, "off.enc.all.all"), strict=True) if _NE.search(pair[0])]
+    return {"hits": sum(not _NE.search(after) for _, after in pairs), "of": len(pairs)}
 
 
-def _negations_gone_without_one_head(model: Translator) -> Numbers:
-    return _lost(model, _PAS, "off.dec.1.0")
+def _pronouns_turned(model: Translator) -> Numbers:
+    """Of the translations with *elle*, those that have *il* without the head of the story, and without another."""
+    sentences = [
+        f"The {animal} didn't cross the {way} because it was too {adjective}."
+        for animal, way, adjective in product(ANIMALS, WAYS, ADJECTIVES)
+    ]
+    before, without_one = _both(model, sentences, "off.cross.2.2")
+    without_another = model.translate(sentences, to="fr", interventions=_interventions("off.dec.2.3"))
+    with_elle = [nth for nth, text in enumerate(before) if _ELLE.search(text)]
+    return {
+        "hits": sum(bool(_IL.search(without_one[nth])) for nth in with_elle),
+        "by_another": sum(bool(_IL.search(without_another[nth])) for nth in with_elle),
+        "of": len(with_elle),
+    }
 
 
 def _texts_without_cross(model: Translator) -> Numbers:
@@ -89,7 +109,7 @@ _COUNTS: dict[str, Callable[[Translator], Numbers]] = {
     "no-cross": _texts_without_cross,
     "one-vector": _one_vector,
     "three-heads": _lead_of_articles,
-    "one-head": _negations_gone_without_one_head,
+    "one-head": _pronouns_turned,
 }
 
 
@@ -101,13 +121,6 @@ def _both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[st
     """What is written with every head in place, and with that done."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))
-
-
-def _lost(model: Translator, sign: re.Pattern[str], do: str) -> Numbers:
-    """Sentences with *not* whose translation has a sign of it, and those of them that have none any more."""
-    sentences = [line.text for line in shipped_lines("fr") if _NOT.search(line.text)]
-    pairs = [pair for pair in zip(*_both(model, sentences, do), strict=True) if sign.search(pair[0])]
-    return {"hits": sum(not sign.search(after) for _, after in pairs), "of": len(pairs)}
 
 
 def _names(text: str) -> list[str]:
