@@ -46,7 +46,7 @@ def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, set
     expect(page.get_by_role("heading", name="8 of 72 heads off")).to_be_visible()
     settled(page)
     switch(page, "Decoder self L1 H5").click()
-    until_done(page, "off.cross.0.all~off.dec.1.5")
+    until_done(page, "off.dec.1.5~off.cross.0.all")
     settled(page)
     page.go_back()
     until_done(page, "off.cross.0.all")

@@ -59,9 +59,9 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     settled(page)
     page.go_back()
     expect(cells.first).to_have_text(re.compile("encoder after L2 at it #9"))
-    page.get_by_role("button", name="faim").click()
-    page.wait_for_url(re.compile(r"step=13"))
-    expect(page.locator(".patching h2").first).to_have_text(re.compile("faim.* − .*sale.*step 13"))
+    page.get_by_role("button", name="fatigué").click()
+    page.wait_for_url(re.compile(r"step=17"))
+    expect(page.locator(".patching h2").first).to_have_text(re.compile("fatigué.* − .*sale.*step 17"))
 
 
 def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
