@@ -112,8 +112,11 @@ def _visit(visitor: Visitor, load: Load, stay: tuple[float, random.Random], tall
     tally.visits += 1
     _look(visitor.open("heads", {"src": sentence, "to": to}), sentence, tally)
     asked = 1
-    while time.monotonic() < until and (not load.answers or asked < load.answers):
-        time.sleep(min(dice.uniform(*load.thought), max(0.0, until - time.monotonic())))
+    while not load.answers or asked < load.answers:
+        thought = dice.uniform(*load.thought)
+        time.sleep(min(thought, max(0.0, until - time.monotonic())))
+        if time.monotonic() >= until:
+            return  # asked now, all would ask at the same moment
         asked += 1
         if dice.random() < 0.75:
             sentence = own_sentence(dice)

@@ -39,15 +39,18 @@ class _Ticket:
 
 
 class Turns:
-    """At most `places` runs at a time. Who waits is let in one address after the other, so that somebody who asks a
-    hundred times is but one among those who ask once.
+    """At most `places` runs at a time, and one by itself for its first `alone` seconds: two that take turns on Python's
+    one thread are both done when the later one would have been, and take more of the processor.
+
+    Who waits is let in one address after the other, so that somebody who asks a hundred times is but one among those
+    who ask once.
 
     A thread has one turn: asked again, as by a run that took the place of its own, it goes to the end. A run that holds
     its turn for more than `seconds` is ended with `TooLongError`, which the page shows as it shows every refusal.
     """
 
-    def __init__(self, places: int, *, most: int, seconds: float) -> None:
-        self._places, self._most, self._seconds = places, most, seconds
+    def __init__(self, places: int, *, most: int, seconds: float, alone: float = 0.0) -> None:
+        self._places, self._most, self._seconds, self._alone = places, most, seconds, alone
         self._lock = threading.Lock()
         self._running: dict[int, _Ticket] = {}
         self._waiting: OrderedDict[str, deque[_Ticket]] = OrderedDict()
@@ -74,7 +77,7 @@ class Turns:
         self.give_back()
         with self._lock:
             ticket = _Ticket(address)
-            if self._count() >= self._most and len(self._running) >= self._places:
+            if self._count() >= self._most and not self._has_place():
                 raise BusyError(
                     f"{self._most} runs wait for their turn, as many as this instance lets wait: press Run in a moment."
                 )
@@ -103,10 +106,14 @@ class Turns:
         return ticket.waited
 
     def _wait(self, ticket: _Ticket, tell: Callable[[str], None]) -> None:
-        started = time.monotonic()
+        started = word = time.monotonic()
         try:
-            while not ticket.called.wait(_TOLD):
-                tell(self._said(ticket))
+            while not ticket.called.wait(min(_TOLD, self._alone or _TOLD)):
+                with self._lock:
+                    self._call()  # what runs may have been alone for long enough
+                if time.monotonic() - word >= _TOLD and not ticket.called.is_set():
+                    word = time.monotonic()
+                    tell(self._said(ticket))
         except BaseException:  # the visitor asked for something else, or has gone
             with self._lock:
                 self._leave(ticket)
@@ -124,7 +131,7 @@ class Turns:
 
     def _call(self) -> None:
         """Let in as many as there are places; the address that is served goes to the end of the row."""
-        while self._waiting and len(self._running) < self._places:
+        while self._waiting and self._has_place():
             address, queue = self._waiting.popitem(last=False)
             ticket = queue.popleft()
             if queue:
@@ -133,13 +140,19 @@ class Turns:
             self._running[ticket.thread] = ticket
             ticket.called.set()
 
+    def _has_place(self) -> bool:
+        now = time.monotonic()
+        return len(self._running) < self._places and all(
+            now - ticket.since >= self._alone for ticket in self._running.values()
+        )
+
     def _count(self) -> int:
         return sum(map(len, self._waiting.values()))
 
     def _said(self, ticket: _Ticket) -> str:
         with self._lock:
             before = self._before(ticket)
-            seconds = (before + 1) * self._usual / self._places
+            seconds = (before + 1) * self._usual / (1 if self._usual < self._alone else self._places)
         others = "1 other is" if before == 1 else f"{before} others are"
         return f"Many are asking at once: {others} before you, and your turn comes in about {max(1, round(seconds))} s."
 

@@ -62,6 +62,33 @@ def test_no_more_run_than_there_are_places() -> None:
     assert (turns.running, turns.waiting) == (0, 0)
 
 
+def test_a_run_is_alone_at_first_and_then_lets_others_run_beside_it() -> None:
+    turns = Turns(3, most=100, seconds=60, alone=0.2)
+    waiting = Waiting(turns)
+    started = time.monotonic()
+    told = waiting.queue(*"abcd")
+    assert (turns.running, turns.waiting) == (1, 3)
+    for running in (2, 3):
+        while turns.running < running:
+            assert time.monotonic() - started < PATIENCE
+            time.sleep(0.001)
+        assert time.monotonic() - started >= (running - 1) * 0.2
+    assert (turns.running, turns.waiting, waiting.order) == (3, 1, ["a", "b", "c"])
+    waiting.finish(told)
+    assert waiting.order[3:] == ["d"]
+
+
+def test_where_each_is_alone_the_next_begins_when_one_has_ended() -> None:
+    turns = Turns(3, most=1, seconds=60, alone=60)
+    waiting = Waiting(turns)
+    told = waiting.queue("a", "b")
+    with pytest.raises(BusyError):
+        turns.take("c", quiet)
+    assert (turns.running, turns.waiting) == (1, 1)
+    waiting.finish(told)
+    assert waiting.order == ["a", "b"]
+
+
 def test_a_run_that_takes_the_place_of_its_own_lets_others_in_before() -> None:
     turns = Turns(1, most=9, seconds=60)
     turns.take("a", quiet)
