@@ -107,7 +107,7 @@ def _by_column(weight: torch.Tensor) -> torch.Tensor:
     """The same numbers, a matrix with its columns one after another: as a single row is multiplied with it fastest.
 
     A step of decoding is little else than reading the weights. On a CPU this reads them 1.3 to 1.6 times as fast, and
-    lets `RowProduct` read them twice as fast again; many rows at once are multiplied no more slowly.
+    lets `MatVec` read them twice as fast again; many rows at once are multiplied no more slowly.
     """
     return weight.t().contiguous().t() if weight.dim() == 2 and weight.device.type == "cpu" else weight
 

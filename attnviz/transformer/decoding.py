@@ -141,6 +141,11 @@ class Vocabulary:
             return logits
         return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
 
+    def likeliest(self, logits: Logits) -> list[int]:
+        """Greedy choices among the ids that may be written. Logits are copied only where another was the likeliest."""
+        chosen = likeliest(logits).tolist()
+        return chosen if set(self.never).isdisjoint(chosen) else likeliest(self.forbid(logits)).tolist()
+
 
 @dataclass(frozen=True)
 class BatchStep:

@@ -5,17 +5,16 @@ weights is a guess, and needs checking: one pass over the whole guess does that,
 other (speculative decoding: Leviathan et al. 2023; for greedy choices, Stern et al. 2018).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attnviz.transformer.cache import KVCache
-from attnviz.transformer.decoding import Vocabulary, likeliest
-from attnviz.transformer.layers import ForwardContext
-from attnviz.transformer.one_token import OneTokenDecoder
+from attnviz.transformer.attention import MultiHeadAttention
+from attnviz.transformer.decoding import Vocabulary
+from attnviz.transformer.layers import DecoderLayer
 from attnviz.transformer.transformer import Memory, Transformer
 
 _WORTH_IT = 1 << 20  # numbers in a decoder: a smaller one is in the processor's cache, and its steps do not wait
@@ -44,21 +43,29 @@ class ByteMatVec:
         """What the module computes, with the weights that it has now, rounded."""
         return cls.of(module.weight, module.bias)
 
-    def __call__(self, x: Float[Tensor, "*one in"]) -> Float[Tensor, "*one out"]:
-        """One row, whatever axes of length 1 stand before it."""
-        out = torch.ops.quantized.embedding_bag_byte_rowwise_offsets(
-            self.columns, self.every_column, self.first, per_sample_weights=x.reshape(-1)
-        )
-        out = out if self.bias is None else out.add_(self.bias)
-        return out.view(*x.shape[:-1], -1)
+    def __call__(self, x: Float[Tensor, " in"]) -> Float[Tensor, " out"]:
+        """One row."""
+        return self._of(self.every_column, x)
+
+    def of_few(self, x: Float[Tensor, " in"]) -> Float[Tensor, " out"]:
+        """The same where most of a row is 0, as after a ReLU: columns that weigh nothing are not read."""
+        some = x.nonzero().squeeze(1)
+        return self._of(some, x.index_select(0, some))
+
+    def _of(self, columns: Tensor, weights: Tensor) -> Tensor:
+        out = _sum_of_columns(self.columns, columns, self.first, False, 0, False, weights)[0]
+        return out if self.bias is None else out.add_(self.bias)
+
+
+_sum_of_columns = torch.ops.quantized.embedding_bag_byte_rowwise_offsets.default  # one overload: nothing to look up
 
 
 class DraftModel:
     """The rounded copy of a model's decoder. One serves every text; `begin` starts one."""
 
     def __init__(self, model: Transformer) -> None:
-        self._embedding, self._config = model.embedding, model.config
-        self._row_decoder = OneTokenDecoder(model.decoder, ByteMatVec)
+        self._embedding, self.norm = model.embedding, _norm(model.decoder.norm)
+        self.layers = [_Layer(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
         self._logits = ByteMatVec.of(model.embedding.weight)
 
     @classmethod
@@ -71,12 +78,84 @@ class DraftModel:
 
     def begin(self, memory: Memory, *, capacity: int) -> "DraftedTarget":
         """A draft of one sentence's target, of up to `capacity` tokens."""
-        return DraftedTarget(self, memory, KVCache.for_config(self._config, capacity))
+        return DraftedTarget(self, [layer.begin(memory, capacity) for layer in self.layers])
 
-    def step(self, id_: int, memory: Memory, cache: KVCache) -> Float[Tensor, "1 vocab_size"]:
-        """Feed a token; about the logits of the one after it."""
-        x = self._embedding(torch.tensor([[id_]]), cache.length)
-        return self._logits(self._row_decoder(x, memory, None, ForwardContext(cache=cache))[:, -1])
+    def step(self, id_: int, place: int, kept: "Sequence[_Kept]") -> Float[Tensor, "1 vocab_size"]:
+        """Feed the token at a place; about the logits of the one after it. `kept` holds the places before."""
+        x = self._embedding.of_one(id_, place)
+        for layer, past in zip(self.layers, kept, strict=True):
+            x = layer(x, place, past)
+        return self._logits(self.norm(x)).unsqueeze(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a layer knows of a sentence: keys and values of the places so far, and those of the memory."""
+
+    own: Float[Tensor, "2 heads capacity d_k"]
+    memory_keys: Float[Tensor, "heads d_k k_len"]
+    memory_values: Float[Tensor, "heads k_len d_k"]
+
+
+class _Layer:
+    """One decoder layer, rounded, for a row: a vector of `d_model` numbers and no axis besides.
+
+    A query's scale is in the weights that make it. Attention is written out: the fused kernel takes twice as long for
+    a single row.
+    """
+
+    def __init__(self, layer: DecoderLayer) -> None:
+        own, self._cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        self._n_heads, self._d_k = own.n_heads, own.d_k
+        projections = [_scaled_query(own), (own.W_k.weight, own.W_k.bias), (own.W_v.weight, own.W_v.bias)]
+        weights, biases = zip(*projections, strict=True)
+        self._own_in, self._own_out = ByteMatVec.of(torch.cat(weights), torch.cat(biases)), ByteMatVec.like(own.W_o)
+        self._cross_in = ByteMatVec.of(*_scaled_query(self._cross))
+        self._cross_out = ByteMatVec.like(self._cross.W_o)
+        self._wider, self._narrower = ByteMatVec.like(feed_forward.W_1), ByteMatVec.like(feed_forward.W_2)
+        sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
+        self._norms = [_norm(sublayer.norm) for sublayer in sublayers]
+        self._norm_first = layer.feed_forward_sublayer.norm_first
+
+    def begin(self, memory: Memory, capacity: int) -> _Kept:
+        """What it knows of a sentence before the first place."""
+        key, value = self._cross.project_memory(memory, None)
+        own = torch.empty(2, self._n_heads, capacity, self._d_k)
+        return _Kept(own, key[0].transpose(1, 2).contiguous(), value[0].contiguous())
+
+    def __call__(self, x: Tensor, place: int, kept: _Kept) -> Tensor:
+        sublayers = self._attend, self._attend_memory, self._feed_forward
+        for norm, sublayer in zip(self._norms, sublayers, strict=True):
+            x = x + sublayer(norm(x), place, kept) if self._norm_first else norm(x + sublayer(x, place, kept))
+        return x
+
+    def _attend(self, x: Tensor, place: int, kept: _Kept) -> Tensor:
+        query, key_and_value = self._own_in(x).view(3, self._n_heads, 1, self._d_k).tensor_split((1,))
+        kept.own[:, :, place : place + 1] = key_and_value
+        key, value = kept.own[:, :, : place + 1].unbind(0)
+        return self._own_out(_context(query[0], key.transpose(1, 2), value))
+
+    def _attend_memory(self, x: Tensor, _place: int, kept: _Kept) -> Tensor:
+        query = self._cross_in(x).view(self._n_heads, 1, self._d_k)
+        return self._cross_out(_context(query, kept.memory_keys, kept.memory_values))
+
+    def _feed_forward(self, x: Tensor, _place: int, _kept: _Kept) -> Tensor:
+        return self._narrower.of_few(self._wider(x).relu_())
+
+
+def _scaled_query(attention: MultiHeadAttention) -> tuple[Tensor, Tensor]:
+    """Weight and bias of the queries, multiplied by what their scores are multiplied by."""
+    return attention.W_q.weight * attention.scale, attention.W_q.bias * attention.scale
+
+
+def _context(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The contexts of all heads one after another: of a query `(heads, 1, d_k)`, over keys `(heads, d_k, length)`."""
+    return torch.bmm(torch.bmm(query, key).softmax(dim=-1), value).view(-1)
+
+
+def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
+    shape, weight, bias, epsilon = module.normalized_shape, module.weight, module.bias, module.eps
+    return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
 
 
 @dataclass(frozen=True)
@@ -84,8 +163,7 @@ class DraftedTarget:
     """One target as it is drafted."""
 
     model: DraftModel
-    memory: Memory
-    cache: KVCache
+    kept: "Sequence[_Kept]"
 
     def go_on(self, ids: Sequence[int], vocabulary: Vocabulary, *, limit: int) -> list[int]:
         """`ids`, from `<bos>` on, and what probably follows them: up to `<eos>`, or `limit` tokens after `<bos>`.
@@ -93,8 +171,6 @@ class DraftedTarget:
         Of what was drafted before, all but the last of `ids` may have changed nothing.
         """
         written = list(ids)
-        self.cache.cut(len(written) - 1)
         while len(written) <= limit and written[-1] not in vocabulary.ends:
-            logits = vocabulary.forbid(self.model.step(written[-1], self.memory, self.cache))
-            written.append(int(likeliest(logits)))
+            written += vocabulary.likeliest(self.model.step(written[-1], len(written) - 1, self.kept))
         return written

@@ -8,7 +8,6 @@ new positions at once are left to `Decoder`; a test holds the two against each o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -25,33 +24,11 @@ Row = Float[Tensor, "batch 1 d_model"]
 Memory = Float[Tensor, "batch k_len d_model"]
 
 
-@runtime_checkable
-class RowProduct(Protocol):
-    """A linear map of a row, made of a weight and its bias or of a module; `MatVec` is one."""
-
-    @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None = None) -> "RowProduct":
-        """The product with a weight."""
-        ...
-
-    @classmethod
-    def like(cls, module: nn.Linear) -> "RowProduct":
-        """What the module computes, with the weights that it has now."""
-        ...
-
-    def __call__(self, x: Tensor, /) -> Tensor:
-        """A row `(…, in)` to `(…, out)`."""
-        ...
-
-
 class OneTokenDecoder:
-    """A decoder for one new row in each sentence of the batch, with the weights that it has now.
+    """A decoder for one new row in each sentence of the batch, with the weights that it has now."""
 
-    `product` is how a row is multiplied with them.
-    """
-
-    def __init__(self, decoder: Decoder, product: type[RowProduct] = MatVec) -> None:
-        self.layers = [RowLayer(layer, product) for layer in decoder.layers]  # type: ignore[arg-type]
+    def __init__(self, decoder: Decoder) -> None:
+        self.layers = [RowLayer(layer) for layer in decoder.layers]  # type: ignore[arg-type]
         self.norm = _norm(decoder.norm)
 
     def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
@@ -80,14 +57,14 @@ class RowContext:
 class RowLayer:
     """One decoder layer's weights, ready for a row."""
 
-    def __init__(self, layer: DecoderLayer, product: type[RowProduct]) -> None:
+    def __init__(self, layer: DecoderLayer) -> None:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _joined(product, own.W_q, own.W_k, own.W_v), product.like(own.W_o)
-        self.cross_in, self.cross_out = product.like(cross.W_q), product.like(cross.W_o)
+        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), MatVec.like(own.W_o)
+        self.cross_in, self.cross_out = MatVec.like(cross.W_q), MatVec.like(cross.W_o)
         self.project_memory = cross.project_memory
-        self.wider, self.narrower = product.like(feed_forward.W_1), product.like(feed_forward.W_2)
+        self.wider, self.narrower = MatVec.like(feed_forward.W_1), MatVec.like(feed_forward.W_2)
         sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
@@ -114,10 +91,10 @@ class RowLayer:
         return self.narrower(self.wider(x).relu())
 
 
-def _joined(product: type[RowProduct], *modules: nn.Linear) -> RowProduct:
+def _joined(*modules: nn.Linear) -> MatVec:
     """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
-    return product.of(weight, torch.cat([module.bias for module in modules]))
+    return MatVec.of(weight, torch.cat([module.bias for module in modules]))
 
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:

@@ -83,6 +83,15 @@ def test_forbidden_ids_are_never_written(model, src):
     assert len(written) == 12
 
 
+def test_the_likeliest_that_may_be_written():
+    logits = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.05, 0.2]])
+    assert Vocabulary(EOS).likeliest(logits) == [1, 0]
+    assert Vocabulary(EOS, (2,)).likeliest(logits) == [1, 0]
+    assert Vocabulary(EOS, (1, 2)).likeliest(logits) == [3, 0]
+    assert Vocabulary(EOS, (0, 1, 2)).likeliest(logits) == [3, 3]
+    assert float(logits.sum()) == 2, "what was given stays"
+
+
 LOGITS = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.05, 0.2]]).log()
 
 

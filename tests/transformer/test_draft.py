@@ -13,23 +13,34 @@ from attnviz.transformer.transformer import Transformer
 NO_END = Vocabulary(-1)
 
 
-@pytest.mark.parametrize("shape", [(11,), (1, 11), (1, 1, 11)])
-def test_each_weight_is_off_by_half_a_level_at_most(shape: tuple[int, ...]) -> None:
+def _module_and_row() -> tuple[nn.Linear, torch.Tensor]:
     generator = torch.Generator().manual_seed(3)
     module = nn.Linear(11, 5).requires_grad_(False)
     module.weight.data = torch.randn(5, 11, generator=generator)
-    x = torch.randn(shape, generator=generator)
+    return module, torch.randn(11, generator=generator)
+
+
+def test_each_weight_is_off_by_half_a_level_at_most() -> None:
+    module, x = _module_and_row()
     level = (module.weight.amax(dim=0) - module.weight.amin(dim=0)) / 255
-    most = float((x.abs().flatten() * level / 2).sum()) + 1e-5
+    most = float((x.abs() * level / 2).sum()) + 1e-5
     rounded = ByteMatVec.like(module)(x)
-    assert rounded.shape == (*shape[:-1], 5)
+    assert rounded.shape == (5,)
     assert 0 < float((rounded - linear(x, module.weight, module.bias)).abs().max()) <= most
+
+
+@pytest.mark.parametrize("zeros", [[], [0], [3, 4, 10], list(range(11))])
+def test_columns_that_weigh_nothing_may_be_left_out(zeros: list[int]) -> None:
+    module, x = _module_and_row()
+    x[zeros] = 0
+    product = ByteMatVec.like(module)
+    torch.testing.assert_close(product.of_few(x), product(x), rtol=0, atol=1e-6)
 
 
 def test_weights_on_a_level_are_not_rounded() -> None:
     weight = torch.tensor([[0.0, -255.0], [17.0, 0.0], [255.0, -3.0]])
     product = ByteMatVec.of(weight, torch.tensor([0.5, 0.0, -0.5]))
-    assert product(torch.tensor([[2.0, 1.0]])).tolist() == [[-254.5, 34.0, 506.5]]
+    assert product(torch.tensor([2.0, 1.0])).tolist() == [-254.5, 34.0, 506.5]
 
 
 def test_its_logits_are_nearly_the_models(either_norm: Transformer, src, tgt_in) -> None:
@@ -37,8 +48,8 @@ def test_its_logits_are_nearly_the_models(either_norm: Transformer, src, tgt_in)
     memory = model.encode(src, None)
     expected = model.logits(model.decode(torch.tensor([tgt_in]), memory, None))[0]
     draft = DraftModel(model)
-    cache = draft.begin(memory, capacity=len(tgt_in)).cache
-    found = torch.cat([draft.step(id_, memory, cache) for id_ in tgt_in])
+    kept = draft.begin(memory, capacity=len(tgt_in)).kept
+    found = torch.cat([draft.step(id_, place, kept) for place, id_ in enumerate(tgt_in)])
     assert 0 < float((found - expected).abs().max()) < 0.05 * float(expected.std())
 
 
@@ -49,13 +60,20 @@ def test_it_goes_on_from_where_it_was_put_right(model: Transformer, src) -> None
     mended = [*first[:4], (first[4] + 1) % 23]
     again = draft.go_on(mended, NO_END, limit=9)
     fresh = DraftModel(model)
-    cache = fresh.begin(memory, capacity=9).cache
-    for id_ in mended[:-1]:
-        fresh.step(id_, memory, cache)
+    kept = fresh.begin(memory, capacity=9).kept
+    for place, id_ in enumerate(mended[:-1]):
+        fresh.step(id_, place, kept)
     expected = list(mended)
     while len(expected) <= 9:
-        expected.append(int(fresh.step(expected[-1], memory, cache).argmax()))
+        expected.append(int(fresh.step(expected[-1], len(expected) - 1, kept).argmax()))
     assert again == expected
+
+
+def test_it_writes_only_what_may_be_written(model: Transformer, src) -> None:
+    draft = DraftModel(model).begin(model.encode(src[:1, :3], None), capacity=6)
+    freely = draft.go_on([1], NO_END, limit=6)
+    never = tuple(set(freely[1:]))
+    assert set(never).isdisjoint(draft.go_on([1], Vocabulary(-1, never), limit=6)[1:])
 
 
 @pytest.mark.parametrize("limit", [1, 6])

@@ -8,7 +8,7 @@ import torch
 
 from attnviz.models.translator.pretrained import Pretrained
 from attnviz.models.translator.target_pass import TargetPass
-from attnviz.transformer.decoding import Stepper, decode, likeliest
+from attnviz.transformer.decoding import Stepper, decode
 
 _MOST_MISTAKES = 4  # the shipped model's drafts have one in some 45 sentences; with more, going step by step is sooner
 
@@ -22,7 +22,7 @@ def drafted(model: Pretrained, target: TargetPass, *, bos_id: int, limit: int) -
     draft, ids = model.draft.begin(target.memory, capacity=limit), [bos_id]
     for _ in range(_MOST_MISTAKES):
         ids = draft.go_on(ids, model.vocabulary, limit=limit)
-        chosen = likeliest(model.vocabulary.forbid(target.over(ids[:-1])[0])).tolist()
+        chosen = model.vocabulary.likeliest(target.over(ids[:-1])[0])
         right = next((place for place, id_ in enumerate(chosen) if id_ != ids[place + 1]), len(chosen))
         if right == len(chosen):
             return ids[1:]

@@ -48,10 +48,9 @@ def sureness(trace: Trace) -> float:
     """The mean log-probability of what came out of each row, as the model gives it; NaN without logits."""
     if trace.logits is None or not trace.sentences[0].tgt_out:
         return math.nan
-    said = [token.id for token in trace.sentences[0].tgt_out]
-    rows = [row for row, token in enumerate(said) if token >= 0]  # a translation that was cut ends in no token
-    chosen = torch.tensor([said[row] for row in rows], device=trace.logits.device)
-    likely = trace.logits[0, rows].float().log_softmax(dim=-1)
+    said = [token.id for token in trace.sentences[0].tgt_out if token.id >= 0]  # where it was cut, the last is none
+    chosen = torch.tensor(said, device=trace.logits.device)
+    likely = trace.logits[0, : len(said)].float().log_softmax(dim=-1)
     return float(likely.gather(1, chosen.unsqueeze(1)).mean())
 
 
