@@ -1,7 +1,8 @@
 """How many bytes caches may take: a share of the memory that there really is, all of them together."""
 
 import os
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 # What each cache may take of all that caches may take; none is asked for that does not stand here.
 PARTS = {
@@ -17,7 +18,8 @@ PARTS = {
 }
 MOST = 4.2e9  # bytes of all caches, however much memory there is
 _SHARE = 0.4  # of the memory that there is
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container, v2 and v1
+_V2 = "sys/fs/cgroup", ("memory.max", "memory.high")  # over the second, what asks for more is made to wait
+_V1 = "sys/fs/cgroup/memory", ("memory.limit_in_bytes",)
 
 
 def bytes_for(part: str) -> float:
@@ -38,9 +40,35 @@ def share() -> float:
 
 
 def memory(root: Path = Path("/")) -> float:
-    """Bytes that this process can have: of the machine, or fewer where a container has a limit."""
-    found = [_number(root / limit.lstrip("/")) for limit in _LIMITS]
-    return min([_of_machine(), *(limit for limit in found if limit)])
+    """Bytes that this process can have: of the machine, or fewer where a container or a service has a limit."""
+    return min([_of_machine(), *(limit for limit in map(_number, _limits(root)) if limit)])
+
+
+def _limits(root: Path) -> Iterator[Path]:
+    """Where limits may stand: of the control group that this process is in, and of each group around that one.
+
+    A container sees its own as the outermost, whatever it is called outside; then the path of the inner one may be
+    nowhere.
+    """
+    for where, files in (_V2, _V1):
+        group = PurePosixPath(_group(root, is_v2=where == _V2[0]))
+        for around in (group, *group.parents):
+            yield from (root / where / around.relative_to("/") / file for file in files)
+
+
+def _group(root: Path, *, is_v2: bool) -> str:
+    """The path of this process's control group, as the system names it (cgroups(7)): a line is number:controllers:path,
+    without controllers in v2.
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return "/"
+    for line in lines:
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if path.startswith("/") and (controllers == "" if is_v2 else "memory" in controllers.split(",")):
+            return path
+    return "/"
 
 
 def _of_machine() -> float:

@@ -19,6 +19,33 @@ def test_a_container_s_limit_holds_over_the_machine_s_memory(tmp_path, given):
     assert budget.memory(tmp_path) == 2e9
 
 
+V1, V2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
+SERVICE = "/system.slice/attnviz.service"
+
+
+@pytest.mark.parametrize(
+    ("group", "file"),
+    [
+        (f"0::{SERVICE}", f"{V2}{SERVICE}/memory.max"),
+        (f"0::{SERVICE}", f"{V2}{SERVICE}/memory.high"),
+        (f"0::{SERVICE}", f"{V2}/system.slice/memory.max"),
+        (f"5:pids:/else\n4:cpu,memory:{SERVICE}\n0::/", f"{V1}{SERVICE}/memory.limit_in_bytes"),
+        (f"4:memory:{SERVICE}", f"{V1}/system.slice/memory.limit_in_bytes"),
+        ("4:memory:/docker/named-outside", f"{V1}/memory.limit_in_bytes"),
+        ("0::/../../else:where", f"{V2}/memory.max"),
+        ("no such line", f"{V2}/memory.max"),
+        ("", f"{V1}/memory.limit_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_service_holds_and_of_what_is_around_it(tmp_path, group, file):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(group + "\n", encoding="utf-8")
+    limits(tmp_path, v2="3000000000", v1="3000000000")
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("2000000000\n", encoding="ascii")
+    assert budget.memory(tmp_path) == 2e9
+
+
 @pytest.mark.parametrize("given", [{}, {"v2": "max"}, {"v1": "9223372036854771712"}])
 def test_without_a_limit_it_is_the_machine_s(tmp_path, given):
     limits(tmp_path, **given)
