@@ -5,8 +5,11 @@ weights is a guess, and needs checking: one pass over the whole guess does that,
 other (speculative decoding: Leviathan et al. 2023; for greedy choices, Stern et al. 2018).
 """
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float
@@ -65,7 +68,7 @@ class DraftModel:
 
     def __init__(self, model: Transformer) -> None:
         self._embedding, self.norm = model.embedding, _norm(model.decoder.norm)
-        self.layers = [_Layer(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
+        self.layers = [_RoundedLayer(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
         self._logits = ByteMatVec.of(model.embedding.weight)
 
     @classmethod
@@ -80,16 +83,16 @@ class DraftModel:
         """A draft of one sentence's target, of up to `capacity` tokens."""
         return DraftedTarget(self, [layer.begin(memory, capacity) for layer in self.layers])
 
-    def step(self, id_: int, place: int, kept: "Sequence[_Kept]") -> Float[Tensor, "1 vocab_size"]:
-        """Feed the token at a place; about the logits of the one after it. `kept` holds the places before."""
+    def step(self, id_: int, place: int, known: "Sequence[_Known]") -> Float[Tensor, "1 vocab_size"]:
+        """Feed the token at a place; about the logits of the one after it. `known` holds the places before."""
         x = self._embedding.of_one(id_, place)
-        for layer, past in zip(self.layers, kept, strict=True):
+        for layer, past in zip(self.layers, known, strict=True):
             x = layer(x, place, past)
         return self._logits(self.norm(x)).unsqueeze(0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Known:
     """What a layer knows of a sentence: keys and values of the places so far, and those of the memory."""
 
     own: Float[Tensor, "2 heads capacity d_k"]
@@ -97,7 +100,7 @@ class _Kept:
     memory_values: Float[Tensor, "heads k_len d_k"]
 
 
-class _Layer:
+class _RoundedLayer:
     """One decoder layer, rounded, for a row: a vector of `d_model` numbers and no axis besides.
 
     A query's scale is in the weights that make it. Attention is written out: the fused kernel takes twice as long for
@@ -117,29 +120,29 @@ class _Layer:
         self._norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self._norm_first = layer.feed_forward_sublayer.norm_first
 
-    def begin(self, memory: Memory, capacity: int) -> _Kept:
+    def begin(self, memory: Memory, capacity: int) -> _Known:
         """What it knows of a sentence before the first place."""
         key, value = self._cross.project_memory(memory, None)
         own = torch.empty(2, self._n_heads, capacity, self._d_k)
-        return _Kept(own, key[0].transpose(1, 2).contiguous(), value[0].contiguous())
+        return _Known(own, key[0].transpose(1, 2).contiguous(), value[0].contiguous())
 
-    def __call__(self, x: Tensor, place: int, kept: _Kept) -> Tensor:
+    def __call__(self, x: Tensor, place: int, known: _Known) -> Tensor:
         sublayers = self._attend, self._attend_memory, self._feed_forward
         for norm, sublayer in zip(self._norms, sublayers, strict=True):
-            x = x + sublayer(norm(x), place, kept) if self._norm_first else norm(x + sublayer(x, place, kept))
+            x = x + sublayer(norm(x), place, known) if self._norm_first else norm(x + sublayer(x, place, known))
         return x
 
-    def _attend(self, x: Tensor, place: int, kept: _Kept) -> Tensor:
+    def _attend(self, x: Tensor, place: int, known: _Known) -> Tensor:
         query, key_and_value = self._own_in(x).view(3, self._n_heads, 1, self._d_k).tensor_split((1,))
-        kept.own[:, :, place : place + 1] = key_and_value
-        key, value = kept.own[:, :, : place + 1].unbind(0)
+        known.own[:, :, place : place + 1] = key_and_value
+        key, value = known.own[:, :, : place + 1].unbind(0)
         return self._own_out(_context(query[0], key.transpose(1, 2), value))
 
-    def _attend_memory(self, x: Tensor, _place: int, kept: _Kept) -> Tensor:
+    def _attend_memory(self, x: Tensor, _place: int, known: _Known) -> Tensor:
         query = self._cross_in(x).view(self._n_heads, 1, self._d_k)
-        return self._cross_out(_context(query, kept.memory_keys, kept.memory_values))
+        return self._cross_out(_context(query, known.memory_keys, known.memory_values))
 
-    def _feed_forward(self, x: Tensor, _place: int, _kept: _Kept) -> Tensor:
+    def _feed_forward(self, x: Tensor, _place: int, _kept: _Known) -> Tensor:
         return self._narrower.of_few(self._wider(x).relu_())
 
 
@@ -163,14 +166,30 @@ class DraftedTarget:
     """One target as it is drafted."""
 
     model: DraftModel
-    kept: "Sequence[_Kept]"
+    known: "Sequence[_Known]"
 
     def go_on(self, ids: Sequence[int], vocabulary: Vocabulary, *, limit: int) -> list[int]:
         """`ids`, from `<bos>` on, and what probably follows them: up to `<eos>`, or `limit` tokens after `<bos>`.
 
         Of what was drafted before, all but the last of `ids` may have changed nothing.
         """
+        return _threads().submit(self._go_on, ids, vocabulary, limit).result()
+
+    @torch.inference_mode()
+    def _go_on(self, ids: Sequence[int], vocabulary: Vocabulary, limit: int) -> list[int]:
         written = list(ids)
         while len(written) <= limit and written[-1] not in vocabulary.ends:
-            written += vocabulary.likeliest(self.model.step(written[-1], len(written) - 1, self.kept))
+            written += vocabulary.likeliest(self.model.step(written[-1], len(written) - 1, self.known))
         return written
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads that stay. FBGEMM makes the code of a sum of columns anew in each thread that asks for one, and never
+    frees it: 50 kB for every answer of a server that gives each a thread of its own.
+    """
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="attnviz-draft")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of them

@@ -1,5 +1,7 @@
 """A draft is nearly what the decoder itself computes, and goes on from wherever it was put right."""
 
+import os
+
 import pytest
 import torch
 from torch import nn
@@ -7,7 +9,7 @@ from torch.nn.functional import linear
 
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Vocabulary
-from attnviz.transformer.draft import ByteMatVec, DraftModel
+from attnviz.transformer.draft import ByteMatVec, DraftModel, _threads
 from attnviz.transformer.transformer import Transformer
 
 NO_END = Vocabulary(-1)
@@ -48,8 +50,8 @@ def test_its_logits_are_nearly_the_models(either_norm: Transformer, src, tgt_in)
     memory = model.encode(src, None)
     expected = model.logits(model.decode(torch.tensor([tgt_in]), memory, None))[0]
     draft = DraftModel(model)
-    kept = draft.begin(memory, capacity=len(tgt_in)).kept
-    found = torch.cat([draft.step(id_, place, kept) for place, id_ in enumerate(tgt_in)])
+    known = draft.begin(memory, capacity=len(tgt_in)).known
+    found = torch.cat([draft.step(id_, place, known) for place, id_ in enumerate(tgt_in)])
     assert 0 < float((found - expected).abs().max()) < 0.05 * float(expected.std())
 
 
@@ -60,12 +62,12 @@ def test_it_goes_on_from_where_it_was_put_right(model: Transformer, src) -> None
     mended = [*first[:4], (first[4] + 1) % 23]
     again = draft.go_on(mended, NO_END, limit=9)
     fresh = DraftModel(model)
-    kept = fresh.begin(memory, capacity=9).kept
+    known = fresh.begin(memory, capacity=9).known
     for place, id_ in enumerate(mended[:-1]):
-        fresh.step(id_, place, kept)
+        fresh.step(id_, place, known)
     expected = list(mended)
     while len(expected) <= 9:
-        expected.append(int(fresh.step(expected[-1], len(expected) - 1, kept).argmax()))
+        expected.append(int(fresh.step(expected[-1], len(expected) - 1, known).argmax()))
     assert again == expected
 
 
@@ -93,3 +95,14 @@ def test_only_a_large_model_in_float32_has_one(model: Transformer) -> None:
     can = "fbgemm" in torch.backends.quantized.supported_engines
     assert (DraftModel.of(large) is not None) == can
     assert DraftModel.of(large.to(torch.bfloat16)) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # newer Pythons warn of a fork with threads: it is what is tried
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    _threads().submit(int).result()
+    if (child := os.fork()) == 0:
+        os._exit(_threads().submit(int, "7").result())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

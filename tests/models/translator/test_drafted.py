@@ -1,6 +1,11 @@
 """A drafted translation is what the model writes by itself, however wrong the draft is."""
 
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -111,3 +116,33 @@ def test_a_rounded_model_of_any_size_will_do(tiny: Translator) -> None:
     other.draft = DraftModel(tiny.model)
     for text in SENTENCES[:1]:
         assert other.trace(text, to="fr").sentences == tiny.trace(text, to="fr").sentences
+
+
+def _machine_code() -> float:
+    """Bytes that this process has made code in: pages that can be written and run."""
+    found, is_code = 0.0, False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines():
+        if "-" in (first := line.split(maxsplit=2))[0]:
+            is_code = first[1].startswith("rwx")
+        elif is_code and first[0] == "Rss:":
+            found += 1024 * float(first[1])
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_threads_that_come_and_go_leave_no_machine_code(shipped: Translator) -> None:
+    """FBGEMM makes some for each thread that sums columns, and never frees it."""
+    for _ in range(2):
+        shipped.trace(SENTENCES[0], to="fr")
+    before = _machine_code()
+    for _ in range(20):
+        (thread := Thread(target=shipped.trace, args=(SENTENCES[0],), kwargs={"to": "fr"})).start()
+        thread.join()
+    assert _machine_code() - before < 200e3, "20 threads of their own made a megabyte"
+
+
+def test_many_draft_at_once(shipped: Translator) -> None:
+    expected = [shipped.trace(text, to="zh").sentences for text in SENTENCES]
+    with ThreadPoolExecutor(3 + (os.cpu_count() or 1)) as pool:
+        found = list(pool.map(lambda text: shipped.trace(text, to="zh").sentences, SENTENCES * 5))
+    assert found == expected * 5
