@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.packed import Packable
 
 
 def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[Tensor, "length d_model"]:
@@ -17,7 +18,7 @@ def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(start_dim=1)
 
 
-class Embedding(nn.Module):
+class Embedding(Packable):
     """Ids to vectors: `sqrt(d_model) * W[ids]`, plus positions where the config wants them.
 
     The same weight, transposed, turns hidden states into logits (section 3.4).
@@ -29,6 +30,7 @@ class Embedding(nn.Module):
         super().__init__()
         self.config = config
         self.weight = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
+        self.bias = None
         self.scale = math.sqrt(config.d_model)
         self.positions: Tensor | None
         self.register_buffer("positions", None, persistent=False)
@@ -54,7 +56,7 @@ class Embedding(nn.Module):
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Scores of every vocabulary entry, from the tied weight."""
-        return nn.functional.linear(hidden, self.weight)
+        return self.product(hidden)
 
     def _positions(self, start: int, length: int) -> Tensor:
         assert self.positions is not None  # the caller asked
