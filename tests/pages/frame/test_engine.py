@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+import streamlit as st
 
 from attnviz.engine import client
 from attnviz.models import catalogue
@@ -41,7 +42,8 @@ def _connected(on_engine: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 def _forget() -> None:
-    """What the last test has loaded, so that no other test's model is taken for the engine's."""
+    """What the last test has loaded and found, so that no other test's model is taken for the engine's."""
+    st.cache_resource.clear()
     configured._engine_of.cache_clear()
     traces._shipped.forget(lambda _: True)
     traces._others.forget(lambda _: True)
