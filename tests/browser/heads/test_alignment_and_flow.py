@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-import attnviz
 from attnviz.analysis.causes.contributions import alti, rollout
 from attnviz.analysis.causes.gold import gold_pairs
 from attnviz.analysis.causes.residual import residual_maps
 from attnviz.analysis.causes.word_alignment import alignment_error, attribution_scores, word_links
+from attnviz.models import catalogue
 from tests.browser.heads.tabs import LINK, in_view, opened
 
 SHARES = "(nodes) => nodes.map(({ dataset }) => [dataset.text, Number(dataset.at), Number(dataset.share)])"
@@ -19,7 +19,7 @@ GOLD = gold_pairs("fr")[3]
 
 @pytest.fixture(scope="module")
 def model():
-    return attnviz.load()
+    return catalogue.translator(packed=True)
 
 
 def test_a_sentence_with_links_by_hand_is_aligned_as_python_aligns_it(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-import attnviz
+from attnviz.models import catalogue
 from tests.browser import scripts
 from tests.browser.heads.tabs import LINK, in_view, opened
 
@@ -17,7 +17,7 @@ DRAWN = "(root) => root.attnviz.shown.lines.map((line) => [line.row, line.col, l
 
 @pytest.fixture(scope="module")
 def trace():
-    return attnviz.load().trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    return catalogue.translator(packed=True).trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
 def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settled, trace) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-import attnviz
+from attnviz.models import catalogue
 from tests.browser.heads.tabs import LINK, in_view, opened
 
 STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
@@ -20,7 +20,7 @@ BOXES = """(panes) => panes.filter((pane) => pane.checkVisibility()).map((pane) 
 
 @pytest.fixture(scope="module")
 def trace():
-    return attnviz.load().trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    return catalogue.translator(packed=True).trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
 def test_a_click_in_the_whole_model_opens_that_head(page: Page, settled) -> None:
