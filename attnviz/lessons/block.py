@@ -39,7 +39,7 @@ _COVER = {CELL: "map", ROW: "row", HEAD: "maps", TOKEN: "page", TRANSLATION: "pa
 def question_of(found: Mapping[str, Any], line: int, fail: Callable[[str, str], Any]) -> Question:
     """The question that a block says. `fail(field, sentence)` raises, with the field's line."""
     kind = found.get("kind", "")
-    if kind not in FIELDS:
+    if not isinstance(kind, str) or kind not in FIELDS:
         fail("kind", f"a question's kind is one of {', '.join(FIELDS)}, not “{_short(kind)}”")
     known = {name.rstrip("!"): name.endswith("!") for name in FIELDS[kind]}
     for name in found:
@@ -93,9 +93,14 @@ def _one_of(*allowed: str) -> Callable[[Any, Fail], str]:
     return read
 
 
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Whether a value is the text of a whole number from `least` to `most`, of nine digits at most."""
+    return isinstance(value, str) and value.isdecimal() and len(value) < 10 and least <= int(value) <= most
+
+
 def _whole(least: int, most: int) -> Callable[[Any, Fail], int]:
     def read(value: Any, fail: Fail) -> int:
-        if not (isinstance(value, str) and value.isdecimal() and least <= int(value[:6]) <= most):
+        if not is_whole(value, least, most):
             fail(f"is a whole number from {least} to {most}, not “{_short(value)}”")
         return int(value)
 
@@ -116,7 +121,9 @@ def _heads(value: Any, fail: Fail) -> tuple[tuple[int, int], ...]:
     """Heads as people write them: `[L1 H2, L2 H5]`."""
     found = []
     for part in value if isinstance(value, list) else [value]:
-        layer, _, head = str(part).replace(" ", "").upper().removeprefix("L").partition("H")
+        layer, _, head = (
+            (part if isinstance(part, str) else "").replace(" ", "").upper().removeprefix("L").partition("H")
+        )
         if not (layer.isdecimal() and head.isdecimal() and len(layer) < 4 and len(head) < 4):
             fail(f"is a list such as [L1 H2, L2 H5], which “{_short(part)}” is not")
         found.append((int(layer), int(head)))
@@ -140,7 +147,7 @@ def _option(part: Any, fail: Fail) -> Option:
 
 
 def _range(value: Any, fail: Fail) -> Range:
-    low, _, high = str(value).partition(" to ")
+    low, _, high = (value if isinstance(value, str) else "").partition(" to ")
     try:
         found = Range(float(low), float(high or low))
     except ValueError:
@@ -157,7 +164,8 @@ def _more(value: Any, fail: Fail) -> Mapping[str, str]:
 
 
 def _short(value: Any) -> str:
-    return str(value)[:40]
+    """The beginning of a text as a sentence quotes it; a list or mapping by its name, whose text may be long."""
+    return value[:40] if isinstance(value, str) else "a list" if isinstance(value, list) else "a mapping"
 
 
 def _right(value: Any, fail: Fail) -> int:

@@ -13,10 +13,11 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as Block
 
-from attnviz.lessons.block import question_of
+from attnviz.lessons.block import is_whole, question_of
 from attnviz.lessons.lesson import PAGES, Lesson, LessonStep, Link
 from attnviz.lessons.question import Question
 from attnviz.text import plain_file
+from attnviz.text.plain_yaml import NO_ANCHORS, TextLoader
 
 MOST_BYTES = 200_000
 _HEAD = ("title", "minutes", "for", "language", "signed")
@@ -75,12 +76,12 @@ def _head(found: Mapping[str, Any], places: Mapping[str, int]) -> dict[str, Any]
         if not isinstance(found.get(key), str) or not found[key].strip():
             raise LessonError(places.get(key, 1), f"the front matter needs “{key}: …”")
     minutes, signed = found["minutes"], found.get("signed", {})
-    if not minutes.isdecimal() or not 1 <= int(minutes[:6]) <= _MOST_MINUTES:
+    if not is_whole(minutes, 1, _MOST_MINUTES):
         raise LessonError(places["minutes"], f"minutes are a whole number from 1 to {_MOST_MINUTES}")
-    if not isinstance(signed, dict):
+    if not isinstance(signed, dict) or not all(isinstance(value, str) for value in signed.values()):
         raise LessonError(places["signed"], "what is signed is written by “lessons check --sign”; take the line out")
     head = {"title": found["title"], "minutes": int(minutes), "audience": found["for"], "language": found["language"]}
-    return head | {"signed": {str(key): str(value) for key, value in signed.items()}}
+    return head | {"signed": signed}
 
 
 def _mapping(text: str, *, first: int) -> tuple[dict[str, Any], dict[str, int]]:
@@ -89,11 +90,11 @@ def _mapping(text: str, *, first: int) -> tuple[dict[str, Any], dict[str, int]]:
     `first` is the line in the file that the text begins on.
     """
     try:
-        node = yaml.compose(text, Loader=yaml.BaseLoader)
-        found = yaml.load(text, Loader=yaml.BaseLoader)  # which makes texts, lists and mappings only
+        node = yaml.compose(text, Loader=TextLoader)
+        found = yaml.load(text, Loader=TextLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
-        raise LessonError(first + line, f"{_problem(error)}; is a text with a colon in quotes?") from None
+        raise LessonError(first + line, _problem(error)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise LessonError(first, f"this cannot be read as YAML ({type(error).__name__})") from None
     if not isinstance(node, yaml.MappingNode) or not isinstance(found, dict):
@@ -107,7 +108,10 @@ def _mapping(text: str, *, first: int) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
-    return f"YAML cannot read this ({error.problem})" if error.problem else "YAML cannot read this"
+    if error.problem == NO_ANCHORS:
+        return NO_ANCHORS
+    said = f" ({error.problem})" if error.problem else ""
+    return f"YAML cannot read this{said}; put a text with a colon in quotes"
 
 
 def _body(lines: Sequence[str], start: int) -> tuple[str, tuple[LessonStep, ...]]:

@@ -98,8 +98,10 @@ def _facts(text: str) -> dict[str, str]:
 def _mapping(head: str) -> dict[Any, Any]:
     import yaml  # PyYAML: huggingface_hub, which reads cards with it, brings it along
 
+    from attnviz.text.plain_yaml import ValueLoader
+
     try:
-        said = yaml.safe_load(head)
+        said = yaml.load(head, Loader=ValueLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}

@@ -1,5 +1,6 @@
 """A lesson's file is read line by line, and a mistake in it is said with its line and with what to do."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,15 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("ask: Which?\n", "", 20, "needs “ask: …”"),
         ("show: row", "show: rows", 25, "row, map, grid, strip"),
         ("    when: 1\n", "", 38, "when: 0 to 0.5"),
+        ("kind: cell", "kind: [cell]", 20, "not “a list”"),
+        ("most: 2", "most: '0000000000002'", 23, "from 1 to 5"),
+        ("most: 2", "most: '0000019999999'", 23, "from 1 to 5"),
+        ("minutes: 10", "minutes: '0000010000000'", 3, "whole number from 1 to 240"),
+        ("language: en", "language: en\nsigned: {one: [two]}", 6, "lessons check --sign"),
+        ("language: en", "language: en\nsigned: &one {}", 6, "anchors (&name)"),
+        ("ask: Which?", "ask: *which", 21, "anchors (&name)"),
+        ("row: aime", "row: {a: b}", 22, "is one text"),
+        ("when: -1 to 0.5", "when: [-1, 0.5]", 38, "range such as"),
         ("when: -1 to 0.5", "when: 2 to 1", 38, "range such as"),
         ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "one picture"),
         ("Only text.", "/heads", 47, "says nothing of a picture"),
@@ -151,3 +161,22 @@ def test_other_line_endings_count_the_same(ending: str) -> None:
 def test_whatever_a_file_holds_it_is_one_sentence(text: str) -> None:
     with pytest.raises(LessonError):
         read(text)
+
+
+def _aliases(field: str, *, levels: int = 7) -> str:
+    """Lists of aliases of aliases: each level is nine times as long as the one before when it is written out."""
+    names = [f"x{level}" for level in range(levels)]
+    lines = [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise(names)]
+    return "\n".join(["x0: &x0 [a, a, a, a, a, a, a, a, a]", *lines, f"{field}: *{names[-1]}"])
+
+
+@pytest.mark.parametrize("field", ["signed", "title", "minutes"])
+def test_aliases_of_aliases_are_refused_before_they_are_followed(field: str) -> None:
+    with pytest.raises(LessonError, match=r"anchors \(&name\) and aliases"):
+        read(f"---\n{_aliases(field)}\n---\n## One\n")
+
+
+@pytest.mark.parametrize("field", ["kind", "heads", "when", "most"])
+def test_aliases_in_a_question_are_refused_before_they_are_followed(field: str) -> None:
+    with pytest.raises(LessonError, match=r"anchors \(&name\) and aliases"):
+        read(LESSON.replace("kind: cell", _aliases(field)))

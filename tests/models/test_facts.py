@@ -95,6 +95,7 @@ def test_the_translators_are_its_own() -> None:
         "---\nlicense: {a: b}\n---\n",
         "---\nlicense: !!python/object/apply:os.system [echo]\n---\n",
         "---\n" + "[" * 9_000 + "\n---\n",
+        "---\na: &a {x: y}\nb: &b {<<: [*a, *a]}\nlicense: mit\n---\n",  # each line like it doubles the mapping
         "---\nlicense: mit",
         "\x00\xff",
     ],
