@@ -54,7 +54,7 @@ def _translate(options: argparse.Namespace) -> int:
     lines = (line.rstrip("\r\n") for line in sys.stdin)
     if not catalogue.is_translator(options.model):
         return _write(catalogue.load(options.model, progress=_teller()), options, lines)
-    model, first = catalogue.translator(options.model, packed=True), 1
+    model, first = catalogue.translator(options.model), 1
     if options.to is None:
         raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
 

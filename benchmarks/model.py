@@ -20,7 +20,7 @@ def translator() -> Translator:
     """The shipped translator. Speed does not depend on what the weights have learned."""
     torch.set_num_threads(1)  # as the dashboard has it
     if catalogue.entries():
-        return catalogue.translator(packed=True)  # as the dashboard has it
+        return catalogue.translator()
     config = ModelConfig(vocab_size=10_000, d_model=256, n_heads=8, n_layers=3, d_ff=1024)
     model = Transformer(config).initialise(0).requires_grad_(False).eval()
     return Translator(model, tiny_translator().codec, model_id="random", name="random")

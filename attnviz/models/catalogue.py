@@ -115,12 +115,8 @@ def _named(choice: Any) -> str | None:
     return None if choice is None else str(choice).removeprefix("torch.")
 
 
-def translator(
-    model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None, packed: bool = False
-) -> "Translator":
-    """A checkpoint of attnviz's own, as `load` finds it; `packed` as `Transformer.pack` does, for whoever changes no
-    weight. Raises CheckpointError with one sentence.
-    """
+def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
+    """A checkpoint of attnviz's own, as `load` finds it. Raises CheckpointError with one sentence."""
     from attnviz.models.translator.translator import Translator
     from attnviz.transformer.checkpoint import CheckpointError
     from attnviz.transformer.device import choose_device, choose_dtype
@@ -130,10 +126,7 @@ def translator(
         names = ", ".join(entry.name for entry in entries()) or "none is shipped"
         raise CheckpointError(f"There is no model {str(model)!r}: give a folder, or one of the shipped ones ({names}).")
     chosen = choose_device(device)
-    loaded = Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
-    if packed:
-        loaded.model.pack()
-    return loaded
+    return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
 
 
 def is_translator(model: str | Path) -> bool:

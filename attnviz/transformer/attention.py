@@ -14,7 +14,6 @@ from attnviz.transformer.block_sdpa import over_visible_keys
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, dropped
 from attnviz.transformer.masks import for_heads
-from attnviz.transformer.packed import Linear
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site
 
 Query = Float[Tensor, "batch heads q_len d_k"]
@@ -169,10 +168,10 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.n_heads, self.d_k = n_heads, d_k
         self.scale = 1 / math.sqrt(d_k)
-        self.W_q = Linear(d_model, n_heads * d_k)
-        self.W_k = Linear(d_model, n_heads * d_k)
-        self.W_v = Linear(d_model, n_heads * d_k)
-        self.W_o = Linear(n_heads * d_k, d_model)
+        self.W_q = nn.Linear(d_model, n_heads * d_k)
+        self.W_k = nn.Linear(d_model, n_heads * d_k)
+        self.W_v = nn.Linear(d_model, n_heads * d_k)
+        self.W_o = nn.Linear(n_heads * d_k, d_model)
 
     def split_heads(self, x: Float[Tensor, "batch length d_heads"]) -> Float[Tensor, "batch heads length d_k"]:
         """Cut the last axis into heads and put the head axis before the length."""

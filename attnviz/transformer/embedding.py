@@ -7,7 +7,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attnviz.transformer.config import ModelConfig
-from attnviz.transformer.packed import Packable
 
 
 def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[Tensor, "length d_model"]:
@@ -18,7 +17,7 @@ def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(start_dim=1)
 
 
-class Embedding(Packable):
+class Embedding(nn.Module):
     """Ids to vectors: `sqrt(d_model) * W[ids]`, plus positions where the config wants them.
 
     The same weight, transposed, turns hidden states into logits (section 3.4).
@@ -30,7 +29,6 @@ class Embedding(Packable):
         super().__init__()
         self.config = config
         self.weight = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
-        self.bias = None
         self.scale = math.sqrt(config.d_model)
         self.positions: Tensor | None
         self.register_buffer("positions", None, persistent=False)
@@ -56,7 +54,7 @@ class Embedding(Packable):
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Scores of every vocabulary entry, from the tied weight."""
-        return self.product(hidden)
+        return nn.functional.linear(hidden, self.weight)
 
     def _positions(self, start: int, length: int) -> Tensor:
         assert self.positions is not None  # the caller asked

@@ -10,7 +10,6 @@ from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.dropout import Dropout, dropped
-from attnviz.transformer.packed import Linear
 from attnviz.transformer.probe import Probe, Site, Stack
 
 Hidden = Float[Tensor, "batch length d_model"]
@@ -32,8 +31,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.W_1 = Linear(config.d_model, config.d_ff)
-        self.W_2 = Linear(config.d_ff, config.d_model)
+        self.W_1 = nn.Linear(config.d_model, config.d_ff)
+        self.W_2 = nn.Linear(config.d_ff, config.d_model)
 
     def forward(self, x: Hidden, dropout: Dropout | None = None) -> Hidden:
         return self.W_2(dropped(self.W_1(x).relu(), dropout))

@@ -8,7 +8,6 @@ from attnviz.transformer import masks
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.embedding import Embedding
 from attnviz.transformer.layers import Decoder, Encoder, ForwardContext
-from attnviz.transformer.packed import Packable
 
 Src = Int[Tensor, "batch k_len"]
 TgtIn = Int[Tensor, "batch q_len"]
@@ -32,15 +31,6 @@ class Transformer(nn.Module):
         """
         initialise(self, self.config.d_model, seed)
         return self
-
-    def pack(self) -> None:
-        """Keep a copy of the weights in 16 bits each, where these hold them exactly: on a CPU, passes without gradients
-        take two thirds of the time, and results differ by the rounding of sums. For models whose weights stay: who
-        writes through `.data` afterwards has to pack anew; any other change is noticed.
-        """
-        for module in self.modules():
-            if isinstance(module, Packable):
-                module.pack()
 
     def src_mask(self, src: Src) -> Bool[Tensor, "batch 1 k_len"] | None:
         """Which source tokens may be attended to; None when there is no padding and all of them may."""

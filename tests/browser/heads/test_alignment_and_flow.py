@@ -19,7 +19,7 @@ GOLD = gold_pairs("fr")[3]
 
 @pytest.fixture(scope="module")
 def model():
-    return catalogue.translator(packed=True)
+    return catalogue.translator()
 
 
 def test_a_sentence_with_links_by_hand_is_aligned_as_python_aligns_it(

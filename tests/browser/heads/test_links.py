@@ -17,7 +17,7 @@ DRAWN = "(root) => root.attnviz.shown.lines.map((line) => [line.row, line.col, l
 
 @pytest.fixture(scope="module")
 def trace():
-    return catalogue.translator(packed=True).trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    return catalogue.translator().trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
 def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settled, trace) -> None:

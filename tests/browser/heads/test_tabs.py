@@ -20,7 +20,7 @@ BOXES = """(panes) => panes.filter((pane) => pane.checkVisibility()).map((pane) 
 
 @pytest.fixture(scope="module")
 def trace():
-    return catalogue.translator(packed=True).trace("I love you.", to="fr", tgt_text="Je t'aime.")
+    return catalogue.translator().trace("I love you.", to="fr", tgt_text="Je t'aime.")
 
 
 def test_a_click_in_the_whole_model_opens_that_head(page: Page, settled) -> None:
