@@ -8,9 +8,9 @@ from typing import Any
 
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
+from attnviz.text.spreadsheet import harmless
 
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
-_FORMULA = "=+-@\t\r\n＝＋－＠"
 
 
 def table_file(lesson: Lesson, lines: Iterable[tuple[Any, ...]]) -> bytes:
@@ -29,15 +29,8 @@ def table_file(lesson: Lesson, lines: Iterable[tuple[Any, ...]]) -> bytes:
         told = "skipped" if given is None else _words(step.question, given)
         marks = ("", "") if score is None else (f"{score:.4f}", "yes" if is_right else "no")
         texts = (nickname, at + 1, step.title, step.question.kind, step.question.ask, round_, told, *marks, rungs, when)
-        writer.writerow([_harmless(one) for one in texts])
+        writer.writerow([harmless(one) if isinstance(one, str) else one for one in texts])
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
-
-
-def _harmless(cell: Any) -> Any:
-    """A text that a spreadsheet shows and does not run: one that could be a formula has an apostrophe before it."""
-    if isinstance(cell, str) and cell.lstrip(" ")[:1] in tuple(_FORMULA):
-        return f"'{cell}"
-    return cell
 
 
 def _words(question: Question, given: Any) -> str | float:

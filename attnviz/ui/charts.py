@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from attnviz.text.spreadsheet import csv_file
 from attnviz.ui import captions
 from attnviz.ui.mount import picture_tools
 
@@ -38,8 +39,7 @@ def take_along(key: str, table: "Table", caption: list[str] | None = None) -> No
         picture_tools(key, name=name, caption=captions.lines() if caption is None else caption)
         st.download_button(
             "CSV",
-            # The mark at the start makes spreadsheet programs read UTF-8.
-            lambda: table().to_csv(index=False).encode("utf-8-sig"),
+            lambda: csv_file(table()),
             file_name=f"{name}.csv",
             mime="text/csv",
             on_click="ignore",

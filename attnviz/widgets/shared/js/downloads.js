@@ -66,7 +66,14 @@ function drawCaption(app, pen, rows, top) {
   rows.forEach((row, i) => pen.text(row, CAPTIONS.margin, top + (i + 0.5) * CAPTIONS.line, style));
 }
 
-const quoted = (text) => `"${String(text ?? "").replaceAll('"', '""')}"`;
+// An apostrophe stands before everything that a spreadsheet could take for the start of a formula, whichever sign it
+// divides lines by; numbers stay as they are. The same rule is in `attnviz/text/spreadsheet.py`.
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
+const FORMULA =
+  /(?:^|(?<=[;|\t\r\n\v\f\x85\u2028\u2029]))(?=[ \xa0\u2000-\u200b\u3000\ufeff"']*[=+\-@＝＋－＠])|^(?=[\t\r])/g;
+export const harmless = (text) => (NUMBER.test(text) ? text : text.replace(FORMULA, "'"));
+
+const quoted = (text) => `"${harmless(String(text ?? "")).replaceAll('"', '""')}"`;
 
 // `rows` hold texts and numbers; the mark at the start makes spreadsheet programs read UTF-8.
 export function saveCSV(name, rows) {

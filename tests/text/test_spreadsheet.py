@@ -1,0 +1,55 @@
+"""No text in a CSV file becomes a formula, whichever sign a spreadsheet divides lines by; numbers stay numbers."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from attnviz.text.spreadsheet import csv_file, harmless
+
+ENDS = "[\\n\\r\\v\\f\\x85\\u2028\\u2029]"
+MADE_OF = (
+    "",
+    "x",
+    " ",
+    "\xa0",
+    '"',
+    "'",
+    ";",
+    "\t",
+    "|",
+    "\n",
+    "\r",
+    "\u2028",
+    "=1",
+    "+1",
+    "-1",
+    "@A1",
+    "＝1",
+    "\\",
+    ",",
+)
+TEXTS = [f"{one}{two}{three}{four}" for one in MADE_OF for two in MADE_OF for three in MADE_OF for four in ("", "=1;")]
+KEPT = ["", "cat", "-1", "-2.5e-07", "0.25", "a-b", "a = b", "l'eau", "don't", "well - no", "(+1)", "Yes, -1"]
+
+
+def formulas(text: str, separator: str) -> list[str]:
+    """What a spreadsheet would run of a text that it cuts at a separator and at line ends, whatever its quotes say."""
+    cells = re.split(f"{re.escape(separator)}|{ENDS}", text)
+    found = [cell.strip(' \xa0\t"') for cell in cells]
+    return [cell for cell in found if cell[:1] in tuple("=+-@＝") and not re.fullmatch(r"-?\d+", text)]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", "\n"])
+def test_a_text_cut_at_any_separator_has_no_formula(separator: str) -> None:
+    assert [text for text in TEXTS if formulas(harmless(text), separator)] == []
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_a_text_without_a_formula_and_a_number_stay_as_they_are(text: str) -> None:
+    assert harmless(text) == text
+
+
+def test_a_table_keeps_its_numbers_and_quotes_its_texts_and_names() -> None:
+    table = pd.DataFrame({"=token": ["=1", "cat", None], "value": [-0.5, 0.25, 1.0]})
+    assert csv_file(table).decode("utf-8-sig") == "'=token,value\n'=1,-0.5\ncat,0.25\n,1.0\n"
