@@ -1,4 +1,6 @@
-"""A tooltip follows what is drawn under a pointer that rests, or goes: on every component that has one."""
+"""A tooltip follows what is drawn under a pointer that rests, or goes, and a key puts it away until the pointer moves: on
+every component that has one.
+"""
 
 import re
 
@@ -78,6 +80,8 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
     expect(tip).to_contain_text("looks at")
     stepper.get_by_label("Step", exact=True).focus()
     page.keyboard.press("Home")
+    expect(tip).to_be_hidden()
+    page.mouse.move(x + 1, y)
     expect(tip).to_contain_text("still to come")
     ask(page, settled)
     assert not GONE.search(shown(tip))
@@ -85,13 +89,16 @@ def test_on_the_decoding_page(page: Page, settled) -> None:
 
 def test_on_the_masks_page(page: Page, settled) -> None:
     mask_lab.opened(page, settled, f"{mask_lab.LINK}&kind=cross")
-    page.mouse.move(*mask_lab.middle(page, 1, 1, "attn"))
+    x, y = mask_lab.middle(page, 1, 1, "attn")
+    page.mouse.move(x, y)
     tip = mask_lab.lab(page).locator(".tip")
     expect(tip).to_contain_text("love")
     expect(tip).to_contain_text(ENTRY)
     before = shown(tip)
     mask_lab.lab(page).locator("canvas").first.evaluate("(canvas) => canvas.focus()")
     page.keyboard.press("c")  # hides the column
+    expect(tip).to_be_hidden()
+    page.mouse.move(x + 1, y)
     expect(tip).not_to_have_text(before)
     ask(page, settled)
     assert not GONE.search(shown(tip))

@@ -97,17 +97,23 @@ def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settle
     opened(page, settled, LINK + "&masks=none")
     tip = lab(page).locator(".tip")
     lab(page).locator("canvas").focus()
-    page.mouse.move(*middle(page, 1, 0, "attn"))
+    x, y = middle(page, 1, 0, "attn")
+    page.mouse.move(x, y)
     expect(tip).to_contain_text("may attend")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Space")
+    expect(tip).to_be_hidden()
+    page.mouse.move(x + 1, y)
     expect(tip).to_contain_text("weight 0")
     expect(tip).to_contain_text("hidden by paint")
     page.keyboard.press("x")
+    expect(tip).to_be_hidden()
+    page.mouse.move(x, y)
     expect(tip).to_contain_text("may attend")
     settled(page)
     lab(page).evaluate("({ attnviz: app }) => { app.payload.attn.fill(0.125); }")
-    page.keyboard.press("ArrowRight")  # draws again, the pointer where it was
+    page.keyboard.press("ArrowRight")  # draws again
+    page.mouse.move(x + 1, y)
     expect(tip).to_contain_text("weight 0.12500")
 
 

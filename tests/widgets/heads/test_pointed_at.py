@@ -1,4 +1,6 @@
-"""What stands under a pointer that rests: it follows the map, or goes; and the names that the picture is about stay."""
+"""What stands under a pointer that rests: it goes when a key changes the map, and follows what Python brings; and the names
+that the picture is about stay.
+"""
 
 import re
 
@@ -18,14 +20,26 @@ def tip_weight(page) -> float:
     return float(page.locator(".map-box .tip-value").inner_text())
 
 
-def test_the_tooltip_follows_the_map_that_the_keys_bring(visit):
+def test_a_key_puts_the_tooltip_away_until_the_pointer_moves_over_the_new_map(visit):
     page = visit()
-    point_at(page, 2, 5)
+    tip = page.locator(".map-box .tip")
     cross = heads_app.maps()["cross"].attn
+    point_at(page, 2, 5)
+    press(page, "Shift")  # changes nothing by itself
+    expect(tip).to_be_visible()
     for key, (layer, head) in (("ArrowDown", (2, 0)), ("ArrowRight", (2, 1)), ("ArrowUp", (1, 1))):
         press(page, key)
+        expect(tip).to_be_hidden()
+        point_at(page, 2, 4)
+        point_at(page, 2, 5)
         assert tip_weight(page) == pytest.approx(float(cross[layer, head, 2, 5]), rel=6e-5)
     press(page, "+", "+")
+    expect(tip).to_be_hidden()
+    x, y = page.locator(".avz").evaluate(
+        """({ attnviz: { parts, point } }) => { const { x, y } = parts.overlay.getBoundingClientRect();
+        return [x + point[0], y + point[1]]; }"""
+    )
+    page.mouse.move(x + 1, y)
     hover = page.locator(".avz").evaluate("(root) => [root.attnviz.hover.row, root.attnviz.hover.col]")
     assert tip_weight(page) == pytest.approx(float(cross[1, 1, hover[0], hover[1]]), rel=6e-5)
 
@@ -50,7 +64,7 @@ def test_no_tooltip_is_left_where_there_is_no_cell_any_more(visit):
     expect(page.locator(".map-box .tip")).to_be_visible()
     press(page, "+", "Shift+ArrowUp", *["k"] * last)  # another window of the map
     hover, zoom = page.locator(".avz").evaluate("({ attnviz }) => [attnviz.hover, attnviz.tiles[0].zoom]")
-    assert page.locator(".map-box .tip").is_visible() == (hover is not None)
+    expect(page.locator(".map-box .tip")).to_be_hidden()
     assert hover is None or zoom["top"] <= hover["row"] < zoom["bottom"]
 
 

@@ -3,6 +3,7 @@
 import { range } from "../../shared/js/cells.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
+import { createTip } from "../../shared/js/tip.js";
 import { ZOOM_STEP } from "../../shared/js/zoom.js";
 import { EXPORTS } from "./exports.js";
 import { LAB_KEYS, watchLabKeys } from "./keys.js";
@@ -21,7 +22,7 @@ export function buildLab(app) {
     role: "application",
     "aria-label": "Scores, masked scores, weights and context; the mask can be painted",
   });
-  parts.tip = element("div", { class: "tip", hidden: true });
+  parts.tip = createTip();
   parts.titles = Object.fromEntries(
     Object.entries(TITLED).map(([name, term]) => [
       name,

@@ -7,6 +7,7 @@ import { select } from "../../shared/js/lists.js";
 import { liveRegion } from "../../shared/js/live_region.js";
 import { watchSize } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
+import { createTip } from "../../shared/js/tip.js";
 import { goTo } from "./choice.js";
 import { EXPORTS } from "./exports.js";
 import { pause, play, siteChoice, watchKeys } from "./player.js";
@@ -47,7 +48,7 @@ function trainingPane(app, parts) {
 function inferencePane(app, parts) {
   parts.prefix = element("div", { class: "prefix", "aria-label": "The prefix that goes in, and what comes out" });
   parts.map = element("canvas", { role: "img", class: "map" });
-  parts.tip = element("div", { class: "tip", hidden: true });
+  parts.tip = createTip();
   parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
   parts.way = element("span", { class: "quiet" });
   const title = element("div", { class: "said" }, element("h2", { text: "Inference: step by step" }), parts.way);

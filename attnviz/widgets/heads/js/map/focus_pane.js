@@ -4,6 +4,7 @@ import { explained } from "../../../shared/js/definitions.js";
 import { exportMenu } from "../../../shared/js/downloads.js";
 import { button, element, group } from "../../../shared/js/elements.js";
 import { select } from "../../../shared/js/lists.js";
+import { createTip } from "../../../shared/js/tip.js";
 import { ZOOM_STEP } from "../../../shared/js/zoom.js";
 import { choose, overHeads, overLayers, togglePin } from "../choice.js";
 import { EXPORTS } from "../exports.js";
@@ -20,7 +21,7 @@ export function focusPane(app, parts) {
   const head = element("header", { class: "spread" }, said, walkButtons(app), outputTools(app));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
-  parts.tip = element("div", { class: "tip", hidden: true });
+  parts.tip = createTip();
   parts.mapBox = element("div", { class: "map-box", tabindex: "-1" }, parts.map, parts.overlay, parts.tip);
   return element(
     "section",
