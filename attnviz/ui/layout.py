@@ -173,7 +173,7 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     note(
         *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
         *trace.info.notes,
-        *_said_lost.get(trace, lambda: _lost(request, loaded, trace)),
+        *_misread.get(trace, lambda: _reading_notes(request, trace)),
         *st.session_state.pop("notes", ()),
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
@@ -211,18 +211,16 @@ def warn(*sentences: str) -> None:
         st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
 
 
-_said_lost: Beside[tuple[str, ...]] = Beside()
+_misread: Beside[tuple[str, ...]] = Beside()
 
 
-def _lost(request: Request, loaded, trace) -> tuple[str, ...]:
-    """What the run itself says against reading its source, of a shipped model that was measured."""
-    if trace.interventions:  # it is not the source that it is lost in
-        return ()
-    from attnviz.models.translator.reads import Reads, lost
+def _reading_notes(request: Request, trace) -> tuple[str, ...]:
+    """Which tokens are unknown to the model; and, of a shipped model that was measured, that it cannot read the source."""
+    from attnviz.models.translator.reads import Reads, lost, unknown
 
-    reads = Reads.of(request.entry.reads)
-    said = lost(trace, reads, loaded.codec.unk_id) if reads is not None else ""
-    return (said,) if said else ()
+    measured = None if trace.interventions else Reads.of(request.entry.reads)
+    sentences = (unknown(trace), lost(trace, measured) if measured is not None else "")
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _still_linked(request: Request) -> dict[str, str]:

@@ -38,12 +38,21 @@ def measured(tiny_catalogue: Path):
 def test_a_long_text_is_told_once_on_every_page(open_page, measured, page: str) -> None:
     app = open_page(page, src="a big red dog jumped over a small pond and a big red dog jumped", to="fr")
     assert not app.exception
-    assert notes(app).count("This model reads short English sentences, and seems lost here") == 1
+    assert notes(app).count("This model reads short English sentences and is out of its depth here") == 1
 
 
 def test_an_ordinary_sentence_is_told_nothing(open_page, measured) -> None:
-    assert "seems lost" not in notes(open_page("heads", src="a big red dog", to="fr"))
+    assert "out of its depth" not in notes(open_page("heads", src="a big red dog", to="fr"))
 
 
 def test_a_model_that_was_not_measured_says_nothing_of_what_it_reads(open_page) -> None:
-    assert "seems lost" not in notes(open_page("heads", src="a big red dog jumped over a small pond " * 3, to="fr"))
+    assert "out of its depth" not in notes(
+        open_page("heads", src="a big red dog jumped over a small pond " * 3, to="fr")
+    )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_unknown_token_is_named_on_every_page_once(open_page, page: str) -> None:
+    app = open_page(page, src="a big ☃ red dog", to="fr")
+    assert not app.exception
+    assert notes(app).count("unknown to the model, which reads <unk> instead: ☃") == 1

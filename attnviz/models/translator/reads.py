@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 
+from attnviz.text.display import display
 from attnviz.tracing.trace import Trace
 
 WRITING = 1e-3  # seconds: no target is written in less, and one that is given needs no more
+MOST_NAMED = 6  # unknown texts
 MOST_UNKNOWN = 0.2  # share of source tokens: ordinary sentences have none, other scripts more than half
 
 
@@ -64,37 +66,50 @@ def wrote(trace: Trace) -> bool:
     return bool(((trace.logits[0].argmax(dim=-1) == said) | (said < 0)).all())
 
 
-def lost(trace: Trace, reads: Reads, unknown_id: int) -> str:
+def lost(trace: Trace, reads: Reads) -> str:
     """One sentence on what says that the model cannot read this input; "" where nothing does.
 
-    A target that somebody typed tells nothing of how the source was read, and is left out.
+    A target that a person typed tells nothing of how the source was read, and is left out.
     """
     src = trace.tokens("src")
     reasons = (
-        _unknown([token.id for token in src], unknown_id),
         _length(len(src), reads.tokens),
         _unsure(sureness(trace), reads, trace.to) if wrote(trace) else "",
     )
     found = "; ".join(reason for reason in reasons if reason)
-    return f"This model reads {reads.what}, and seems lost here: {found}." if found else ""
+    if not found and sum(token.is_unknown for token in src) < MOST_UNKNOWN * len(src):
+        return ""
+    start = f"This model reads {reads.what} and is out of its depth here"
+    return f"{start}: {found}." if found else f"{start}."
 
 
-def _unknown(ids: list[int], unknown_id: int) -> str:
-    count = ids.count(unknown_id)
-    return f"{count} of {len(ids)} tokens are unknown to it" if count >= MOST_UNKNOWN * len(ids) else ""
+def unknown(trace: Trace) -> str:
+    """One sentence on the tokens that were read as unknown text; "" where the vocabulary has every one."""
+    read = trace.tokens("src") or [token for token in trace.tokens("tgt") if not token.segment]
+    found = [token for token in read if token.is_unknown]
+    if not found:
+        return ""
+    texts = list(dict.fromkeys(display(token.text) for token in found))
+    named = ", ".join(texts[:MOST_NAMED]) + (", …" if len(texts) > MOST_NAMED else "")
+    tokens = "token is" if len(read) == 1 else "tokens is" if len(found) == 1 else "tokens are"
+    piece = display(found[0].piece or "[UNK]")
+    return f"{len(found)} of {len(read)} {tokens} unknown to the model, which reads {piece} instead: {named}"
 
 
 def _length(count: int, tokens: tuple[int, int]) -> str:
     fewest, most = tokens
     if fewest <= count <= most:
         return ""
-    return f"{count} tokens, where it learned from sentences of {fewest} to {most}, full stop and <eos> included"
+    return (
+        f"your sentence has {count} tokens; it was trained on sentences of {fewest} to {most} (punctuation and <eos> "
+        "included)"
+    )
 
 
 def _unsure(found: float, reads: Reads, to: str) -> str:
     if to not in reads.least or not found < reads.least[to]:
         return ""
     return (
-        f"it gave what it wrote a probability of {math.exp(found):.2f} a token, where {math.exp(reads.usual[to]):.2f} "
-        "is usual"
+        f"it was unsure: a probability of {math.exp(found):.2f} per token on average, where "
+        f"{math.exp(reads.usual[to]):.2f} is usual"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz.models import catalogue
 from attnviz.models.catalogue import SHIPPED, entries
-from attnviz.models.translator.reads import Reads, lost, sureness, wrote
+from attnviz.models.translator.reads import Reads, lost, sureness, unknown, wrote
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.training.reads import measured, write
 from attnviz.transformer.checkpoint import weights_id
@@ -69,7 +69,7 @@ def test_ordinary_short_english_hears_nothing(shipped) -> None:
     model, reads = shipped
     examples = json.loads((ROOT / "assets" / "examples.json").read_text(encoding="utf-8"))
     sentences = [(text, to) for to in model.languages for text in (*examples, *ORDINARY)]
-    alarms = [(text, to) for text, to in sentences if lost(model.trace(text, to=to), reads, model.codec.unk_id)]
+    alarms = [(text, to) for text, to in sentences if lost(model.trace(text, to=to), reads)]
     assert len(alarms) < 0.02 * len(sentences), alarms
 
 
@@ -77,8 +77,8 @@ def test_ordinary_short_english_hears_nothing(shipped) -> None:
 def test_other_languages_a_bare_word_and_sixty_words_are_told(shipped, to: str) -> None:
     model, reads = shipped
     for text in (*LOST[to], LONG):
-        said = lost(model.trace(text, to=to), reads, model.codec.unk_id)
-        assert said.startswith("This model reads short English sentences, and seems lost here: "), text
+        said = lost(model.trace(text, to=to), reads)
+        assert said.startswith("This model reads short English sentences and is out of its depth here"), text
         assert said.count("This model reads") == 1
 
 
@@ -100,9 +100,9 @@ def test_a_target_that_somebody_typed_says_nothing_of_the_source() -> None:
     unsure = Reads("short sentences", "x", (1, 99), {"fr": -0.1}, {"fr": 0.0}, 10, 0.1)  # nothing is ever sure enough
     given = TINY.trace("a big red dog", to="fr", tgt_text="un chien un chien")
     assert not wrote(given)
-    assert lost(given, unsure, TINY.codec.unk_id) == ""
+    assert lost(given, unsure) == ""
     own = TINY.trace("a big red dog", to="fr")
-    assert "a probability of" in lost(own, unsure, TINY.codec.unk_id)
+    assert "it was unsure: a probability of" in lost(own, unsure)
 
 
 def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped) -> None:
@@ -111,7 +111,7 @@ def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped)
     own = model.trace(sentence, to="fr")
     again = model.trace(sentence, to="fr", tgt_text=own.tgt_text)
     assert wrote(again)
-    said = [lost(trace, reads, model.codec.unk_id) for trace in (own, again)]
+    said = [lost(trace, reads) for trace in (own, again)]
     assert said[0] == said[1] != ""
     assert not wrote(model.trace(sentence, to="fr", tgt_text="Je t'aime."))
 
@@ -119,13 +119,24 @@ def test_what_the_model_once_wrote_is_its_own_when_a_link_gives_it_back(shipped)
 def test_too_few_and_too_many_tokens_are_counted() -> None:
     length = len(TINY.trace("a big red dog", to="fr").tokens("src"))
     narrow = Reads("short sentences", "x", (length + 1, length + 2), {}, {}, 10, 0.1)
-    assert f"{length} tokens, where" in lost(TINY.trace("a big red dog", to="fr"), narrow, TINY.codec.unk_id)
+    assert f"your sentence has {length} tokens; it was trained on" in lost(TINY.trace("a big red dog", to="fr"), narrow)
 
 
-def test_unknown_tokens_are_counted() -> None:
+def test_every_unknown_token_is_named_however_sure_the_model_is(shipped) -> None:
+    model, reads = shipped
+    trace = model.trace("I love 🍕 and 你好!", to="fr")
+    assert lost(trace, reads) == ""  # nothing else would be said
+    missing = [token for token in trace.tokens("src") if token.id == model.codec.unk_id]
+    assert missing
+    start = f"{len(missing)} of {len(trace.tokens('src'))} tokens "
+    assert unknown(trace).startswith(start)
+    assert "unknown to the model, which reads <unk> instead: 🍕" in unknown(trace)
+    assert unknown(model.trace("I love you.", to="fr")) == ""
+
+
+def test_mostly_unknown_tokens_are_out_of_depth_by_themselves() -> None:
     trace = TINY.trace("☃☃☃", to="fr")
-    unknown = sum(token.id == TINY.codec.unk_id for token in trace.tokens("src"))
-    assert f"{unknown} of {len(trace.tokens('src'))} tokens are unknown" in lost(trace, OF_TINY, TINY.codec.unk_id)
+    assert lost(trace, OF_TINY) == "This model reads short sentences and is out of its depth here."
 
 
 @pytest.mark.parametrize("said", [None, {}, 3, {"tokens": [1]}, {"tokens": "ab"}, {"what": "x", "tokens": [1, 2]}])
