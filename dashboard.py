@@ -1,4 +1,4 @@
-"""The welcome: what attnviz is, on the sentence that is typed above, and where to go."""
+"""The welcome: what attnviz is, a first step, the sentence that is typed above, and the pages."""
 
 import streamlit as st
 
@@ -10,11 +10,12 @@ request = layout.begin_page("Welcome", "model_drawing")
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import welcome
 
+welcome.intro()
 trace = layout.run_or_refuse(lambda: traces.trace(request))
 left, right = st.columns([5, 6], gap="large")
 with left:
     welcome.story(trace)
-    welcome.ways_in()
+    welcome.pages()
 with right:
     welcome.live_example(trace, request.entry)
 welcome.model_drawing(request)

@@ -1,9 +1,10 @@
-"""The parts of the welcome page: a live example in words and one picture, and the ways in."""
+"""The parts of the welcome page: what attnviz is, a first step, a live example in words and one picture, the pages."""
 
 import html
 
 import streamlit as st
 
+from attnviz.lessons.library import shelf
 from attnviz.maps.selection import select
 from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
@@ -12,71 +13,47 @@ from attnviz.ui import layout
 from attnviz.ui.drawing import sheet
 from attnviz.ui.drawing.drawn import Pictured
 from attnviz.ui.heads.state import HeadsState
+from attnviz.ui.lessons import going
 from attnviz.ui.request import Request
 from attnviz.views.heads.heatmap import heatmap_of
 from attnviz.views.terms import term
 
 QUOTED = 220  # characters of a sentence; the field above holds all of them
 
-_WAYS = (
-    (
-        "pages/heads.py",
-        "**Heads**: every map at a glance, and one of them large",
-        "Walk the heads with the arrow keys. Pin a row to see what one step looks at, to the last digit. Compare "
-        "heads, sort them by what they do, merge pieces into words, and take the numbers with you.",
-    ),
-    (
-        "pages/masks.py",
-        "**Masks**: hide what you like, and see what happens",
-        "Paint a mask on the scores, choose what stands in its cells and in which precision, and let the model run "
-        "again: what it would say, which maps move, what leaks from the future, and where NaN comes from.",
-    ),
-    (
-        "pages/decoding.py",
-        "**Decoding**: training all at once, inference step by step",
-        "Play a translation token by token beside the one pass that training makes, see that both compute the same "
-        "numbers, break that on purpose, and measure what a cache saves.",
-    ),
-    (
-        "pages/causes.py",
-        "**Causes**: switch a head off, and see what it was for",
-        "Take heads out and read what the model then writes, put one run's numbers into another, open a logit into "
-        "the parts that it is a sum of, and lay two runs side by side.",
-    ),
-    (
-        "pages/learning.py",
-        "**Learning**: train a small Transformer, with its mask and without",
-        "Watch every head form, and guess before the outcome: a model that sees what it is to write learns to a loss "
-        "of 0, and writes nothing. Train it yourself in seconds, and open what was trained on the other pages.",
-    ),
-    (
-        "pages/anatomy.py",
-        "**Anatomy**: one attention, line by line",
-        "Walk through every tensor with its axes, strides and bytes, leave a line out and read torch's own error, "
-        "and check what is said about heads, scaling and self-attention on the model's numbers.",
-    ),
-    (
-        "pages/implementations.py",
-        "**Implementations**: ways to write it, and to get it wrong",
-        "Lay two sources side by side, see that all agree to the last digits, measure what each costs, and open "
-        "the cabinet of bugs: what each does to a map, to the output and to the translation.",
-    ),
+_PAGES = (
+    ("pages/heads.py", "**Heads**: every attention map, with exact numbers"),
+    ("pages/masks.py", "**Masks**: hide cells and see what changes"),
+    ("pages/decoding.py", "**Decoding**: one pass in training, step by step in use"),
+    ("pages/causes.py", "**Causes**: switch a head off and see what it did"),
+    ("pages/learning.py", "**Learning**: watch a small Transformer learn"),
+    ("pages/anatomy.py", "**Anatomy**: one attention layer, line by line"),
+    ("pages/implementations.py", "**Implementations**: several ways to code it, and the bugs"),
+    ("pages/lessons.py", "**Lessons**: guess first, then look"),
 )
+
+
+def intro() -> None:
+    """Say in one sentence what this is, and offer the first lesson."""
+    with st.container(key="welcome-intro"):
+        st.markdown("#### See what every attention head does")
+        st.markdown("attnviz runs a Transformer on your sentence and shows what each attention head looks at.")
+        lesson = next((one.lesson for one in shelf() if one.lesson is not None), None)
+        if lesson is not None:
+            label = f"New here? Lesson 1, {lesson.minutes} minutes"
+            st.button(label, key="first-lesson", type="primary", on_click=going.go, args=(lesson, 0))
 
 
 def story(trace) -> None:
     """What just happened to the sentence above, with its own numbers."""
-    often = {3: "three times over", 2: "twice over"}.get(len(trace.kinds))
-    times = f", {term(often)}," if often else ""
-    st.markdown("#### See what every attention head does")
+    kinds = {3: "three kinds of attention", 2: "two kinds of attention"}.get(len(trace.kinds))
+    of_kinds = f" for each of {term(kinds)}" if kinds else ""
+    maps = "attention maps" if _count(trace) > 1 else "attention map"
     st.html(
-        f"<p>The model has just read {_what_happened(trace)}</p><p>On the way, {trace.n_heads} heads in each "
-        f"of {trace.n_layers} layers decided{times} which tokens to look at: that is "
-        f"{_count(trace)} {term('attention map', 'attention maps')}. "
-        "Each of them can be opened "
-        "here.</p>"
-        "<p>Type another sentence in the bar above and press Enter. Every number comes from the model that has just "
-        "run; on Learning alone trainings were recorded in advance, and can be made anew.</p>"
+        f"<p>The model has just read {_what_happened(trace)}</p><p>This made {_count(trace)} "
+        f"{term('attention map', maps)}: {trace.n_layers} layers with {trace.n_heads} heads each{of_kinds}. The Heads page "
+        "opens all of them.</p>"
+        "<p>Type another sentence above and press Enter: every number comes from the model that has just run. Only on the "
+        "Learning page were runs recorded beforehand; you can train them again.</p>"
     )
 
 
@@ -101,12 +78,11 @@ def _what_happened(trace) -> str:
     return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens) and {did}{into}: <b>{_quoted(trace.tgt_text)}</b>"
 
 
-def ways_in() -> None:
-    """A link to each page with a line about what can be done there."""
+def pages() -> None:
+    """A link to each page, with what can be done there."""
     with st.container(border=True, key="ways"):
-        for page, label, says in _WAYS:
+        for page, label in _PAGES:
             layout.page_link(page, label)
-            st.caption(says)
 
 
 def model_drawing(request: Request) -> None:

@@ -76,7 +76,7 @@ def test_every_term_of_implementations_is_defined_where_it_stands(open_page, tab
 
 def test_the_welcome_and_the_status_bar_define_their_terms(open_page) -> None:
     text = explained(open_page(src="I love you"))
-    for term in ("three times over", "attention map", "d_k", "forward", "decoding", "parameters", "weights"):
+    for term in ("three kinds of attention", "attention map", "d_k", "forward", "decoding", "parameters", "weights"):
         assert definition(term)[:40] in text.replace("&#x27;", "'"), term
 
 

@@ -9,6 +9,17 @@ def test_it_shows_a_live_example(open_page) -> None:
     assert app.get("plotly_chart")
 
 
+def test_the_first_step_is_the_first_lesson_and_every_page_has_one_line(open_page) -> None:
+    app = open_page(src="I love you")
+    assert app.button(key="first-lesson").label == "New here? Lesson 1, 15 minutes"
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert len(labels) == 8
+    assert all(len(label) < 64 for label in labels), labels
+    app.button(key="first-lesson").click().run()
+    assert not app.exception
+    assert "Guess before you look" in "".join(text.value for text in app.markdown)
+
+
 def test_another_sentence_is_another_example(open_page) -> None:
     app = open_page(src="I love you")
     before = app.get("plotly_chart")[0].proto.spec

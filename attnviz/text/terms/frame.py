@@ -43,8 +43,8 @@ FRAME: dict[str, str] = {
     "decoding": "How long the model took to write its translation token by token, before that pass. Where it can, it "
     "writes a draft with weights of 8 bits; the pass then checks each token, and what is wrong is written again.",
     "weights": "An id of the model's parameters: it changes whenever they do, and links carry it.",
-    "three times over": "Once in the encoder (self-attention), and twice in the decoder: self-attention, and "
+    "three kinds of attention": "The encoder's self-attention, the decoder's self-attention, and the decoder's "
     "cross-attention to the source.",
-    "twice over": "In two kinds of attention: those that the Heads page has as tabs.",
+    "two kinds of attention": "The two kinds that the Heads page has buttons for.",
     "attention map": "A head's weights on one sentence: a row for each query, a column for each key; a row sums to 1.",
 }

@@ -86,7 +86,7 @@ _IMPLEMENTATIONS: _Tabs = {
 # What stands around every page is tried where it acts most.
 _FRAME: Mapping[str, tuple[str, ...]] = {
     "Decoding": ("Tokens to write", "Target", "decoding", "forward"),
-    "Anatomy": ("d_k", "layers", "heads", "three times over", "twice over"),
+    "Anatomy": ("d_k", "layers", "heads", "three kinds of attention", "two kinds of attention"),
     "Implementations": ("parameters", "device"),
     "Lessons": ("Answer", "Skip and show", "Hint", "Own window", "Bring back"),
 }

@@ -37,6 +37,25 @@ def test_on_a_phone_the_picture_begins_in_the_first_screen_and_fingers_hit_what_
     assert phone.evaluate(SMALL) == []
 
 
+@pytest.mark.parametrize("size", [(390, 844), (720, 450)], ids=["a phone", "1440x900 at 200 %"])
+def test_what_this_is_and_a_first_step_are_in_the_welcomes_first_screen(
+    visitor, settled, size: tuple[int, int]
+) -> None:
+    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+    page.goto(f"/?{SRC}")
+    settled(page)
+    said = page.get_by_text("attnviz runs a Transformer on your sentence")
+    first = page.get_by_role("button", name="New here? Lesson 1, 15 minutes")
+    for shown in (said, first):
+        box = shown.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] < size[1] - 40  # above the status bar
+    first.click()
+    page.wait_for_url("**/heads?*lesson=1-what-a-head-looks-at*")
+    settled(page)
+    expect(page.locator(".st-key-lesson-panel")).to_contain_text("What a head looks at")
+
+
 def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: Page, settled) -> None:
     opened(phone, settled, f"/heads?{SRC}")
     pages = phone.get_by_role("button", name="Pages")

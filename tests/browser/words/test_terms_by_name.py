@@ -14,7 +14,7 @@ TOLD = (
     ("Heads", "", ("Model", "To", "Target", "Heads", "Whole model", "Neuron")),
     ("Anatomy", "&layout=batch_first", ("contig.", "strides", "Shape walk", "Memory order", "Claims", "Layer", "Head")),
     ("Implementations", "", ("Agreement", "Time and memory", "Cabinet of bugs", "Site", "parameters")),
-    ("", "", ("three times over", "attention map", "To", "forward")),
+    ("", "", ("three kinds of attention", "attention map", "To", "forward")),
 )
 
 
