@@ -1,75 +1,31 @@
-"""Numbers that lessons tell outside their answers come from the shipped model, too."""
+"""What lessons on heads and on decoding tell outside their answers is true of the shipped model."""
+
+import math
 
 import pytest
+import torch
 
-import attnviz
-from attnviz.lessons.library import SHIPPED
+from attnviz.analysis.anatomy.claims import one_head
+from attnviz.analysis.site.case import site_case
 from attnviz.lessons.of_runs import compared
-from attnviz.lessons.picture import Picture, pictures
-from attnviz.lessons.reading import read_file
+from attnviz.transformer.attention import MultiHeadAttention
+from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
 
-DOG = "A big red dog jumped over a small pond."
-
-
-@pytest.fixture(scope="module")
-def model():
-    return attnviz.load()
+HEADS = range(8)
 
 
-@pytest.fixture(scope="module")
-def dog(model):
-    return model.trace(DOG, to="fr")
+def keys(trace, kind: str) -> list[str]:
+    return [token.text for token in trace.key_tokens(kind)]
 
 
-def weights(trace, kind: str, layer: int, head: int):
-    """A head's map, and its keys' texts."""
-    return trace.attn(kind, layer=layer, head=head), [token.text for token in trace.key_tokens(kind)]
+def writing(trace, word: str) -> int:
+    """The decoder's row that puts a token out."""
+    return [token.text for token in trace.tokens("tgt")].index(word) - 1
 
 
-def told(lesson: str, sentence: str) -> bool:
-    (file,) = SHIPPED.glob(f"{lesson}-*.md")
-    return sentence in " ".join(file.read_text(encoding="utf-8").split())
-
-
-def percent(share) -> str:
-    """As lessons write it, with a space."""
-    return f"{100 * float(share):.0f} %"
-
-
-def step(lesson: str, nth: int) -> Picture:
-    """The picture of a lesson's step, counted from 1."""
-    (file,) = SHIPPED.glob(f"{lesson}-*.md")
-    link = read_file(file).picture(nth - 1)
-    assert link is not None
-    return pictures()(link)
-
-
-def test_heads_with_a_habit(dog) -> None:
-    following, _ = weights(dog, "encoder_self", 0, 7)
-    parked, keys = weights(dog, "encoder_self", 1, 3)
-    before, _ = weights(dog, "encoder_self", 1, 7)
-    assert told("2", f"L0 H7 gives {percent(following.diagonal(1).mean())} of its weight")
-    assert keys[-1] == "<eos>"
-    assert told("2", f"L1 H3 leaves {percent(parked[:, -1].mean())} there")
-    assert told("2", f"L1 H7, with {percent(before.diagonal(-1).mean())}.")
-
-
-def test_the_crossing_and_the_sink(dog) -> None:
-    rows = [token.text for token in dog.query_tokens("cross")]
-    crossing, keys = weights(dog, "cross", 2, 4)
-    assert [keys[crossing[rows.index(word)].argmax()] for word in ("gros", "chien")] == ["dog", "red"]
-    divided, _ = weights(dog, "cross", 0, 2)
-    red, end = (divided[rows.index("chien"), keys.index(word)] for word in ("red", "<eos>"))
-    assert told("3", f"*red* with {red:.2f}, and the end token `<eos>` with {end:.2f}.")
-
-
-def test_german_keeps_the_order_and_its_first_row_looks_at_the_noun(model) -> None:
-    german = model.trace("The red dog sleeps.", to="de")
-    found, keys = weights(german, "cross", 2, 7)
-    assert told("3", f"In the first row of this head, {found[0, keys.index('dog')]:.2f} of the weight is on *dog*")
-    written = [token.text for token in german.tokens("tgt")]
-    assert [keys[found[written.index(word) - 1].argmax()] for word in ("Der", "Hund")] == ["dog", "dog"]
-    assert keys[found[written.index("Der")].argmax()] == "red"
+def looks_at(trace, layer: int, head: int, word: str) -> str:
+    """Where a head of cross-attention looks most while it writes."""
+    return strongest(trace.attn("cross", layer=layer, head=head)[writing(trace, word)], keys(trace, "cross"))
 
 
 @pytest.mark.parametrize(
@@ -87,44 +43,199 @@ def test_what_the_model_writes(model, src: str, after: str) -> None:
     assert model.translate(src, to="fr") == after
 
 
-def test_what_lies_on_the_future(dog) -> None:
-    last = 4  # the fifth row
-    shares = dog.scores("decoder_self", layer=1, head=0)[last].softmax(dim=-1)
-    assert len(shares) == 15
-    assert told("4", "the fifth of the fifteen tokens that go in")
-    kept = float(shares[: last + 1].sum())
-    assert told("5", f"{kept:.2f}: more than four fifths of this row's weight lay on the future.")
-    assert kept < 0.2
-    zeroed = dog.scores("decoder_self", layer=1, head=0)[last].clone()
-    zeroed[last + 1 :] = 0
-    assert told("5", f"{percent(zeroed.softmax(dim=-1)[last + 1 :].sum())}. Zero is an ordinary score.")
+def test_one_head_looks_at_what_comes_out(model) -> None:
+    """Lesson 1, steps 1 and 6."""
+    trace = step("1", 1).trace
+    found = trace.attn("cross", layer=2, head=4)[writing(trace, "rouge")]
+    assert tells("1", "it has {} of its weight on *red*", found[keys(trace, "cross").index("red")])
+    assert [looks_at(trace, 2, 4, word) for word in ("chien", "rouge")] == ["dog", "red"]
+    assert looks_at(step("1", 6).trace, 2, 4, "livre") == "book"
+    assert tells("1", "*book*, although *red* stands before it in English")
+
+
+def test_the_heads_of_a_layer_look_at_different_things(dog) -> None:
+    """Lesson 1, step 2."""
+    trace = step("1", 2).trace
+    of_layers = [[looks_at(trace, layer, head, "rouge") for head in HEADS] for layer in (0, 1)]
+    assert of_layers[0][0] == "dog"
+    assert (of_layers[0].count("red"), of_layers[0].count("dog")) == (5, 2)
+    assert tells("1", "five of the eight heads of layer 0 look most at *red*, and only two at *dog*")
+    assert set(of_layers[1]) == {"red"}
+    assert tells("1", "In layer 1 all eight look most at *red*")
+
+
+def test_the_first_layers_queries_know_nothing_of_the_source(model) -> None:
+    """Lesson 1, step 2: before it, the decoder knows only the French that has gone in."""
+    here = step("1", 2).trace
+    other = model.trace("She reads a red book.", to="fr", tgt_text=here.tgt_text)
+    one, another = (trace.call("cross", 0).query for trace in (here, other))
+    torch.testing.assert_close(one, another)
+    assert tells("1", "Before that it knows only the French that has gone in.")
+
+
+def test_a_row_that_is_undecided() -> None:
+    """Lesson 1, step 3."""
+    trace = step("1", 3).trace
+    found, names = trace.attn("cross", layer=0, head=3)[writing(trace, "rouge")], keys(trace, "cross")
+    assert strongest(found, names) == "red"
+    red, dog = (float(found[names.index(word)]) for word in ("red", "dog"))
+    assert tells("1", "*red* has {} here and *dog* {}, and no token has nothing.", red, dog)
+    assert 0.4 < red < 0.6
+    assert tells("1", "One token has about half of the weight.")
+    assert found.min() > 1e-3
+    assert math.exp(-200) > 0
+    assert float(torch.tensor(-200.0).exp()) == 0
+    assert tells("1", "such as e⁻²⁰⁰, to 0")
+
+
+def test_softmax_by_hand() -> None:
+    """Lesson 1, step 4."""
+    powers = [math.exp(score) for score in (2, 1, 0)]
+    assert tells("1", "Their exponentials are {}, {} and 1.", *powers[:2])
+    assert tells("1", "{} / {} is {}. The share", powers[0], sum(powers), powers[0] / sum(powers))
+    assert tells("1", "12/33 = {}, while softmax still says {},", 12 / 33, torch.tensor([12.0, 11, 10]).softmax(-1)[0])
+
+
+def test_rows_sum_to_one_and_columns_do_not() -> None:
+    """Lesson 1, step 5."""
+    trace = step("1", 5).trace
+    for kind in trace.kinds:
+        layers, heads = trace.shape(kind)
+        for layer in range(layers):
+            for head in range(heads):
+                sums = trace.attn(kind, layer=layer, head=head).sum(dim=-1)
+                assert (sums - 1).abs().max() < 1e-6
+    assert tells("1", "1, but for rounding in the seventh digit")
+    columns = dict(zip(keys(trace, "cross"), trace.attn("cross", layer=2, head=4).sum(dim=0).tolist(), strict=True))
+    assert tells("1", "*The* sums to {} and that of `<eos>` to {}.", columns["The"], columns["<eos>"])
+
+
+def test_heads_with_a_habit(dog) -> None:
+    """Lesson 2, steps 2 and 3: what the lesson says of heads, and that its hints leave the right ones."""
+    maps = {(layer, head): dog.attn("encoder_self", layer=layer, head=head) for layer in range(3) for head in HEADS}
+    assert keys(dog, "encoder_self")[-1] == "<eos>"
+    following = {place: 100 * float(found.diagonal(1).mean()) for place, found in maps.items()}
+    before = {place: 100 * float(found.diagonal(-1).mean()) for place, found in maps.items()}
+    parked = {place: 100 * float(found[:, -1].mean()) for place, found in maps.items()}
+    assert tells("2", "L0 H7 gives {} % of its weight to the token after its own", following[0, 7])
+    assert tells("2", "L1 H3 leaves {} % on `<eos>`", parked[1, 3])
+    assert tells("2", "L1 H6 gives {} % to the next token", following[1, 6])
+    assert tells("2", "L1 H7, with {} %.", before[1, 7])
+    again = step("2", 6).trace.attn("encoder_self", layer=0, head=7)
+    assert tells("2", "L0 H7 again, with {} %.", 100 * float(again.diagonal(1).mean()))
+    asked = lesson_of("2").questions
+    assert [asked[at].hints[1] for at in (1, 2)] == ["It is in layer 0.", "It is in layer 1."]
+
+
+def test_later_layers_look_farther_on_average(dog) -> None:
+    """Lesson 2, step 2."""
+    places = torch.arange(len(keys(dog, "encoder_self")))
+    away = (places[:, None] - places[None]).abs()
+    of_layers = []
+    for layer in range(3):
+        maps = torch.stack([dog.attn("encoder_self", layer=layer, head=head) for head in HEADS])
+        of_layers.append((float((maps * away).sum(-1).mean()), float(maps[:, :, -1].mean())))
+    assert all(later[0] > of_layers[0][0] + 0.5 and later[1] > of_layers[0][1] + 0.1 for later in of_layers[1:])
+    assert tells(
+        "2", "On average over their heads, layers 1 and 2 look farther than layer 0 and leave more on `<eos>`."
+    )
+
+
+def test_places_are_known_before_the_first_layer(model, dog) -> None:
+    """Lesson 2, step 2's hint: one word at two places goes in as two vectors."""
+    twice = model.trace("red red red", to="fr")
+    x = twice.input_("encoder_self", 0)
+    assert (x[0] - x[1]).abs().max() > 0.1
+    assert tells("2", "these are known before the first layer")
+
+
+def test_what_heads_cost(model, dog) -> None:
+    """Lesson 2, steps 4 and 5."""
+    case = site_case(model, dog, "encoder_self", 0)
+    sizes = {heads: MultiHeadAttention(case.weights.d_model, heads, case.weights.d_model // heads) for heads in (8, 32)}
+    counts = {sum(part.numel() for part in module.parameters()) for module in sizes.values()}
+    assert len(counts) == 1
+    d_model = case.weights.d_model
+    assert tells(
+        "2", "32 heads would have {} numbers each to look with, where 8 heads have {}.", d_model // 32, d_model // 8
+    )
+    assert tells("2", "a single head of size {},", d_model)
+    single = one_head(case)
+    assert single.attn_change < 1e-5 < single.output_change
+    assert single.change_without_w_o < 1e-4
+    assert tells("2", "Make it the identity, without a bias, and the difference is gone.")
+
+
+def test_the_crossing_and_the_sink(dog) -> None:
+    """Lesson 3, steps 2 and 3."""
+    assert [looks_at(dog, 2, 4, word) for word in ("chien", "rouge")] == ["dog", "red"]
+    assert writing(dog, "rouge") == writing(dog, "chien") + 1
+    divided = dog.attn("cross", layer=0, head=2)[writing(dog, "rouge")]
+    red, end, noun = (float(divided[keys(dog, "cross").index(word)]) for word in ("red", "<eos>", "dog"))
+    assert tells("3", "*red* with {}, and the end token `<eos>` with {}; *dog* has less than 0.01.", red, end)
+    assert noun < 0.005
+    left = sorted(float(dog.attn("cross", layer=0, head=head)[:, -1].mean()) for head in HEADS)
+    assert left[1] < 0.3 - MARGIN / 2 < 0.3 + MARGIN / 2 < left[2]
+    assert tells("3", "Six of the eight heads of this layer leave more than 0.3 of their weight on `<eos>`")
+
+
+def test_german_keeps_the_order_and_its_first_row_looks_at_the_noun() -> None:
+    """Lesson 3, step 4."""
+    german = step("3", 4).trace
+    assert german.tgt_text == "Der rote Hund schläft."
+    found = german.attn("cross", layer=2, head=7)[0]
+    assert tells(
+        "3", "In the first row of this head, {} of the weight is on *dog*", found[keys(german, "cross").index("dog")]
+    )
+    assert [looks_at(german, 2, 7, word) for word in ("Der", "ro", "Hund")] == ["dog", "red", "dog"]
+    assert tells("3", "although *Hund* is written two words later")
+
+
+def test_where_the_second_sentence_crosses(model) -> None:
+    """Lesson 3, step 5: with the car last, and with the car first."""
+    last = step("3", 5).trace
+    order = [looks_at(last, 2, 4, word) for word in ("vieil", "homme", "voiture", "bl")]
+    assert order == ["old", "man", "car", "white"]
+    first = model.trace("The white car has an old man.", to="fr")
+    assert [looks_at(first, 2, 4, word) for word in ("voiture", "bl", "homme")] == ["car", "white", "man"]
+    assert tells("3", "the crossing is at the beginning now")
 
 
 def test_the_loss_with_the_mask_and_without_it(dog) -> None:
+    """Lesson 6, step 4."""
     asked = step("6", 4)
     assert asked.trace.tgt_text == dog.tgt_text
-    (question,) = (one for nth, one in read_file(next(SHIPPED.glob("6-*.md"))).questions.items() if nth == 3)
-    assert told("6", f"{compared(asked, question).losses.mean:.1f}. It never learned to copy from the right")
+    without = compared(asked, lesson_of("6").questions[3]).losses.mean
+    assert tells("6", "{}. It never learned to copy from the right", without)
     chances = dog.logits[0].log_softmax(dim=-1)
     labels = [token.id for token in dog.tokens("tgt")][1:]
     loss = -sum(float(chances[row, label]) for row, label in enumerate(labels)) / len(labels)
-    assert told("6", f"With the mask, its loss is {loss:.2f}.")
+    assert tells("6", "With the mask, its loss is {}.", loss)
+
+
+def test_where_steps_and_pass_part_without_the_mask() -> None:
+    """Lesson 6, step 3."""
+    first = compared(step("6", 3), lesson_of("6").questions[2]).verdict.first_break
+    assert first is not None
+    assert (first.line.quantity, first.line.layer, first.position) == ("decoder_self", 0, 0)
+    assert tells("6", "the self-attention of the first layer, at the first position")
 
 
 def test_how_many_tokens_are_written(model) -> None:
-    french, chinese = (
-        len(model.trace(src, to=to).tokens("tgt"))
-        for src, to in (("I love you.", "fr"), ("Machine learning is fun.", "zh"))
+    """Lesson 6, steps 1 and 6."""
+    french, chinese = (model.trace(src, to=to).tokens("tgt") for src, to in
+                       (("I love you.", "fr"), ("Machine learning is fun.", "zh")))  # fmt: skip
+    assert tells(
+        "6", "The French for *I love you.* has {} tokens: `<bos:fr>`, *Je*, *t*, *'*, *aime*, *.*", len(french)
     )
-    assert told("6", f"The French for *I love you.* has {french} tokens: `<bos:fr>`, *Je*, *t*, *'*, *aime*, *.*")
-    assert told("6", f"The Chinese that the model writes for “Machine learning is fun.” has {chinese} tokens")
+    assert tells("6", "for “Machine learning is fun.” has {} tokens", len(chinese))
+    assert [token.text for token in french][1:-1] == ["Je", "t", "'", "aime", "."]
 
 
-def test_what_is_left_on_the_token_itself(dog) -> None:
-    found, _ = weights(dog, "encoder_self", 0, 7)
-    x = dog.input_("encoder_self", 0)
-    plain = (x @ x.T / x.shape[1] ** 0.5).softmax(dim=-1)
-    moved = (found - plain).abs().sum(dim=-1).mean() / 2
-    assert told("7", f"{percent(moved)}. `self_attn(x, x, x)` still projects")
-    assert plain.argmax(dim=-1).tolist() == list(range(len(plain)))
-    assert told("7", f"this head leaves {percent(found.diagonal().mean())} there")
+def test_the_mask_alone_keeps_earlier_rows() -> None:
+    """Lesson 6, step 5."""
+    from attnviz.analysis.decoding.prefix_experiment import prefix_experiment
+
+    kept = [bool(one.ours_equal[: len(one.ids) - 1].all()) for one in prefix_experiment(causal=False)]
+    assert kept == [True, False, False, False, False]
+    assert tells("6", "only the first prefix is left, which has no earlier rows")

@@ -74,7 +74,7 @@ def bar() -> None:
     st.html(style("learning.css"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
         said = _RECORDED if persistent.text("recording") else _SMALL
-        st.html(f"<p class='learning-about'>{said} Model and sentence of the other pages wait there.</p>")
+        st.html(f"<p class='learning-about'>{said} Your model and sentence on the other pages are kept.</p>")
         upload.picker()
         st.menu_button("Experiments", list(_lessons()), key="lesson", on_click=_use_lesson)
         persistent.catch_up("lesson", _use_lesson)
