@@ -7,10 +7,12 @@ and ends at a limit. The directory's own sizes are believed by nobody.
 import io
 import math
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,7 @@ NOT_AN_ARRAY = (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryE
 MOST_MEMBERS = 10_000  # a saved trace of a hundred layers holds some thousand
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 20
+_POINT = 4  # bytes that NumPy keeps a character in
 _MOST_AXES, _MOST_HEADER = 8, 1 << 17  # axes of an array, bytes that describe it; NumPy itself reads ten thousand
 _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _MEMBER = b"PK\x01\x02"  # precedes each member in the directory
@@ -59,11 +62,32 @@ class Archive:
 
     def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
         """The arrays of these names. Raises ValueError, with one sentence, for the first that is none."""
-        return {key: self._array(key) for key in keys}
+        return {key: self._read(key, lambda member: plain_array(self._unpacked(member))) for key in keys}
 
-    def _array(self, key: str) -> np.ndarray:
+    def texts(self, key: str, *, most: int, longest: int) -> list[str]:
+        """An array of at most `most` texts of at most `longest` characters, as a list, whatever its axes.
+
+        Raises ValueError, with one sentence, for anything else, and for too much of it before it is unpacked.
+        """
+        return self._read(key, lambda member: self._texts(member, most, longest))
+
+    def _texts(self, member: zipfile.ZipInfo, most: int, longest: int) -> list[str]:
+        _check_packing(member)
+        with self._zip.open(member) as stream:
+            shape, _, dtype, _ = _header(stream.read(_MOST_HEADER))
+        if dtype.kind != "U":
+            raise ValueError("it is not a list of strings")
+        if math.prod(shape) > most or dtype.itemsize > _POINT * longest:
+            raise ValueError(f"it holds more than {most:,} texts, or one of over {longest} characters")
+        array = plain_array(self._unpacked(member)).ravel()
+        points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(dtype.byteorder))
+        if (points > sys.maxunicode).any():  # which no string of Python can hold
+            raise ValueError("it holds a character that Unicode does not have")
+        return array.tolist()
+
+    def _read(self, key: str, read: Callable[[zipfile.ZipInfo], Any]) -> Any:
         try:
-            return plain_array(self._unpacked(self._members[key]))
+            return read(self._members[key])
         except _TooLarge:
             raise ValueError(f"unpacked it has more than {self._most >> 20} MB") from None
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
@@ -71,8 +95,7 @@ class Archive:
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytearray:
         """A member's content, as far as there is room: what comes out is counted, not what the directory says."""
-        if member.compress_type not in _PACKINGS:
-            raise ValueError("it is packed in another way than stored or deflated")
+        _check_packing(member)
         if member.file_size > self._left:  # an honest one need not be begun
             raise _TooLarge
         found = bytearray()
@@ -94,6 +117,21 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
 
     NumPy makes room for what a header says before it reads, so that the header is looked at first.
     """
+    shape, by_column, dtype, start = _header(content)
+    # Cells without any width would take no room in the file, however many there are.
+    if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(content):
+        raise ValueError("it holds Python objects, or less than it says")
+    if dtype.names is not None or dtype.subdtype is not None:
+        raise ValueError("it holds records, not numbers or texts")
+    cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=start)  # no second copy
+    return np.require(cells.reshape(shape, order="F" if by_column else "C"), requirements="A")
+
+
+def _header(content: bytes | bytearray) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+    """Shape, whether columns come first, type, and where the numbers begin, of a .npy file's first bytes.
+
+    Raises one of `NOT_AN_ARRAY` for what is none.
+    """
     file = io.BytesIO(memoryview(content)[:_MOST_HEADER])
     version = np.lib.format.read_magic(file)
     if version not in _READ_HEADER:
@@ -101,13 +139,12 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
     shape, by_column, dtype = _READ_HEADER[version](file)
     if len(shape) > _MOST_AXES or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"its shape is {str(shape)[:80]}")
-    # Cells without any width would take no room in the file, however many there are.
-    if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(content):
-        raise ValueError("it holds Python objects, or less than it says")
-    if dtype.names is not None or dtype.subdtype is not None:
-        raise ValueError("it holds records, not numbers or texts")
-    cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=file.tell())  # no second copy
-    return np.require(cells.reshape(shape, order="F" if by_column else "C"), requirements="A")
+    return shape, by_column, dtype, file.tell()
+
+
+def _check_packing(member: zipfile.ZipInfo) -> None:
+    if member.compress_type not in _PACKINGS:
+        raise ValueError("it is packed in another way than stored or deflated")
 
 
 def _check_count(file: io.BufferedIOBase) -> None:

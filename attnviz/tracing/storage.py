@@ -33,7 +33,7 @@ from torch import Tensor
 from attnviz.text import plain_file
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes import saved
-from attnviz.tracing.external.file import trace_of
+from attnviz.tracing.external.file import TEXTS, trace_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.record import RunInfo, Sentence
@@ -48,6 +48,7 @@ _NOT_A_TRACE = (KeyError, TypeError, AttributeError, IndexError)
 _ANYTHING_ELSE = (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_TRACE)
 _PARTS = {"query": "query", "key": "key", "value": "value", "mask": "mask", "bias": "bias", "input": "input_",
           "memory": "memory", "sinks": "sinks"}  # fmt: skip
+_MOST_TOKENS, _LONGEST = 1_000_000, 4096  # of bare weights, which may be longer here than on a page
 _FORMERLY = {"part": "segment"}
 _COMPUTED = ("attn.", "scores.", "tokens.", "pieces.", "ids.")  # of the rest, and of meta
 
@@ -123,14 +124,17 @@ def load_trace(path: str | Path) -> Trace | BareWeights:
         with plain_file.opened(path) as content:
             file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
             if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
-                return _bare(file.arrays(file.keys))
+                return _bare(file)
             return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))
     except _ANYTHING_ELSE as error:
         raise ValueError(f"{path.name} is not a trace saved by attnviz ({first_line(error)}).") from error
 
 
-def _bare(arrays: dict[str, np.ndarray]) -> BareWeights:
-    return trace_of({key: array.tolist() if key.startswith("tokens.") else array for key, array in arrays.items()})
+def _bare(file: Archive) -> BareWeights:
+    found: dict[str, Any] = {
+        key: file.texts(key, most=_MOST_TOKENS, longest=_LONGEST) for key in file.keys if key in TEXTS
+    }
+    return trace_of(found | file.arrays(key for key in file.keys if key not in TEXTS))
 
 
 def _trace(arrays: dict[str, np.ndarray]) -> Trace:

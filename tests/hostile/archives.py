@@ -21,6 +21,13 @@ def npz(**arrays: np.ndarray) -> bytes:
     return file.getvalue()
 
 
+def deflated(**arrays: np.ndarray) -> bytes:
+    """As `npz`, packed: numbers that repeat take a thousandth."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
 def npy(array: np.ndarray) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array(file, array)
@@ -171,6 +178,12 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "a header of digits": lambda: shaped("(" + "9" * 9_000 + ",)"),
     "NaN and infinity": lambda: npz(attn=NAN, tokens=TOKENS),
     "a path as a name": lambda: archive({"../../attn.npy": npy(ATTN), "/etc/tokens.npy": npy(TOKENS)}),
+    "thirty million empty texts": lambda: deflated(attn=ATTN, tokens=np.zeros(30_000_000, "<U1")),
+    "thirty million empty texts, as pieces": lambda: deflated(
+        **{"attn.cross": ATTN, "tokens.src": TOKENS, "tokens.tgt": TOKENS, "pieces.src": np.zeros(30_000_000, "<U1")}
+    ),
+    "a kind of a hundred megabytes": lambda: deflated(attn=ATTN, tokens=TOKENS, kind=np.array("x" * 25 * MEGABYTE)),
+    "a character beyond Unicode": lambda: npz(attn=ATTN, tokens=np.array([97, 0x110000, 98], "<u4").view("<U1")),
     "tokens of a gigabyte": lambda: archive({"attn.npy": npy(ATTN), "tokens.npy": npy(np.zeros(3, "<U20000000"))}),
 }
 TAKEN: dict[str, Callable[[], bytes]] = {
@@ -230,6 +243,9 @@ SAFETENSORS: dict[str, Callable[[], bytes]] = {
     "a product that overflows": lambda: safetensors(WORDS | {"attn": tensor([1 << 32, 1 << 32], [0, 36])}),
     "an axis below nothing": lambda: safetensors(WORDS | {"attn": tensor([-3, -3], [0, 36])}),
     "brackets without end": lambda: safetensors("[" * MEGABYTE),
+    "a million empty tensors": lambda: safetensors({f"{at:x}": tensor([0], [0, 0]) for at in range(980_000)}, b""),
+    "sixty thousand empty tensors": lambda: safetensors({f"{at:x}": tensor([0], [0, 0]) for at in range(60_000)}, b""),
+    "a number as a header": lambda: safetensors("7", b""),
     "one name twice": lambda: safetensors(
         '{"attn":{"dtype":"F32","shape":[3,3],"data_offsets":[0,36]},' * 2 + '"a":1}'
     ),

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.tracing.npz import Archive, first_line
+from attnviz.tracing.npz import MOST_MEMBERS, Archive, first_line
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 
@@ -36,6 +36,7 @@ MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
 MAX_WEIGHTS = MAX_UNPACKED // 4  # in float32, whatever the file holds them in: a byte a weight would become four
 MAX_MAPS = 4096  # heads of all layers: each is a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
+MAX_HEADER = 4 * MEGABYTE  # of .safetensors: names of tensors, and the tokens of two sides
 TEXTS = ("tokens", "key_tokens", *(f"{part}.{side}" for part in ("tokens", "pieces") for side in ("src", "tgt")))
 IDS = ("ids.src", "ids.tgt")
 MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # of a layer, as `Trace.save` writes it
@@ -118,12 +119,12 @@ def _check_count(found: dict[str, Any]) -> None:
 def _npz(content: bytes) -> dict[str, Any]:
     """What a NumPy archive holds under the known keys; nothing of the others is unpacked."""
     archive = Archive(io.BytesIO(content), most=MAX_UNPACKED)
-    known = (*ARRAYS, *TEXTS, *IDS, "kind")
-    arrays = archive.arrays(key for key in archive.keys if key in known or MASK.fullmatch(key))
-    found: dict[str, Any] = {key: array for key, array in arrays.items() if key in ARRAYS or MASK.fullmatch(key)}
-    found |= {key: _texts(key, array.tolist()) for key, array in arrays.items() if key in TEXTS}
-    found |= {key: array.tolist() for key, array in arrays.items() if key in IDS and _are_ids(array)}
-    return found | ({"kind": str(arrays["kind"])} if "kind" in arrays else {})
+    texts = {key: archive.texts(key, most=MAX_TOKENS, longest=MAX_TOKEN) for key in archive.keys if key in TEXTS}
+    kind = archive.texts("kind", most=1, longest=MAX_TOKEN) if "kind" in archive.keys else []
+    arrays = archive.arrays(key for key in archive.keys if key in (*ARRAYS, *IDS) or MASK.fullmatch(key))
+    found: dict[str, Any] = {key: array for key, array in arrays.items() if key not in IDS} | texts
+    found |= {key: arrays[key].tolist() for key in IDS if key in arrays and _are_ids(arrays[key])}
+    return found | ({"kind": kind[0]} if kind else {})
 
 
 def _are_ids(array: np.ndarray) -> bool:
@@ -135,9 +136,14 @@ def _safetensors(content: bytes) -> dict[str, Any]:
     from safetensors.torch import load
 
     try:
-        tensors: dict[str, Tensor] = load(content)
         length = int.from_bytes(content[:8], "little")
-        said = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        if length > MAX_HEADER:
+            raise ValueError(f"its header has more than {MAX_HEADER // MEGABYTE} MB")
+        header = json.loads(content[8 : 8 + length])
+        if isinstance(header, dict) and len(header) > MOST_MEMBERS:
+            raise ValueError(f"it has more than {MOST_MEMBERS:,} tensors")
+        tensors: dict[str, Tensor] = load(content)
+        said = header.get("__metadata__", {})
         texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
     except (SafetensorError, ValueError, RecursionError) as error:  # of JSON, of UTF-8, of a number of many digits
         raise ValueError(f"it is no .safetensors file, or its tokens are no JSON list ({first_line(error)})") from None
