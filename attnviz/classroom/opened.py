@@ -6,7 +6,7 @@ import threading
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.room import KEEP_DAYS, Classroom
 from attnviz.classroom.storage.database import VARIABLE, default_file
-from attnviz.classroom.truths import RunPicture
+from attnviz.classroom.truths import RunPicture, TakeTurn
 
 DAYS_VARIABLE = "ATTNVIZ_CLASS_DAYS"
 MOST_DAYS = 366
@@ -14,13 +14,13 @@ _lock = threading.Lock()
 _opened: list[Classroom] = []
 
 
-def classroom(run: RunPicture) -> Classroom:
+def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
     """The one classroom, on the database that ATTNVIZ_DATABASE names. Raises ClassroomError, and tries again when it
     is next asked for.
     """
     with _lock:
         if not _opened:
-            _opened.append(Classroom(os.environ.get(VARIABLE, ""), run, keep_days=_days()))
+            _opened.append(Classroom(os.environ.get(VARIABLE, ""), run, take_turn=take_turn, keep_days=_days()))
         return _opened[0]
 
 

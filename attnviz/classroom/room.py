@@ -21,7 +21,7 @@ from attnviz.classroom.storage.store import Store
 from attnviz.classroom.storage.tables import ClassRow
 from attnviz.classroom.students import Students
 from attnviz.classroom.teachers import Teachers
-from attnviz.classroom.truths import RunPicture, Truths
+from attnviz.classroom.truths import RunPicture, TakeTurn, Truths
 
 KEEP_DAYS = 14.0
 _SWEEP = 3600.0  # seconds between two looks for classes whose time is over
@@ -31,16 +31,19 @@ class Classroom:
     """All classes of one database. Safe to be called from any thread; several processes may share a database."""
 
     def __init__(
-        self, address: str, run: RunPicture, *, keep_days: float = KEEP_DAYS, clock: Callable[[], float] = time.time
-    ) -> None:
-        """`address` is as `attnviz.classroom.storage.database` has it; `run` gives the run of a step's link.
+        self, address: str, run: RunPicture, *, take_turn: TakeTurn = lambda: None, keep_days: float = KEEP_DAYS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:  # fmt: skip
+        """`address` is as `attnviz.classroom.storage.database` has it; `run` and `take_turn` are as `Truths` has them.
 
         Classes that have expired are deleted now and every hour. Raises ClassroomError.
         """
         self._store, self._clock, self.keep_days = Store(address), clock, keep_days
         self._presence = Presence(self._store, clock)
         news = News(self._store, clock)
-        parts = ClassroomParts(self._store, Truths(run), news, self._presence, FairJoining(), clock, keep_days)
+        parts = ClassroomParts(
+            self._store, Truths(run, take_turn), news, self._presence, FairJoining(), clock, keep_days
+        )
         self.students, self.teachers, self.keep_days = Students(parts), Teachers(parts), keep_days
         self._is_closed = threading.Event()
         self.sweep()

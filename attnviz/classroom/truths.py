@@ -12,15 +12,19 @@ from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Truth
 
 RunPicture = Callable[[Link | None], Picture | None]
+TakeTurn = Callable[[], None]
 _MOST = 512  # steps of all classes
 
 
 class Truths:
     """Answers of steps, by class and step."""
 
-    def __init__(self, run: RunPicture) -> None:
-        """`run` gives a link's run, or None for no link and for a page that runs nothing."""
-        self._run = run
+    def __init__(self, run: RunPicture, take_turn: TakeTurn = lambda: None) -> None:
+        """`run` gives a link's run, or None for no link and for a page that runs nothing.
+
+        `take_turn` waits until this thread may compute; it raises ValueError where it may not.
+        """
+        self._run, self._take_turn = run, take_turn
         self._lock = threading.Lock()
         self._found: OrderedDict[tuple[str, int], Truth] = OrderedDict()
         self._computing: dict[tuple[str, int], threading.Lock] = {}
@@ -29,7 +33,9 @@ class Truths:
         """What is right at a step that asks something. Raises ClassroomError where it cannot be computed."""
         key = code, at
         with self._lock:
-            computing = self._computing.setdefault(key, threading.Lock())
+            computing, is_found = self._computing.setdefault(key, threading.Lock()), key in self._found
+        if not is_found:
+            self._wait()  # before the lock: whoever has a turn may wait for this answer
         with computing:
             if key not in self._found:
                 self._keep(key, self._computed(lesson.questions[at], lesson.picture(at)))
@@ -39,6 +45,12 @@ class Truths:
         """The run of a step's link. Raises ClassroomError."""
         try:
             return self._run(lesson.picture(at))
+        except ValueError as error:
+            raise ClassroomError(str(error)) from error
+
+    def _wait(self) -> None:
+        try:
+            self._take_turn()
         except ValueError as error:
             raise ClassroomError(str(error)) from error
 

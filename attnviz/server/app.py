@@ -54,7 +54,7 @@ class Instance:
         streamlit_internals.install()
         streamlit_internals.keep_quiet_outside_pages()
         streamlit_internals.around_runs(self._around)
-        hosted.use(hosted.Hosting(self._take, self._may_open_any))
+        hosted.use(hosted.Hosting(self.turns, network_of, self._may_open_any))
 
     def _middleware(self, secret: str) -> list[Middleware]:
         """From the network inwards."""
@@ -69,9 +69,6 @@ class Instance:
             Middleware(FairUse, settings, self.telemetry, self.state),
             *_login_middleware(settings, secret, self.telemetry),
         ]
-
-    def _take(self, address: str, tell: hosted.Tell) -> None:
-        self.turns.take(network_of(address), tell)
 
     def _may_open_any(self, role: str) -> bool:
         allowed = self._settings.open_models
@@ -141,7 +138,7 @@ class Instance:
 
         try:
             if opened.is_used():
-                opened.classroom(picture)
+                opened.classroom(picture, hosted.ensure_turn)
         except ValueError as error:  # pages say so too, and open it when it is back
             self.telemetry.say("fault", type=type(error).__name__, sentence=str(error))
 

@@ -36,6 +36,7 @@ class _Ticket:
     called: threading.Event = field(default_factory=threading.Event)
     since: float = 0.0
     waited: float = 0.0
+    is_over: bool = False
 
 
 class Turns:
@@ -85,6 +86,17 @@ class Turns:
             self._look_after()
             self._call()
         self._wait(ticket, tell)
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether this thread has its turn."""
+        return threading.get_ident() in self._running
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this thread's turn took too long and was told to end."""
+        ticket = self._running.get(threading.get_ident())
+        return ticket is not None and ticket.is_over
 
     def give_back(self) -> float:
         """End this thread's turn, if it has one; the seconds that it waited for it.
@@ -177,6 +189,7 @@ class Turns:
             with self._lock:
                 late = [one for one in self._running.values() if time.monotonic() - one.since > self._seconds]
                 for ticket in late:
+                    ticket.is_over = True
                     ticket.since += _GRACE  # time to say so; what catches it and goes on hears it again
                     _raise_in(ticket.thread, self._too_long)
 

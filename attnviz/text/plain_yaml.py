@@ -14,7 +14,7 @@ NO_ANCHORS = "anchors (&name) and aliases (*name) are not read: write the text a
 class _WithoutAnchors:
     """The part of a loader that refuses what begins with & or *."""
 
-    def scan_anchor(self, _: Any) -> NoReturn:
+    def scan_anchor(self, TokenClass: Any) -> NoReturn:  # noqa: N803 - as PyYAML names it
         """Refuse an anchor or an alias. Raises ScannerError."""
         raise ScannerError(None, None, NO_ANCHORS, self.get_mark())  # pyright: ignore[reportAttributeAccessIssue]
 

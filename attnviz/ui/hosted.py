@@ -4,6 +4,7 @@ neither, and nobody waits.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,14 +14,41 @@ from attnviz.ui.markdown import literal
 Tell = Callable[[str], None]
 
 
+class Queue(Protocol):
+    """Turns of threads, one each (`attnviz.server.turns.Turns`)."""
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether this thread has its turn."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this thread's turn took too long and was told to end."""
+        ...
+
+    def take(self, address: str, tell: Tell) -> None:
+        """Wait for this thread's turn among the addresses, and `tell` why and for how long. Raises ValueError."""
+        ...
+
+    def give_back(self) -> float:
+        """End this thread's turn; the seconds that it waited."""
+        ...
+
+
 @dataclass(frozen=True)
 class Hosting:
-    """`take(address, tell)` waits for the turn of whoever is connected from there, and `tell`s why and for how long;
-    `may_open_any(role)` says whether a visitor of that role may open models that are not offered.
+    """The queue for runs; `network_of(address)` is what shares one place in it; `may_open_any(role)` says whether a
+    visitor of that role may open models that are not offered.
     """
 
-    take: Callable[[str, Tell], None]
+    queue: Queue
+    network_of: Callable[[str], str]
     may_open_any: Callable[[str], bool]
+
+    def take(self, tell: Tell) -> None:
+        """Wait for the turn of the visitor whose page this thread runs. Raises ValueError."""
+        self.queue.take(self.network_of(st.context.ip_address or ""), tell)
 
 
 ROLE = "X-Attnviz-Role"  # the header in which the server says who a visitor is; it lets nobody else's through
@@ -44,9 +72,45 @@ def wait(place: DeltaGenerator) -> None:
         said[0].info(literal(sentence), icon=":material/hourglass_top:")
 
     for hosting in _hosting:
-        hosting.take(st.context.ip_address or "", tell)
+        hosting.take(tell)
     for slot in said:
         slot.empty()
+
+
+def ensure_turn() -> None:
+    """Wait for this visitor's turn where a button's callback or a part of the page computes: they run before the page,
+    or without it, and so without its turn. Nothing where this run has its turn. Raises ValueError, with one sentence,
+    where too many wait.
+    """
+    said: list[DeltaGenerator] = []
+
+    def tell(sentence: str) -> None:
+        said[:] = [(said[0] if said else st).toast(literal(sentence), icon=":material/hourglass_top:")]
+
+    for hosting in _hosting:
+        if not hosting.queue.has_turn:
+            hosting.take(tell)
+
+
+def is_over() -> bool:
+    """Whether this run took too long and was told to end: a loop that says what is wrong and goes on ends here."""
+    return any(hosting.queue.is_over for hosting in _hosting)
+
+
+def in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
+    """A file that is made for a download button when it is pressed, in a turn of this visitor, within a run's limit."""
+    address = st.context.ip_address or ""
+
+    def made() -> bytes:
+        for hosting in _hosting:
+            hosting.queue.take(hosting.network_of(address), lambda _: None)
+        try:
+            return make()
+        finally:
+            for hosting in _hosting:
+                hosting.queue.give_back()
+
+    return made
 
 
 def may_open_any() -> bool:

@@ -1,12 +1,15 @@
 """On a server that many share, who waits for a turn sees why, and who is refused keeps what was typed."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.server.turns import BusyError
+from attnviz.server.turns import BusyError, TooLongError, Turns
 from attnviz.ui import hosted, offered
+
+PATIENCE = 10  # seconds
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +33,26 @@ def page() -> None:
     st.text("answered")
 
 
+class Queue:
+    """A queue whose `take` is the test's."""
+
+    has_turn = is_over = False
+
+    def __init__(self, take) -> None:
+        self.take = take
+
+    def give_back(self) -> float:
+        return 0.0
+
+
 def share(take) -> None:
-    hosted.use(hosted.Hosting(take, lambda role: role == "teacher"))
+    hosted.use(hosted.Hosting(Queue(take), str, lambda role: role == "teacher"))
+
+
+def share_turns(seconds: float = 60.0) -> Turns:
+    turns = Turns(1, most=9, seconds=seconds)
+    hosted.use(hosted.Hosting(turns, str, lambda _: False))
+    return turns
 
 
 def test_who_waits_is_told_and_the_words_go_when_the_turn_comes() -> None:
@@ -83,3 +104,46 @@ def test_a_model_that_is_not_offered_opens_for_a_teacher_alone(monkeypatch) -> N
     share(lambda *_: None)
     monkeypatch.setattr(hosted, "role", lambda: next(roles))
     assert [offered.is_offered("some/model") for _ in range(3)] == [False, False, True]
+
+
+def pressing() -> None:
+    import streamlit as st
+
+    from attnviz.ui import hosted
+
+    def compute() -> None:
+        before = hosted._hosting[0].queue.has_turn
+        hosted.ensure_turn()
+        st.session_state["turns"] = before, hosted._hosting[0].queue.has_turn
+
+    st.button("Compute", on_click=compute, key="compute")
+
+
+def test_what_a_callback_computes_has_a_turn() -> None:
+    share_turns()
+    app = AppTest.from_function(pressing).run()
+    app.button(key="compute").click().run()
+    assert app.session_state["turns"] == (False, True)
+
+
+def test_a_file_made_on_demand_is_made_in_a_turn_which_ends_with_it() -> None:
+    turns = share_turns()
+    make = hosted.in_turn(lambda: bytes([turns.running]))
+    assert make() == b"\1"
+    assert turns.running == 0
+    with pytest.raises(ZeroDivisionError):
+        hosted.in_turn(lambda: bytes(1 // 0))()
+    assert turns.running == 0
+
+
+def test_a_file_that_takes_too_long_is_ended() -> None:
+    share_turns(seconds=0.2)
+
+    def make() -> bytes:
+        while not hosted.is_over():
+            time.sleep(0.01)
+        time.sleep(PATIENCE)
+        return b""
+
+    with pytest.raises(TooLongError, match="longer than the"):
+        hosted.in_turn(make)()

@@ -156,6 +156,13 @@ def trace(request: Request) -> "Trace":
     return _traces.get(_asked(request))
 
 
+def is_cached(request: Request) -> bool:
+    """Whether model and trace of a request are there."""
+    name = request.entry.name
+    is_loaded = name in _shipped if _is_shipped(name) else any(name == other for other, _ in _others.names)
+    return is_loaded and _asked(request) in _traces
+
+
 def computed(request: Request) -> "Trace":
     """As `trace`, for a page that needs queries, keys and values. Raises ValueError, too, for a model whose attention
     nobody can look into: its trace says why.

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.translator.translator import Translator
-from attnviz.ui import captions, charts, layout
+from attnviz.ui import captions, charts, hosted, layout
 from attnviz.ui.decoding.state import DecodingState
 
 
@@ -45,6 +45,7 @@ def cost(model, src_len: int) -> None:
 def _measured(model, src_len: int) -> list[dict]:
     from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured
 
+    hosted.ensure_turn()
     progress, costs = st.progress(0.0, "Measuring …"), []
     for done, found in enumerate(measured(model, src_len=src_len), start=1):
         costs.append(vars(found))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.analysis.tables import weights_table
 from attnviz.tracing.storage import save
-from attnviz.ui import captions, charts
+from attnviz.ui import captions, charts, hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.heads.state import HeadsState
 from attnviz.ui.mount import brought_up
@@ -35,7 +35,12 @@ def below(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
     _part("plotly", view, lambda: _figure(picture.drawn(), view))
     _part("table", view, lambda: _table(picture.drawn(), view))
     st.download_button(
-        "Whole trace (npz)", lambda: npz(whole()), file_name="trace.npz", key="npz", on_click="ignore", width="content"
+        "Whole trace (npz)",
+        hosted.in_turn(lambda: npz(whole())),
+        file_name="trace.npz",
+        key="npz",
+        on_click="ignore",
+        width="content",
     )
 
 

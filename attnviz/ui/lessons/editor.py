@@ -5,6 +5,7 @@ import streamlit as st
 from attnviz.lessons import proofreading
 from attnviz.lessons.draft import Draft, DraftStep
 from attnviz.lessons.writing import file_name, markdown
+from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.lessons import draft_forms, drafting, going
 from attnviz.ui.lessons.opened import of_lesson
@@ -79,8 +80,12 @@ def _check() -> None:
     draft = desk.draft or Draft()
     head = proofreading.head_problem(draft)
     found = [(0, problem, True) for problem in (head, "" if draft.steps else proofreading.NO_STEPS) if problem]
+    desk.said = ""
     for at in range(len(draft.steps)):
         found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
+        if hosted.is_over() and at + 1 < len(draft.steps):
+            desk.said = f"The check stopped after step {at + 1} of {len(draft.steps)}: it took too long for one answer."
+            break
     desk.checked = tuple(found)
 
 

@@ -3,6 +3,7 @@
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.models.catalogue import DEFAULT, entries, other
+from attnviz.ui import hosted
 from attnviz.ui.cache import traces
 from attnviz.ui.request import Request
 
@@ -26,4 +27,6 @@ def picture(link: Link | None) -> Picture | None:
     if link is None or link.page == "Learning":
         return None
     asked = request(link)
+    if not traces.is_cached(asked):
+        hosted.ensure_turn()
     return Picture(link, traces.model(asked.entry.name), traces.trace(asked))
