@@ -81,3 +81,11 @@ def test_a_hybrids_layers_are_said_with_the_models_own_numbers(text) -> None:
     columns = "({ layerNames, layerCells }, own) => [layerNames(own), layerCells(own, 1)]"
     assert text(columns, [1, 4]) == [["layer", "model_layer"], [1, 4]]
     assert text(columns, []) == [["layer"], [1]]
+
+
+def test_two_shares_side_by_side_are_never_printed_alike_where_they_differ(text) -> None:
+    pairs = [(0.945, 0.944999), (0.99999, 0.9997), (1.23e-6, 1.24e-6), (0.5, 0.4), (0.5, 0.5), (0.9, None)]
+    said = text("({ percentTexts }, pairs) => pairs.map((pair) => percentTexts(...pair))", pairs)
+    assert all((one == other) == (before == after) for (one, other), (before, after) in zip(said, pairs, strict=True))
+    assert said[0] == ["94.500%", "94.4999%"] or said[0] == ["94.5000%", "94.4999%"]
+    assert said[3:] == [["50.0%", "40.0%"], ["50.0%", "50.0%"], ["90.0%", "NaN"]]

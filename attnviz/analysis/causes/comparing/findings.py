@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from attnviz.analysis.causes.comparing.chances import Chances
 from attnviz.analysis.causes.comparing.compared import Compared, ComparedKind
+from attnviz.analysis.causes.comparing.digits import amount, decimals, in_nats, nats, percent, percents
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects
 from attnviz.analysis.causes.runs import HeadPlace
 from attnviz.text.display import display_token
@@ -31,27 +32,14 @@ def of_effects(effects: HeadEffects, reference: ReferenceEffects | None) -> tupl
     worst = int(mean.argmin())
     name, loss = head_name(effects.places[worst]), -float(mean[worst])
     before = float(effects.before.mean())
-    cost = f"{_less(loss)} ({_nats(before)} to {_nats(before - loss)} nats)"
+    cost = f"{percent(-math.expm1(-loss))} less likely on average ({in_nats(before, before - loss)})"
     if loss <= 0:
-        first = "No token gets less likely on average without any single head."
+        first = "No single head costs anything here: without any one of them, tokens get no less likely on average."
     elif loss < DECISIVE:
-        first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost} on average."
+        first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost}."
     else:
-        first = f"{name[0].upper()}{name[1:]} is decisive here: without it a token gets {cost} on average."
+        first = f"{name[0].upper()}{name[1:]} is decisive here: without it a token gets {cost}."
     return first, _usual(effects, reference)
-
-
-def _nats(value: float, digits: int = 2) -> str:
-    text = f"{value:.{digits}f}"
-    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 or share == 0 else "<0.1%"
-
-
-def _less(loss: float) -> str:
-    return f"{1 - math.exp(-loss):.1%} less likely"
 
 
 def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
@@ -62,27 +50,33 @@ def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
         )
     far = int((reference.in_spreads(effects).abs() > USUAL).sum())
     return (
-        f"{far} of {len(effects.places)} heads do more here than they usually do (beyond {USUAL:g} of their own "
-        f"spreads over {reference.sentences} sentences); the others stay grey."
+        f"{far} of {len(effects.places)} heads {'does' if far == 1 else 'do'} more here than usual (beyond {USUAL:g} "
+        f"of their own spreads over {reference.sentences} sentences)."
     )
 
 
 def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
     """What the sentence lost with what is switched off: on average, and the token that lost most."""
     lost = before.log_probabilities - after.log_probabilities
-    at = int(lost.argmax())
-    first = f"Mean log-probability of a token: {_nats(before.mean, 3)} → {_nats(after.mean, 3)} nats."
+    first = f"Mean log-probability of a token: {in_nats(before.mean, after.mean, least=3)}."
+    if not bool(lost.isfinite().all()):
+        return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more: NaN.",)
     if float(lost.abs().max()) == 0:
         return (f"{first} No probability changed.",)
+    at = int(lost.argmax() if bool((lost > 0).any()) else lost.argmin())
     token = display_token(before.asked.tokens[at])
-    here, there = (math.exp(float(one.log_probabilities[at])) for one in (before, after))
-    return first, f"“{token}” loses most: {_percent(here)} → {_percent(there)}."
+    here, there = percents(*(math.exp(float(one.log_probabilities[at])) for one in (before, after)))
+    if here == there:
+        return first, "No probability changes by 0.000001 % or more."
+    verdict = f"“{token}” loses most" if float(lost[at]) > 0 else f"No token gets less likely; “{token}” gains most"
+    return first, f"{verdict}: {here} → {there}."
 
 
 def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], tuple[Token, ...]]) -> tuple[str, ...]:
     """Where two texts first part, and by how much either run preferred its own word: by a hair, or clearly.
 
-    `written` are the tokens that both wrote, special ones included; the chances are those of the first text.
+    `written` are the tokens that both wrote, special ones included; the chances are those of the first text. Margins
+    are told only where either run wrote what it found likeliest: a token that no model may write can be ahead of it.
     """
     if before.asked.what not in ("target", "text"):
         return ()
@@ -94,20 +88,25 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
     place = before.asked.rows.index(row)
     ahead, behind = float(before.margins[place]), -float(after.margins[place])
     here, there = display_token(one[at]), display_token(other[at])
+    if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
+        return (f"The texts part at “{here}”: “{there}” is written there now.",)
     hair = min(ahead, behind) < HAIR
     verdict = " That hangs by a hair: a small push of any kind turns it." if hair else ""
     return (
-        f"The texts part at “{here}”, which was ahead of its runner-up by {ahead:.2f} nats, and is now behind "
-        f"“{there}” by {behind:.2f}.{verdict}",
+        f"The texts part at “{here}”, which was ahead of its runner-up by {amount(ahead)} nats, and is now behind "
+        f"“{there}” by {amount(behind)}.{verdict}",
     )
 
 
 def of_many(found: "ChangeCount") -> tuple[str, ...]:
     """What was done to one sentence, done to many: how many texts it changes, and what that costs a token."""
-    value, low, high = (_nats(one, 3) for one in found.change)
+    value, low, high = found.change
+    digits = decimals(value, high - low, least=3)
+    before, after = round(found.before, digits), round(found.before + value, digits)
+    told, *bounds = (nats(one, digits) for one in (after - before, low, high))
     cost = (
-        f"Mean log-probability of a target token: {_nats(found.before, 3)} → "
-        f"{_nats(found.before + found.change.value, 3)} nats, a change of {value} (95 % of draws: {low} to {high}). "
+        f"Mean log-probability of a target token: {nats(before, digits)} → {nats(after, digits)} nats, a change of "
+        f"{told} (95 % of draws: {bounds[0]} to {bounds[1]}). "
         f"{found.less_likely} of {found.sentences} targets get less likely."
     )
     if found.differ is None:
@@ -133,7 +132,8 @@ def of_pair(runs: Compared) -> tuple[str, ...]:
             f"No head noticed: all {len(apart)} that can be compared look at the same, to the last bit.",
             *_unaligned(runs),
         )
-    first = f"{head_name(place)} noticed most: {most:.3f} of at most 1 bit. {moved} of {len(apart)} heads moved."
+    bits = f"{most:.3f}" if most >= 0.0005 else "less than 0.001"
+    first = f"{head_name(place)} noticed most: {bits} of at most 1 bit. {moved} of {len(apart)} heads moved."
     return (first, *_unaligned(runs))
 
 

@@ -26,6 +26,14 @@ export const percentText = (value) =>
           ? "<0.01%"
           : "0%";
 
+// Two shares side by side, with as many digits as tell them apart; none is null.
+export function percentTexts(before, after) {
+  const texts = [before, after].map((value) => (value === null ? "NaN" : percentText(value)));
+  if (texts[0] !== texts[1] || before === after) return texts;
+  const longer = [3, 4, 5, 6].map((digits) => [before, after].map((value) => `${(value * 100).toPrecision(digits)}%`));
+  return longer.find(([one, other]) => one !== other) ?? texts;
+}
+
 // Names of sites as people read them: layers and heads count from 0.
 export function siteName(layer, head) {
   if (layer === "mean" && head === "mean") return "mean of all heads";

@@ -2,7 +2,7 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { element } from "../../shared/js/elements.js";
-import { percentText } from "../../shared/js/text.js";
+import { percentTexts } from "../../shared/js/text.js";
 import { entryText } from "../../shared/js/tokens/entries.js";
 import { isAnswered } from "./choice.js";
 
@@ -60,7 +60,7 @@ function stripTitle({ strip, asks }) {
   ];
 }
 
-export const chanceText = (chance) => (chance === null ? "NaN" : percentText(chance));
+export const chancesText = ({ chance }) => percentTexts(...chance).join(" → ");
 
 export const marginText = ({ margin, rival }, at) =>
   margin[at] === null
@@ -80,7 +80,7 @@ function tokenNode(token) {
     { class: moved ? "" : "same" },
     element("bdi", { class: token.special ? "strip-token quiet" : "strip-token", text: token.text }),
     element("span", { class: "chances" }, bar(0), bar(1)),
-    element("span", { class: "strip-number", text: `${chanceText(token.chance[0])} → ${chanceText(token.chance[1])}` }),
+    element("span", { class: "strip-number", text: chancesText(token) }),
     element("span", { class: "strip-margin quiet", text: marginText(token, 1) }),
   );
   node.title = [

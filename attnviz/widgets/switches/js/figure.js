@@ -3,7 +3,7 @@
 import { range } from "../../shared/js/cells.js";
 import { shortened } from "../../shared/js/pens/canvas_pen.js";
 import { css, luminance } from "../../shared/js/theme.js";
-import { chanceText, marginText } from "./answer.js";
+import { chancesText, marginText } from "./answer.js";
 import { tintOf, worthOf, worthText } from "./board.js";
 import { headName, isOff } from "./choice.js";
 
@@ -88,12 +88,7 @@ function drawAnswer(app, pen, x) {
     [app.theme.faint, app.theme.accent].forEach((fill, at) =>
       pen.box(x + 104, y - 5 + 5 * at, Math.max(0.5, 150 * (token.chance[at] ?? 0)), 4, { fill }),
     );
-    pen.text(
-      `${chanceText(token.chance[0])} → ${chanceText(token.chance[1])}, ${marginText(token, 1)}`,
-      x + 264,
-      y,
-      quiet,
-    );
+    pen.text(`${chancesText(token)}, ${marginText(token, 1)}`, x + 264, y, quiet);
   }
 }
 

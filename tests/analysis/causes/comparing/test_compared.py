@@ -65,7 +65,7 @@ def test_what_is_said_of_effects_names_the_head_that_costs_most_and_counts_the_u
     usual = ReferenceEffects(effects.mean.clone(), torch.ones_like(effects.mean), 200)
     assert of_effects(effects, usual)[1].startswith("0 of 45 heads do more here")
     usual.mean[3] += 2.5
-    assert of_effects(effects, usual)[1].startswith("1 of 45 heads do more here")
+    assert of_effects(effects, usual)[1].startswith("1 of 45 heads does more here")
 
 
 def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, traced) -> None:
