@@ -104,6 +104,42 @@ def test_the_leak_test_finds_nothing_with_the_mask_and_something_without(open_pa
     assert "Without it</b> they move by up to" in shown(app)
 
 
+LEAK = {"src": "machine learning", "to": "zh", "tgt": "机器学习", "tab": "leak"}
+
+
+def test_a_token_that_is_replaced_by_itself_is_said_and_nothing_is_concluded(open_page) -> None:
+    app = open_page("masks", **LEAK, at="1", instead="机器学习")
+    assert "It is replaced by itself" in shown(app)
+    assert "would depend" not in shown(app)
+
+
+def test_where_no_token_reads_another_nothing_would_depend_on_what_is_written_after_it(open_page) -> None:
+    text = shown(open_page("masks", **LEAK, at="1", instead="爱", do="off.dec.all.all"))
+    assert "the position before it is the same to the last bit" in text
+    assert "<b>Without it</b> it stays, too: in this run no token reads another." in text
+
+
+def test_a_model_without_a_causal_mask_is_not_said_to_have_one(open_page) -> None:
+    toy = {"model": "toy:french-without-causal-mask", "src": "the big red dog"}
+    text = shown(open_page("masks", **toy, tab="leak", at="2", instead="le"))
+    assert "As this model is" in text
+    assert "no causal mask of its own" in text
+    assert "With the causal mask" not in text
+    text = shown(open_page("masks", **toy, tab="says", masks="none", scope="kind", step="2"))
+    assert "reads ahead without this one too" in text
+    assert "trained with the mask" not in text
+
+
+@pytest.mark.parametrize("kind", ["decoder_self", "cross", "encoder_self"])
+def test_without_a_rule_no_mask_is_spoken_of(open_page, kind: str) -> None:
+    """A painted mask that hides nothing is none either."""
+    for tab in ("pipeline", "says"):
+        text = shown(open_page("masks", src="I love you", to="fr", tgt="je t'aime", masks="none", kind=kind, tab=tab))
+        assert "ithout any mask" in text
+        assert "ith this mask" not in text
+        assert "ithout this mask" not in text
+
+
 def test_the_first_context_stays_only_under_the_mask(open_page) -> None:
     text = shown(open_page("masks", src="machine learning", to="zh", tgt="机器学习", tab="rows", arrived="2"))
     assert "<b>stays</b>" in text

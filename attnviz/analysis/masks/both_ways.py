@@ -24,7 +24,8 @@ class BothWays:
     """The likeliest next tokens at one position: without the mask, and with it both ways; empty for NaN.
 
     `apart` is the largest difference of a token's probability between the two ways, NaN where one of them is.
-    `reads_ahead` says whether any position of the one pass gave weight to a later one.
+    `reads_ahead` says whether any position of the one pass gave weight to a later one, and `read_before` whether one
+    did without the mask too.
     """
 
     before: Candidates
@@ -32,6 +33,7 @@ class BothWays:
     one_pass: Candidates
     apart: float
     reads_ahead: bool
+    read_before: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,16 @@ def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) ->
     before, one_pass, alone = (_logits(run)[item, step] for run in (effect.before, effect.after, written))
     apart = (_chances(model, one_pass) - _chances(model, alone)).abs().max()
     found = [next_tokens(model, logits) for logits in (before, alone, one_pass)]
-    return BothWays(*found, apart=float(apart), reads_ahead=reads_ahead(effect, item))
+    ahead = reads_ahead(effect.after, item)
+    own = reads_ahead(effect.before, item)
+    return BothWays(*found, apart=float(apart), reads_ahead=ahead, read_before=own)
 
 
-def reads_ahead(effect: Effect, item: int = 0) -> bool:
-    """Whether, in the run with the mask, a target position gave weight to one that comes after it."""
-    if "decoder_self" not in effect.before.kinds:
+def reads_ahead(trace: Trace, item: int = 0) -> bool:
+    """Whether a target position of this run gave weight to one that comes after it."""
+    if "decoder_self" not in trace.kinds:
         return False
-    return bool((effect.attn("decoder_self", item).triu(1) > 0).any())
+    return bool((trace.attn("decoder_self", item=item).triu(1) > 0).any())
 
 
 def changed(model: Model, effect: Effect, *, item: int = 0) -> Changed:

@@ -114,10 +114,15 @@ class MaskSpec:
         return bool(self.build(length, length).triu(1).any())
 
     @property
+    def is_none(self) -> bool:
+        """Whether nothing masks: there is no rule, and nothing is painted shut."""
+        return not self.rules and (self.painted is None or bool(self.painted.all()))
+
+    @property
     def title(self) -> str:
         """Such as `causal & window (reach 2)`."""
         parts = [_named(RULES[name], numbers) for name, numbers in self.rules.items()]
-        parts += ["painted"] if self.painted is not None and not bool(self.painted.all()) else []
+        parts += [] if self.painted is None or bool(self.painted.all()) else ["painted"]
         return " & ".join(parts) or "none"
 
 

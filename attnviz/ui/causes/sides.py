@@ -141,7 +141,8 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     texts = (trace.tgt_text if loaded.writes else "", written)
     fixed = (
-        f"Held fixed: model, source and target. The mask is in the place of the model's own in every layer of {kind}; "
+        f"Held fixed: model, source and target. {'No' if view.rule == 'none' else 'The'} mask is in the place of the "
+        f"model's own in every layer of {kind}; "
         "the text is written anew."
     )
     return Side("as it is", loaded, trace, texts[0]), Side(_rule_name(view.rule), loaded, after, texts[1], fixed)

@@ -21,11 +21,13 @@ class Reason:
 @dataclass(frozen=True)
 class Seen:
     """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken;
-    and the share of what rounding to the steps' own type allows (None where the pass has the same type).
+    how many steps there are, and the share of what rounding to the steps' own type allows (None where the pass has the
+    same type).
     """
 
     loss: float
     intact_loss: float
+    steps: int = 2
     coarse_share: float | None = None
 
     @property
@@ -37,25 +39,56 @@ class Seen:
         return f"{'rises' if self.loss > self.intact_loss else 'falls'} from {before} to {after} nats"
 
 
+@dataclass(frozen=True)
+class Equality:
+    """At how many of the verdict's places steps and pass are `equal` to the last bit; whether they are within rounding
+    everywhere (`holds`), and whether each step ran the whole prefix.
+    """
+
+    equal: int
+    places: int
+    holds: bool
+    recomputes: bool
+
+
+def unbroken(found: Equality, view: DecodingState) -> Reason:
+    """Why steps and pass are equal, or not, where no switch is on."""
+    if not found.holds:
+        if found.recomputes and view.way != "recomputed":
+            return Reason("Each position of this model sees what comes after it: the pass reads what no step has seen.")
+        return Reason("No switch is on: in this model steps and pass do not compute the same numbers.")
+    if found.equal == found.places:
+        return Reason(f"Both are the same to the last bit, at all {found.places:,} places.")
+    row = "as many rows as there are tokens so far" if found.recomputes else "one row"
+    return Reason(
+        f"Both are the same to the last bit at {found.equal:,} of {found.places:,} places; elsewhere they differ by "
+        f"rounding: a step multiplies {row}, the pass multiplies all rows at once, and sums of floating-point numbers "
+        "taken in another order are rounded differently."
+    )
+
+
 def reasons(view: DecodingState, seen: Seen) -> tuple[Reason, ...]:
     """One for each switch that is on, true for the way of stepping that was chosen."""
-    found = (_mask(view, seen), _dropout(view, seen), _dtype(view, seen), _positions(view))
+    found = (_mask(view, seen), _dropout(view, seen), _dtype(view, seen), _positions(view, seen))
     return tuple(reason for reason in found if reason is not None)
 
 
 def _mask(view: DecodingState, seen: Seen) -> Reason | None:
     # The loss speaks of the mask only where nothing else has changed the pass.
     loss = "" if view.dropout else f" Its loss on this target {seen.losses}."
+    if view.causal != "causal" and seen.steps == 1:
+        return Reason("There is one row, and no later token that a mask could hide: this switch changes nothing here.")
     if view.causal == "none":
         return Reason(
-            "Without the causal mask every row of the pass also looks at tokens that no step has seen.",
+            "Without the causal mask every row of the pass but the last also looks at tokens that its step has not "
+            "seen.",
             f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
             "without it would read each label off the next input: its loss would be near 0, and it would write "
             "nonsense, for when it writes there is no next input to read.",
         )
     if view.causal == "ahead":
         return Reason(
-            "The mask shows each row one token too many, the very one that it should predict.",
+            "The mask shows each row but the last one token too many, the very one that it should predict.",
             f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
             "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
             "such token to copy.",
@@ -85,19 +118,22 @@ def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
     if seen.coarse_share is None:
         return Reason(why)
     if seen.coarse_share <= 1:
+        share = f"{seen.coarse_share:.2f}" if seen.coarse_share >= 0.01 else "less than 0.01"
         return Reason(
             why,
-            f"Rounding to {view.dtype} explains all of it: by what that does to this very pass, they part by "
-            f"{max(seen.coarse_share, 0.01):.2f} of what is allowed.",
+            f"Rounding to {view.dtype} explains all of it: by what that does to this very pass, they part by {share} "
+            "of what is allowed.",
         )
     return Reason(why, f"Rounding to {view.dtype} does not explain it: they part by more than that does to this pass.")
 
 
-def _positions(view: DecodingState) -> Reason | None:
+def _positions(view: DecodingState, seen: Seen) -> Reason | None:
     if not view.restart:
         return None
     if view.way == "recomputed":
         return Reason("Recomputing has no cache whose positions could restart: this switch changes nothing here.")
+    if seen.steps == 1:
+        return Reason("The only step stands at position 0: this switch changes nothing here.")
     return Reason(
         "Every cached step is embedded as if it stood at position 0.",
         "Only the first one does: all that comes from position 1 on is computed for another place in the sentence.",

@@ -12,21 +12,10 @@ from attnviz.text.entries import TokenText, token_texts
 from attnviz.text.glossary import definition
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.ui import charts
-from attnviz.ui.decoding.reasons import Reason, Seen, reasons
+from attnviz.ui.decoding.reasons import Equality, Reason, Seen, reasons, unbroken
 from attnviz.ui.decoding.state import DecodingState
 from attnviz.views.decoding.verdict_map import verdict_map
 from attnviz.views.interventions import all_in_words
-
-_WHY_NOT_ZERO = (
-    "It is never exactly zero: a step multiplies one row, the pass multiplies all rows at once, and sums of "
-    "floating-point numbers taken in another order are rounded differently."
-)
-
-_WHY_ZERO = (
-    "Here nothing differs at all: step and pass have multiplied matrices of the same shape, so that every sum was "
-    "taken in the same order. With more rows it is never exactly zero."
-)
-
 
 _TERMS = ("what rounding allows", "|Δ|", "breaks first at", "blank", "embedding", "out", "logits")
 _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for term in _TERMS)
@@ -36,7 +25,7 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
     """How much of what rounding allows the two part by, where, and why; `done` was done to both."""
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
-    why = reasons(view, _seen(run)) if view.broken else (Reason(_WHY_NOT_ZERO if _differs(run) else _WHY_ZERO),)
+    why = reasons(view, _seen(run)) if view.broken else (unbroken(_equality(run), view),)
     st.html(
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
@@ -51,7 +40,7 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
 
 def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
-        return "times what rounding allows: not the same any more"
+        return "times what rounding allows: " + ("not the same any more" if view.broken else "not the same")
     return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
 
 
@@ -80,7 +69,13 @@ def _lines(run: Decoded) -> list[str]:
 
 def _seen(run: Decoded) -> Seen:
     coarse = None if run.coarse is None else run.coarse.closest.share
-    return Seen(run.losses.mean, run.intact_loss, coarse)
+    return Seen(run.losses.mean, run.intact_loss, len(run.made.chosen), coarse)
+
+
+def _equality(run: Decoded) -> Equality:
+    lines = run.verdict.lines
+    equal = sum(int((line.delta == 0).sum()) for line in lines)
+    return Equality(equal, sum(len(line.delta) for line in lines), run.verdict.holds, run.made.recomputes)
 
 
 def _differs(run: Decoded) -> bool:

@@ -19,11 +19,15 @@ def broadcast(bench: MaskExperiment) -> None:
         for one in attempts(combined.expand(batch, q_len, k_len), (batch, heads, q_len, k_len))
     ]
     st.table(pd.DataFrame(table).set_index("code"))  # wraps: torch's sentence is read to its end
+    chance = (
+        "With a batch of one, unsqueeze(0) happens to fit as well: let a second sentence join the batch and see."
+        if batch == 1
+        else "With a batch of one, unsqueeze(0) would happen to fit as well."
+    )
     st.caption(
         f"unsqueeze(1) puts an axis of size 1 before axis 1: {axes((batch, q_len, k_len))} becomes "
         f"{axes((batch, 1, q_len, k_len))}, and broadcasting repeats it for all {heads} heads without copying. "
-        "A negative number counts from the end: unsqueeze(-1) puts it last. With a batch of one, unsqueeze(0) happens "
-        "to fit as well: let a second sentence join the batch and see."
+        f"A negative number counts from the end: unsqueeze(-1) puts it last. {chance}"
     )
 
 

@@ -126,6 +126,11 @@ class MaskExperiment:
         return [Site(self.view.kind, layer) for layer in layers]
 
     @property
+    def named(self) -> str:
+        """What the run has in the place of the model's own mask, to stand in a sentence."""
+        return "without any mask" if self.recipe.is_none else "with this mask"
+
+    @property
     def where(self) -> str:
         """The scope in words."""
         view = self.view

@@ -39,9 +39,10 @@ def leak(bench: MaskExperiment) -> None:
     with right:
         replacement = _replacement(bench, at)
     masked, unmasked = layout.run_or_refuse(lambda: leak_test(bench.model, trace, at, replacement))
-    cases = [("with the causal mask", masked), ("without any mask", unmasked)]
+    cases = [("with the model's own mask", masked), ("without any mask", unmasked)]
     changes = [(name, one.change.numpy()) for name, one in cases]
-    st.html(f"<div class='verdict' role='status'>{_leak_said(masked, unmasked, at)}</div>")
+    said = _leak_said(masked, unmasked, is_same=replacement.id == ins[at].id)
+    st.html(f"<div class='verdict' role='status'>{said}</div>")
     made = leak_figure(changes, names, at, theme=charts.theme())
     charts.show(made, key="leak", table=lambda: leak_table(changes, names))
     st.html(f"<div class='vectors'>{_encodings(cases, ins, replacement)}</div>")
@@ -58,15 +59,34 @@ def _replacement(bench: MaskExperiment, at: int) -> Token:
     return next(iter([*pieces, *others, trace.tokens("tgt")[-1]]))
 
 
-def _leak_said(masked: Leak, unmasked: Leak, at: int) -> str:
+def _leak_said(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
+    at = masked.position
+    if is_same:
+        return "It is replaced by itself: nothing can move. Type another token."
+    if at == 0 and masked.original.shape[1] == 1:
+        return "This target has one token only: nothing stands before it."
     if at == 0:
         return "Nothing stands before the first token; replace a later one to see whether its past notices."
-    before = f"the {at} position{'s' if at > 1 else ''} before it"
-    kept = "are the same to the last bit" if masked.earlier_unchanged else "moved, which a causal mask should prevent"
-    most = float(unmasked.change[-1, :at].max())
+    before, it, notices = ("the position before it", "it", "moves") if at == 1 else (
+        f"the {at} positions before it", "they", "move"
+    )  # fmt: skip
+    own, most = (float(one.change[-1, :at].max()) for one in (masked, unmasked))
+    if not masked.earlier_unchanged:
+        return (
+            f"<b>As this model is</b>, {before} {notices} by up to {own:.3g} in the last layer: it has no causal mask "
+            "of its own, and a token's encoding depends on what is written after it. "
+            f"<b>Without any mask</b> {it} {notices} by up to {most:.3g}."
+        )
+    kept = (
+        f"<b>With the causal mask</b> {before} {'is' if at == 1 else 'are'} the same to the last bit, in every layer."
+    )
+    if most == 0:
+        return (
+            f"{kept} <b>Without it</b> {it} {'stays' if at == 1 else 'stay'}, too: in this run no token reads another."
+        )
     return (
-        f"<b>With the causal mask</b> {before} {kept}, in every layer. <b>Without it</b> they move by up to {most:.3g} "
-        "in the last layer: a token's encoding would depend on what is written after it."
+        f"{kept} <b>Without it</b> {it} {notices} by up to {most:.3g} in the last layer: a token's encoding would "
+        "depend on what is written after it."
     )
 
 
@@ -125,7 +145,8 @@ def _equation(now: Stage, names: list[str], *, causal: bool) -> str:
 def _moved_by(call: AttentionCall, now: Stage, *, causal: bool) -> str:
     count = len(now.attn)
     if count == 1:
-        return "<div class='verdict'>One value only: o₁ = 1 · v₁. Let the next one arrive.</div>"
+        weight = f"{float(now.attn[0, 0]):.4g}"
+        return f"<div class='verdict'>One value only: o₁ = {weight} · v₁. Let the next one arrive.</div>"
     moved = first_row_moved(stage(call, count - 1, causal=causal), now)
     kept = "stays" if moved < 1e-6 else "changes"
     told = f"When v{count} arrives, what stood in O before <b>{kept}</b>: max |Δ| = {moved:.3g}."

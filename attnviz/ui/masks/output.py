@@ -24,13 +24,13 @@ from attnviz.views.terms import term
 
 NO_FUTURE = "at each step there is no future yet"
 AHEAD = "as in training: position {step} can read what comes after it"
-NOT_AHEAD = "as in training: with this mask, position {step} reads nothing that comes after it"
+NOT_AHEAD = "as in training: {named}, position {step} reads nothing that comes after it"
 
 
 def says(bench: MaskExperiment) -> None:
     """Translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
     effect, item = bench.effect(), bench.view.item
-    st.html(f"<h4 class='room'>The model, run again with this mask at {html.escape(bench.where)}</h4>")
+    st.html(f"<h4 class='room'>The model, run again {bench.named} at {html.escape(bench.where)}</h4>")
     if isinstance(effect, masks_effect.Refused):
         st.html(f"<div class='verdict'>torch refuses: “{html.escape(effect.error)}”. Nothing ran.</div>")
         return
@@ -76,50 +76,56 @@ def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
     label = "Next tokens after"
     select("step", label, range(len(ins)), step, lambda at: f"{at}: {ins[at]}", means=MASKS[label])
     found = both_ways(bench.model, effect, bench.written_up_to(step), item=bench.view.item)
-    st.html(next_tokens_table(_ways(found, step)))
-    st.html(f"<div class='verdict' role='note'>{_lesson(found, step)}</div>")
-    charts.numbers("says-next", lambda: _table(found, step))
+    st.html(next_tokens_table(_ways(bench, found, step)))
+    st.html(f"<div class='verdict' role='note'>{_lesson(bench, found, step)}</div>")
+    charts.numbers("says-next", lambda: _table(bench, found, step))
 
 
-def _ways(found: BothWays, step: int) -> list[RunColumn]:
+def _ways(bench: MaskExperiment, found: BothWays, step: int) -> list[RunColumn]:
     shown = [
         [(display_token(token), chance) for token, chance in candidates]
         for candidates in (found.before, found.step_by_step, found.one_pass)
     ]
-    ahead = (AHEAD if found.reads_ahead else NOT_AHEAD).format(step=step) if found.one_pass else "as in training"
+    ahead = AHEAD if found.reads_ahead else NOT_AHEAD if found.one_pass else "as in training"
     return [
-        RunColumn("without this mask", "the model's own: both ways give the same", shown[0]),
+        RunColumn("as it is", "with the model's own mask", shown[0]),
         RunColumn("written step by step", NO_FUTURE, shown[1]),
-        RunColumn("one pass over the whole target", ahead, shown[2]),
+        RunColumn("one pass over the whole target", ahead.format(step=step, named=bench.named), shown[2]),
     ]
 
 
-def _lesson(found: BothWays, step: int) -> str:
+def _lesson(bench: MaskExperiment, found: BothWays, step: int) -> str:
     """What the columns teach: which of them holds a future, and what that means for training."""
     if not found.step_by_step or not found.one_pass:
+        way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (
-            "NaN has reached this position: there is no next token. In one pass a NaN row reaches earlier positions "
-            "too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only what is "
+            f"{way} NaN has reached this position: it has no next token. In one pass a NaN row reaches earlier "
+            "positions too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only what is "
             "written already counts."
         )
     if not found.reads_ahead:
+        near = f"to {found.apart:.1e} of a probability" if found.apart else "to the last bit"
         return (
-            f"<b>Both ways agree</b>, to {found.apart:.1e} of a probability: with this mask nothing that comes after a "
+            f"<b>Both ways agree</b>, {near}: {bench.named} nothing that comes after a "
             "position reaches it. That is why training can take the whole target in one pass."
         )
+    own = (
+        "This model has no causal mask of its own, and reads ahead without this one too."
+        if found.read_before
+        else "This model was trained with the mask, and never learned to read ahead."
+    )
     return (
         f"<b>Same mask, same tokens up to here: what differs is the future.</b> Step by step, position {step} is the "
         "last, so that there is nothing to see ahead, masked or not; only earlier positions may now read up to here. "
         "In one pass the rest of the target stands there to be read. Training is such a pass: without the causal mask "
-        "a model would learn to copy its answer from there, and could not write where nothing stands yet. This model "
-        "was trained with the mask, and never learned to read ahead."
+        f"a model would learn to copy its answer from there, and could not write where nothing stands yet. {own}"
     )
 
 
-def _table(found: BothWays, step: int) -> pd.DataFrame:
+def _table(bench: MaskExperiment, found: BothWays, step: int) -> pd.DataFrame:
     lines = [
         {"run": way.name, "rank": rank, "token": text, "probability": chance}
-        for way in _ways(found, step)
+        for way in _ways(bench, found, step)
         for rank, (text, chance) in enumerate(way.candidates, start=1)
     ]
     return pd.DataFrame(lines, columns=["run", "rank", "token", "probability"])
@@ -134,7 +140,7 @@ def _fits(bench: MaskExperiment, step: int | None, count: int) -> bool:
 def _maps(bench: MaskExperiment, effect: masks_effect.Effect) -> None:
     table = masks_effect.moved(effect, bench.view.item)
     charts.show(moved_figure(table, theme=charts.theme()), key="moved", table=lambda: table)
-    st.caption("Measured in one pass over the same tokens, with the mask and without.")
+    st.caption(f"Measured in one pass over the same tokens, as it is and {bench.named}.")
 
 
 def _nan(effect: masks_effect.Effect, item: int) -> None:

@@ -88,7 +88,7 @@ def _numbers(tensor) -> np.ndarray | None:
 def _verdict(bench: MaskExperiment) -> str:
     """A sentence in a box that knows which edit it answers, and whether all is written."""
     is_whole, said = _says(bench)
-    start = f"<b>With this mask at {html.escape(bench.where)}</b>"
+    start = f"<b>{bench.named.capitalize()} at {html.escape(bench.where)}</b>"
     marks = f"data-edit='{answered()}' data-written='{'whole' if is_whole else 'part'}'"
     return f"<div class='verdict' role='status' {marks}>{start} {said}</div>"
 
@@ -116,7 +116,9 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
 
 def _in_one_pass(bench: MaskExperiment, effect: Effect) -> str:
     """What one pass over the whole target changes, and whether that pass sees a future which writing never does."""
-    future = ", where positions now read what comes after them" if reads_ahead(effect, bench.view.item) else ""
+    item = bench.view.item
+    is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
+    future = ", where positions now read what comes after them" if is_new else ""
     told = _choices(changed(bench.model, effect, item=bench.view.item))
     return f"In one pass over the whole target, as in training{future}, {told}."
 

@@ -1,10 +1,11 @@
 """The loss of each position is PyTorch's cross-entropy, and padding has no part in it."""
 
+import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.analysis.decoding.loss_table import loss_table, token_losses
+from attnviz.analysis.decoding.loss_table import LossTable, loss_table, token_losses
 from attnviz.models.translator.stepwise import teacher_forced
 from attnviz.models.translator.tiny import tiny_translator
 
@@ -69,3 +70,12 @@ def test_the_counts_say_what_is_never_a_label_and_never_an_input(model) -> None:
 def test_a_smoothing_that_cannot_be_is_refused(model, ids, smoothing: float) -> None:
     with pytest.raises(ValueError, match="Label smoothing lies in"):
         loss_table(teacher_forced(model, "dog", ids, to="fr"), pad_id=0, smoothing=smoothing)
+
+
+def test_a_word_that_comes_again_is_not_said_never_to_be_a_label() -> None:
+    table = LossTable(pd.DataFrame({"input": ["the", "cat", "saw"], "label": ["cat", "saw", "the"]}), 1.0, 4, 0.0)
+    assert "the first the is never a label, the last one never an input" in table.counts
+    table = LossTable(pd.DataFrame({"input": ["a", "b", "b"], "label": ["b", "b", "a"]}), 1.0, 4, 0.0)
+    assert "the first a is never a label" in table.counts
+    table = LossTable(pd.DataFrame({"input": ["x", "b", "a"], "label": ["b", "a", "b"]}), 1.0, 4, 0.0)
+    assert "x is never a label, the last b never an input." in table.counts

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from attnviz.ui.decoding.reasons import Equality, Seen, reasons, unbroken
+from attnviz.ui.decoding.state import DecodingState
 from tests.pages.decoding.decoding_page import PAIR, header, verdict
 
 
@@ -22,7 +24,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
     [
         (
             {"causal": "none"},
-            "Without the causal mask every row of the pass also looks at tokens that no step has seen",
+            "every row of the pass but the last also looks at tokens that its step has not seen",
         ),
         ({"causal": "ahead"}, "one token too many"),
         ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, others in every run"),
@@ -88,3 +90,31 @@ def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
 def test_a_switch_is_this_visitors_alone(open_page) -> None:
     open_page("decoding", **PAIR, dropout="true", causal="none")
     assert "equal, as it must be" in verdict(open_page("decoding", **PAIR))
+
+
+def test_how_much_is_equal_to_the_last_bit_is_counted(open_page) -> None:
+    app = open_page("decoding", **PAIR, more="tables")
+    found = re.search(r"same to the last bit at ([\d,]+) of ([\d,]+) places; elsewhere", " ".join(verdict(app).split()))
+    assert found is not None
+    table = next(part.value for part in app.dataframe if "delta" in part.value)
+    assert [int(number.replace(",", "")) for number in found.groups()] == [(table["delta"] == 0).sum(), len(table)]
+    assert "never exactly zero" not in verdict(app)
+
+
+def test_a_model_that_sees_ahead_is_not_excused_by_rounding(open_page) -> None:
+    app = open_page("decoding", model="toy:french-without-causal-mask", src="the big red dog")
+    assert not app.exception
+    told = verdict(app)
+    assert "times what rounding allows: not the same" in told
+    assert "Each position of this model sees what comes after it" in told
+    assert "any more" not in told
+    assert "rounded differently" not in told
+
+
+def test_all_equal_is_said_of_all_places_and_nothing_is_said_of_other_runs() -> None:
+    said = unbroken(Equality(53, 53, holds=True, recomputes=False), DecodingState())
+    assert said.why == "Both are the same to the last bit, at all 53 places."
+    (reason,) = reasons(DecodingState(causal="none"), Seen(1.0, 1.0, steps=1))
+    assert "changes nothing here" in reason.why
+    (reason,) = reasons(DecodingState(dtype="float16"), Seen(1.0, 1.0, coarse_share=0.004))
+    assert "by less than 0.01 of what is allowed" in reason.more
