@@ -1,46 +1,105 @@
-"""A class's answers as CSV, made for spreadsheets that run whatever looks like a formula."""
+"""A class's answers as CSV files: a line an answer, and a line a student for a gradebook."""
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.question import CELL, HEAD, ROW, Question
+from attnviz.lessons.scoring import Marked, normalised
 from attnviz.text.spreadsheet import harmless
 
 COLUMNS = ("nickname", "step", "title", "kind", "question", "round", "answer", "score", "right", "hints", "saved")
+GRADES = ("user", "grade", "answered", "asked", "right", "mean score")
 
 
-def table_file(lesson: Lesson, lines: Iterable[tuple[Any, ...]]) -> bytes:
-    """UTF-8 with a byte order mark, by which a spreadsheet knows it.
-
-    `lines` are nickname, step (from 0), round, what was given (None: skipped), score (None: not scored), whether it is
-    right, how many hints were opened, and when it was saved.
+@dataclass(frozen=True)
+class AnswerLine:
+    """A student and a step, counted from 0: what was given (None: skipped) and its score (None: not scored), how many
+    hints were opened, and when it was saved; `round` is "" and `saved` None where the student did not answer.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for nickname, at, round_, given, score, is_right, rungs, saved in lines:
-        step = lesson.steps[at]
-        assert step.question is not None  # it has an answer
-        when = datetime.fromtimestamp(saved, UTC).isoformat(timespec="seconds")
-        told = "skipped" if given is None else _words(step.question, given)
-        marks = ("", "") if score is None else (f"{score:.4f}", "yes" if is_right else "no")
-        texts = (nickname, at + 1, step.title, step.question.kind, step.question.ask, round_, told, *marks, rungs, when)
-        writer.writerow([harmless(one) if isinstance(one, str) else one for one in texts])
-    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
+
+    nickname: str
+    at: int
+    round: str = ""
+    given: Any = None
+    score: float | None = None
+    rungs: int = 0
+    saved: float | None = None
 
 
-def _words(question: Question, given: Any) -> str | float:
-    """An answer as a reader of a table sees it: numbers stay numbers."""
+@dataclass(frozen=True)
+class AxisTexts:
+    """The tokens of a step's map along its rows and its keys, as its page shows them."""
+
+    rows: Sequence[str] = ()
+    keys: Sequence[str] = ()
+
+
+def answers_file(lesson: Lesson, lines: Iterable[AnswerLine], axes: Mapping[int, AxisTexts]) -> bytes:
+    """A line an answer, and one for each student who did not answer. `axes` has the tokens of steps, where known."""
+    return _file(COLUMNS, (_cells(lesson, line, axes.get(line.at, AxisTexts())) for line in lines))
+
+
+def grades_file(lines: Sequence[AnswerLine], scored: Iterable[int]) -> bytes:
+    """A line a student, for a gradebook: `grade` is 100 times the sum of the scores over the number of `scored` steps.
+
+    Of two rounds the last answer counts; a step that was skipped or not answered counts 0 for the grade, and is left
+    out of `mean score`.
+    """
+    asked = set(scored)
+    found: dict[str, dict[int, AnswerLine]] = {}
+    for line in sorted(lines, key=lambda line: line.saved or 0.0):
+        found.setdefault(line.nickname, {})
+        if line.at in asked and line.saved is not None:
+            found[line.nickname][line.at] = line
+    return _file(GRADES, (_grade(name, list(steps.values()), len(asked)) for name, steps in sorted(found.items())))
+
+
+def _grade(nickname: str, answers: Sequence[AnswerLine], asked: int) -> tuple[Any, ...]:
+    scores = [line.score for line in answers if line.score is not None]
+    grade = f"{100 * sum(scores) / asked:.2f}" if asked else ""
+    mean = f"{sum(scores) / len(scores):.4f}" if scores else ""
+    return nickname, grade, len(scores), asked, sum(Marked(score).is_right for score in scores), mean
+
+
+def _cells(lesson: Lesson, line: AnswerLine, axes: AxisTexts) -> tuple[Any, ...]:
+    step = lesson.steps[line.at]
+    assert step.question is not None  # it was asked
+    about = (line.nickname, line.at + 1, step.title, step.question.kind, step.question.ask, line.round)
+    if line.saved is None:
+        return *about, "did not answer", "", "", line.rungs, ""
+    told = "skipped" if line.given is None else _words(step.question, line.given, axes)
+    marks = ("", "") if line.score is None else (f"{line.score:.4f}", "yes" if Marked(line.score).is_right else "no")
+    return *about, told, *marks, line.rungs, datetime.fromtimestamp(line.saved, UTC).isoformat(timespec="seconds")
+
+
+def _words(question: Question, given: Any, axes: AxisTexts) -> str | float:
+    """An answer as a reader of a table sees it: numbers stay numbers, positions have their token beside them."""
     if question.kind == CELL:
-        return "; ".join(f"row {row}, key {col}" for row, col in given)
+        cells = (f"row {_named(row, axes.rows)}, key {_named(col, axes.keys)}" for row, col in given)
+        return "; ".join(cells)
     if question.kind == HEAD:
         return f"L{given[0]} H{given[1]}"
     if question.kind == ROW:
-        return " ".join(f"{weight:.4g}" for weight in given)
+        return "; ".join(f"{_named(at, axes.keys)}: {weight:.4f}" for at, weight in enumerate(normalised(given)))
     if question.options:
         return question.options[given].text
     return given
+
+
+def _named(at: int, texts: Sequence[str]) -> str:
+    return f"{at} “{texts[at]}”" if at < len(texts) else str(at)
+
+
+def _file(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """UTF-8 with a byte order mark, by which a spreadsheet knows it; no cell is read as a formula."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([harmless(one) if isinstance(one, str) else one for one in row])
+    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")

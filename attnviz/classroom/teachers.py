@@ -1,7 +1,7 @@
 """What the teacher of a class does. The secret of the link is the teacher; the database has its hash alone."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
@@ -14,11 +14,10 @@ from attnviz.classroom.material import packed, single, unpacked
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, ClassVersion, TeacherKey, TeacherView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
-from attnviz.classroom.summary import Answered
-from attnviz.classroom.table_file import table_file
+from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file, grades_file
 from attnviz.classroom.teacher_view import TeacherRows, teacher_view
 from attnviz.lessons.lesson import Lesson, Link
-from attnviz.lessons.question import Question
+from attnviz.lessons.question import CELL, ROW, TEXT, Question
 
 MOST_CLASSES = 10_000
 _DAY = 86_400  # seconds
@@ -134,20 +133,45 @@ class Teachers:
 
         self._change(key, change)
 
-    def csv(self, key: TeacherKey) -> bytes:
-        """Every answer as a line, UTF-8; no cell is read as a formula by a spreadsheet."""
+    def answers_csv(self, key: TeacherKey) -> bytes:
+        """Every answer as a line, and a line for each student who did not answer a step that was asked."""
+        lesson, lines, _ = self._parts.store.read(lambda session: self._lines(session, key))
+        mapped = {line.at for line in lines if line.saved is not None and lesson.questions[line.at].kind in (CELL, ROW)}
+        return answers_file(lesson, lines, {at: self._axes(lesson, at) for at in mapped})
 
-        def found(session: Session) -> tuple[Lesson, Iterable]:
-            row = class_taught(session, key, self._parts.clock())
-            asked = select(MemberRow.nickname, AnswerRow, func.coalesce(HintRow.rungs, 0))
-            asked = asked.join(AnswerRow, AnswerRow.member_id == MemberRow.id)
-            of_hint = (HintRow.member_id == MemberRow.id) & (HintRow.step == AnswerRow.step)
-            asked = asked.outerjoin(HintRow, of_hint)
-            ordered = asked.where(AnswerRow.class_id == row.id).order_by(AnswerRow.step, AnswerRow.saved, AnswerRow.id)
-            return unpacked(row.material), [tuple(line) for line in session.execute(ordered)]
+    def grades_csv(self, key: TeacherKey) -> bytes:
+        """A line a student, as a gradebook reads it: user, grade from 0 to 100, and what it is made of."""
+        lesson, lines, asked = self._parts.store.read(lambda session: self._lines(session, key))
+        return grades_file(lines, [at for at in asked if lesson.questions[at].kind != TEXT])
 
-        lesson, lines = self._parts.store.read(found)
-        return table_file(lesson, (_told(*line) for line in lines))
+    def _axes(self, lesson: Lesson, at: int) -> AxisTexts:
+        """The tokens of a step's map; none where the model cannot be run any more."""
+        try:
+            shown = self._parts.truths.picture(lesson, at)
+        except ClassroomError:
+            shown = None
+        if shown is None:
+            return AxisTexts()
+        return AxisTexts([row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols])
+
+    def _lines(self, session: Session, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
+        """Answers and missing ones by step, and which steps were asked: where a guided class has been, else all."""
+        row = class_taught(session, key, self._parts.clock())
+        lesson = unpacked(row.material)
+        members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id)).all()
+        answers = session.scalars(
+            select(AnswerRow).where(AnswerRow.class_id == row.id).order_by(AnswerRow.saved, AnswerRow.id)
+        ).all()
+        been = set(session.scalars(select(ClassStepRow.step).where(ClassStepRow.class_id == row.id)))
+        been |= {answer.step for answer in answers}
+        asked = [at for at in lesson.questions if not row.is_guided or at in been]
+        of_class = select(HintRow).join(MemberRow, HintRow.member_id == MemberRow.id)
+        hints = session.scalars(of_class.where(MemberRow.class_id == row.id))
+        rungs = {(hint.member_id, hint.step): hint.rungs for hint in hints}
+        lines: list[AnswerLine] = []
+        for at in asked:
+            lines += _lines_of_step(at, members, [answer for answer in answers if answer.step == at], rungs)
+        return lesson, lines, asked
 
     def purge(self, key: TeacherKey) -> None:
         """Delete the class, its members and answers, now."""
@@ -201,7 +225,19 @@ def _set_state(step: ClassStepRow, state: str) -> None:
     step.state = state
 
 
-def _told(nickname: str, answer: AnswerRow, rungs: int) -> tuple:
-    given = json.loads(answer.given)
-    is_right = Answered(nickname, given, answer.score).is_right
-    return nickname, answer.step, answer.round, given, answer.score, is_right, rungs, answer.saved
+def _lines_of_step(
+    at: int, members: Sequence[MemberRow], answers: Sequence[AnswerRow], rungs: Mapping[tuple[int, int], int]
+) -> list[AnswerLine]:
+    """The answers to a step as they were saved, and then the members who gave none."""
+    names = {member.id: member.nickname for member in members}
+    lines = [
+        AnswerLine(
+            names[answer.member_id], at, answer.round, json.loads(answer.given), answer.score,
+            rungs.get((answer.member_id, at), 0), answer.saved,
+        )
+        for answer in answers
+    ]  # fmt: skip
+    answered = {answer.member_id for answer in answers}
+    return lines + [
+        AnswerLine(name, at, rungs=rungs.get((id_, at), 0)) for id_, name in names.items() if id_ not in answered
+    ]

@@ -46,7 +46,7 @@ def _killed(address: str, tokens: list[str], kill_after: int) -> list[str]:
 def _look(address: str, key, acknowledged: list[str], *, is_all: bool = False) -> None:
     """Every acknowledged answer is in the table as it was given, and no answer is there twice."""
     room = Classroom(address, lambda link: None)
-    rows = [line.split(",") for line in room.teachers.csv(key).decode("utf-8-sig").splitlines()[1:]]
+    rows = [line.split(",") for line in room.teachers.answers_csv(key).decode("utf-8-sig").splitlines()[1:]]
     there = Counter((row[0], int(row[1]) - 1, row[6]) for row in rows)
     names = ("red", "green", "blue")
     told = {

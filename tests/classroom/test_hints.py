@@ -77,7 +77,7 @@ def test_the_teacher_sees_how_many_opened_a_hint_and_the_table_how_often(room: C
     assert room.teachers.taught_by(key, 1).hinted == 0
     for token in (ana, ben):
         room.students.answer(token, 0, 0, in_round=BEFORE, client_id="a")
-    rows = csv.DictReader(io.StringIO(room.teachers.csv(key).decode("utf-8-sig"), newline=""))
+    rows = csv.DictReader(io.StringIO(room.teachers.answers_csv(key).decode("utf-8-sig"), newline=""))
     assert [(row["nickname"], row["hints"]) for row in rows] == [("Ana", "2"), ("Ben", "0")]
 
 

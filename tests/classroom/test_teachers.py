@@ -7,8 +7,9 @@ import pytest
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.room import Classroom
-from attnviz.classroom.state import BEFORE, Said, TeacherKey
+from attnviz.classroom.state import AFTER, BEFORE, Said, TeacherKey
 from attnviz.classroom.summary import Answered, summary
+from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.library import shelf
 from attnviz.lessons.question import Option, Question, Range
@@ -105,7 +106,7 @@ def test_what_is_purged_is_in_no_file_any_more(room: Classroom, lesson: Lesson, 
     room.teachers.purge(key)
     assert not [file for file in tmp_path.iterdir() if b"Unmistakable" in file.read_bytes()]
     with pytest.raises(ClassGoneError):
-        room.teachers.csv(key)
+        room.teachers.answers_csv(key)
 
 
 def test_no_cell_of_the_table_is_a_formula(room: Classroom) -> None:
@@ -116,7 +117,7 @@ def test_no_cell_of_the_table_is_a_formula(room: Classroom) -> None:
     for number, text in enumerate([*wild, *inside]):
         token = room.students.join(key.code, f"=Student {number}").token
         room.students.answer(token, 0, text, in_round=BEFORE, client_id="a")
-    table = room.teachers.csv(key)
+    table = room.teachers.answers_csv(key)
     assert table.startswith(b"\xef\xbb\xbf")
     rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"), newline="")))
     assert [row["answer"].removeprefix("'") for row in rows[: len(wild)]] == wild
@@ -132,7 +133,51 @@ def test_a_number_in_the_table_stays_one(room: Classroom) -> None:
     room.teachers.open(key)
     token = room.students.join(key.code, "Ana").token
     room.students.answer(token, 0, -2.5, in_round=BEFORE, client_id="a")
-    assert b",-2.5," in room.teachers.csv(key)
+    assert b",-2.5," in room.teachers.answers_csv(key)
+
+
+def rows_of(table: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"), newline="")))
+
+
+def test_the_tables_name_who_did_not_answer_and_grade_every_student(room: Classroom) -> None:
+    key = room.teachers.start(choices(3))
+    ana, ben, _ = (room.students.join(key.code, name).token for name in ("Ana", "Ben", "=Cleo"))
+    for at, given in ((0, {ana: 0, ben: 1}), (1, {ana: 1})):
+        room.teachers.go(key, at)
+        room.teachers.open(key)
+        for token, option in given.items():
+            room.students.answer(token, at, option, in_round=BEFORE, client_id="a")
+    room.teachers.ask_again(key)
+    room.students.answer(ana, 1, 2, in_round=AFTER, client_id="b")
+
+    said = [
+        (row["nickname"], row["step"], row["round"], row["answer"]) for row in rows_of(room.teachers.answers_csv(key))
+    ]
+    assert said == [
+        ("Ana", "1", "before", "red"),
+        ("Ben", "1", "before", "green"),
+        ("'=Cleo", "1", "", "did not answer"),
+        ("Ana", "2", "before", "green"),
+        ("Ana", "2", "after", "blue"),
+        ("Ben", "2", "", "did not answer"),
+        ("'=Cleo", "2", "", "did not answer"),
+    ]
+    assert [tuple(row.values()) for row in rows_of(room.teachers.grades_csv(key))] == [
+        ("'=Cleo", "0.00", "0", "2", "0", ""),
+        ("Ana", "50.00", "2", "2", "1", "0.5000"),
+        ("Ben", "0.00", "1", "2", "0", "0.0000"),
+    ]
+
+
+def test_an_answer_names_its_tokens_and_a_row_sums_to_one() -> None:
+    axes = {0: AxisTexts(["chien → rouge", "rouge → dort"], ["The", "red"])}
+    lines = [AnswerLine("Ana", 0, BEFORE, [3.0, 1.0], 0.5, 0, 1.0)]
+    drawn = rows_of(answers_file(of_one(Question("row", "?", row="0")), lines, axes))
+    assert drawn[0]["answer"] == "0 “The”: 0.7500; 1 “red”: 0.2500"
+    lines = [AnswerLine("Ana", 0, BEFORE, [[0, 1], [1, 7]], 0.5, 0, 1.0)]
+    clicked = rows_of(answers_file(of_one(Question("cell", "?", most=2)), lines, axes))
+    assert clicked[0]["answer"] == "row 0 “chien → rouge”, key 1 “red”; row 1 “rouge → dort”, key 7"
 
 
 def answered(*given) -> list[Answered]:

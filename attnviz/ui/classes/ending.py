@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import TeacherView
+from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, invitation, seat, teacher
 from attnviz.ui.classes.dates import day
@@ -16,11 +17,21 @@ def draw(own: Seat, found: TeacherView) -> None:
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
             "Answers (CSV)",
-            lambda: room().teachers.csv(own.key),
+            hosted.in_turn(lambda: room().teachers.answers_csv(own.key)),
             file_name=f"attnviz-class-{found.code}.csv",
             mime="text/csv",
             on_click="ignore",
             key="class-csv",
+        )
+        st.download_button(
+            "Grades (CSV)",
+            lambda: room().teachers.grades_csv(own.key),
+            file_name=f"attnviz-class-{found.code}-grades.csv",
+            mime="text/csv",
+            on_click="ignore",
+            key="class-grades",
+            help="A line for each student: user, grade from 0 to 100, and what it is made of. Gradebooks read it, "
+            "such as Moodle's CSV import with `user` as the identifier.",
         )
         with st.popover("Your link"):
             st.markdown("Whoever has this link teaches this class. Keep it, and show it to nobody.")
