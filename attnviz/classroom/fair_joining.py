@@ -1,5 +1,7 @@
 """How often codes may be tried and classes begun, so that no code is found by guessing."""
 
+import math
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from limits import RateLimitItemPerHour, RateLimitItemPerMinute
@@ -11,6 +13,8 @@ from attnviz.classroom.errors import ClassroomError
 _WRONG = RateLimitItemPerMinute(20, namespace="wrong codes of an address")
 _ALL_WRONG = RateLimitItemPerMinute(300, namespace="wrong codes of all")
 _STARTED = RateLimitItemPerHour(60, namespace="classes of an address")
+_PART = 10_000  # characters, as which the size of a class is counted
+_SAVED = RateLimitItemPerHour(600, namespace="parts of classes of an address")
 
 
 class FairJoining:
@@ -31,16 +35,26 @@ class FairJoining:
         self._limiter.hit(_WRONG, network_of(address))
         self._limiter.hit(_ALL_WRONG)
 
-    def start(self, address: str) -> None:
-        """Count a class. Raises ClassroomError where too many were begun from there."""
-        if not self._limiter.hit(_STARTED, network_of(address)):
+    def start(self, address: str, characters: int) -> None:
+        """Count a class of so many characters. Raises ClassroomError where too many were begun from there, or what
+        they are about takes too much room.
+        """
+        network, parts = network_of(address), math.ceil(characters / _PART)
+        if not (self._limiter.test(_STARTED, network) and self._limiter.test(_SAVED, network, cost=parts)):
             raise ClassroomError("Too many classes were started from here: try again in an hour.")
+        self._limiter.hit(_STARTED, network)
+        self._limiter.hit(_SAVED, network, cost=parts)
 
 
+@lru_cache(maxsize=10_000)
 def network_of(address: str) -> str:
-    """An address as one customer's: of IPv6, where each has a whole /64, that."""
+    """An address as one customer's: of IPv6, where each has a whole /64, that; of IPv4 the address, also where it is
+    written as IPv6 (`::ffff:192.0.2.1`). What is no address is a customer of its own.
+    """
     try:
         found = ip_address(address)
     except ValueError:
         return address
+    if found.version == 6:
+        found = found.ipv4_mapped or found
     return str(found) if found.version == 4 else str(ip_network((int(found), 64), strict=False))

@@ -33,8 +33,8 @@ class Teachers:
 
     def start(self, lesson: Lesson, *, is_guided: bool = True, address: str = "") -> TeacherKey:
         """A new class on a lesson; its first step is closed. `address` is whence it is asked for."""
-        self._parts.fair.start(address)
         material = packed(lesson)
+        self._parts.fair.start(address, len(material))
         while True:
             key = TeacherKey(new_code(), new_token())
             try:

@@ -37,6 +37,18 @@ def test_every_shipped_lesson_can_be_a_class(room: Classroom) -> None:
         assert room.teachers.taught_by(key).lesson == shelved.lesson
 
 
+def test_one_address_begins_classes_of_so_many_bytes_an_hour_and_many_small_ones(room: Classroom) -> None:
+    large = Lesson("large", "Large", 5, "tests", "en", (LessonStep("Only", "a" * 900_000, None, None),))
+    for _ in range(6):
+        room.teachers.start(large, address="192.0.2.1")
+    with pytest.raises(ClassroomError, match="Too many classes were started from here: try again in an hour"):
+        room.teachers.start(large, address="192.0.2.1")
+    for number in range(60):
+        room.teachers.start(choices(3), address=f"2001:db8::{number:x}")
+    with pytest.raises(ClassroomError, match="Too many classes were started from here: try again in an hour"):
+        room.teachers.start(choices(3), address="2001:db8::ffff")
+
+
 def test_a_question_to_the_room_is_a_class_of_one_step(room: Classroom) -> None:
     question = Question("choice", "?", options=(Option("a", Range(0, 1)), Option("b", Range(2, 3))), measure="maps")
     link = Link("Heads", {"src": "A <b>dog</b>.", "tgt": "Un chien."})
