@@ -3,10 +3,11 @@
 import unicodedata
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.text.display import is_unseen_letter
 
 MOST = 40  # characters
 _MOST_MARKS = 3  # accents on one letter
-_JOINERS = "\u200c\u200d"  # which Persian, Hindi and emoji need
+_UNSEEN = "\u200c\u200d\ufe0e\ufe0f"  # joiners and styles, which Persian, Hindi and emoji need
 
 
 def checked_nickname(typed: str) -> str:
@@ -15,7 +16,7 @@ def checked_nickname(typed: str) -> str:
         raise ClassroomError(_too_long(len(typed)))
     name = " ".join(unicodedata.normalize("NFC", typed).split())
     for one in name:
-        if unicodedata.category(one)[0] == "C" and one not in _JOINERS:
+        if one not in _UNSEEN and (unicodedata.category(one)[0] == "C" or is_unseen_letter(one)):
             raise ClassroomError(f"A nickname has no invisible characters, such as U+{ord(one):04X}: type it again.")
     if len(name) > MOST:
         raise ClassroomError(_too_long(len(name)))
@@ -27,9 +28,9 @@ def checked_nickname(typed: str) -> str:
 
 
 def folded_nickname(name: str) -> str:
-    """A nickname as it is compared: “ana” and “Ａｎａ” are one, with joiners or without."""
+    """A nickname as it is compared: “ana” and “Ａｎａ” are one, with joiners and styles or without."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return "".join(one for one in plain if one not in _JOINERS)
+    return "".join(one for one in plain if one not in _UNSEEN)
 
 
 def _too_long(length: int) -> str:

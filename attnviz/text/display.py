@@ -83,8 +83,12 @@ def _unseen(text: str) -> Iterator[bool]:
 def _is_unseen(character: str) -> bool:
     if character == " ":
         return False
-    point = ord(character)
-    return category(character) in _UNSEEN_CATEGORIES or any(low <= point <= high for low, high in _UNSEEN_RANGES)
+    return category(character) in _UNSEEN_CATEGORIES or is_unseen_letter(character)
+
+
+def is_unseen_letter(character: str) -> bool:
+    """Whether a character cannot be seen although its category says letter, mark or symbol."""
+    return any(low <= ord(character) <= high for low, high in _UNSEEN_RANGES)
 
 
 def _joins_emoji(text: str, index: int) -> bool:

@@ -16,6 +16,7 @@ from attnviz.classroom.nicknames import checked_nickname, folded_nickname
         ("नमस्ते", "नमस्ते"),
         ("عائشة", "عائشة"),
         ("👩\u200d🚀", "👩\u200d🚀"),
+        ("Ana ❤\ufe0f", "Ana ❤\ufe0f"),
         ("<b>Ana</b>", "<b>Ana</b>"),
         ("=1+1", "=1+1"),
         ("a" * 40, "a" * 40),
@@ -40,6 +41,12 @@ def test_a_nickname_is_saved_as_it_reads(typed: str, saved: str) -> None:
         ("Ana\x00", "such as U\\+0000"),
         ("Ana\x1b[31m", "such as U\\+001B"),
         ("Ana\ud800", "such as U\\+D800"),
+        ("\u3164", "such as U\\+3164"),
+        ("Ana\u3164", "such as U\\+3164"),
+        ("\u115f\u1160", "such as U\\+115F"),
+        ("\uffa0", "such as U\\+FFA0"),
+        ("\u2800", "such as U\\+2800"),
+        ("\ufe0f", "at least one letter"),
         ("a" + "\u0301\u0302\u0303\u0304\u0305", "at most 3 accents"),
     ],
 )
@@ -50,4 +57,12 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(typed: str, words: str) 
 
 
 def test_names_that_look_alike_in_another_width_or_case_are_one() -> None:
-    assert len({folded_nickname(name) for name in ("Straße", "STRASSE", "ｓｔｒａｓｓｅ", "Stra\u200dsse")}) == 1
+    assert (
+        len(
+            {
+                folded_nickname(name)
+                for name in ("Straße", "STRASSE", "ｓｔｒａｓｓｅ", "Stra\u200dsse", "strasse\ufe0f")
+            }
+        )
+        == 1
+    )
