@@ -33,8 +33,9 @@ class LiveView:
 class LiveRun:
     """One run, shared by all who watch it. `LiveRuns.watch` makes them."""
 
-    def __init__(self, experiment: Experiment, changed: Condition) -> None:
+    def __init__(self, experiment: Experiment, changed: Condition, asked_by: str | None = None) -> None:
         self.experiment, self.state, self.error = experiment, "waiting", ""
+        self.asked_by = asked_by
         self.recording: Recording | None = None
         self.looked_at = time.monotonic()
         self.ahead = 0
@@ -71,9 +72,10 @@ class LiveRun:
 class LiveRuns:
     """The queue of an instance. Its worker is begun when somebody asks, and ended after `idle` seconds without a run.
 
-    Up to `most_waiting` runs wait; one that nobody has looked at for `left` seconds is passed over when its turn comes.
-    A worker that says nothing for `silence` seconds hangs, and is ended. The last `kept` runs that were finished are
-    remembered. Every method is safe to call from many threads at once.
+    Up to `most_waiting` runs wait, and half as many that one address has asked for; one that nobody has looked at for
+    `left` seconds is passed over when its turn comes. A worker that says nothing for `silence` seconds hangs, and is
+    ended. The last `kept` runs that were finished are remembered. Every method is safe to call from many threads at
+    once.
     """
 
     def __init__(
@@ -94,8 +96,9 @@ class LiveRuns:
         """The worker's process, while there is one."""
         return self._worker.pid
 
-    def watch(self, experiment: Experiment) -> LiveRun:
+    def watch(self, experiment: Experiment, asked_by: str | None = None) -> LiveRun:
         """The run of an experiment: the one that is trained or waits already, one that was finished, or a new one.
+        `asked_by` is the address of a visitor who is not at this machine.
 
         Raises ValueError, with one sentence, where it would take too long, and where too many wait.
         """
@@ -105,15 +108,20 @@ class LiveRuns:
                 if known is not None and known.experiment == experiment:
                     known.looked_at = time.monotonic()
                     return known
-            if len(self._waiting) >= self._most_waiting:
-                raise ValueError(
-                    f"{len(self._waiting)} runs wait already: watch a recording meanwhile, and ask again in a minute."
-                )
-            run = self._waiting[experiment.key] = LiveRun(experiment, self._changed)
+            self._require_place(asked_by)
+            run = self._waiting[experiment.key] = LiveRun(experiment, self._changed, asked_by)
             self._count()
             self._begin()
             self._changed.notify_all()
         return run
+
+    def _require_place(self, asked_by: str | None) -> None:
+        own = sum(run.asked_by == asked_by for run in self._waiting.values())
+        is_own_full = asked_by is not None and own >= max(1, self._most_waiting // 2)
+        if not is_own_full and len(self._waiting) < self._most_waiting:
+            return
+        said = f"{own} runs from your address wait" if is_own_full else f"{len(self._waiting)} runs wait"
+        raise ValueError(f"{said} already: watch a recording meanwhile, and ask again in a minute.")
 
     def finished(self, experiment: Experiment) -> Recording | None:
         """The recording of a run that was finished lately; None where nobody remembers one."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attnviz.classroom.fair_joining import network_of
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRun
 from attnviz.ui.learning import runs
@@ -25,10 +26,16 @@ def watched(experiment: Experiment) -> LiveRun:
     """
     mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
     if experiment.key not in mine:
-        mine[experiment.key] = runs.queue().watch(experiment)
+        mine[experiment.key] = runs.queue().watch(experiment, _address())
         for old in [*mine][:-_KEPT]:
             del mine[old]
     return mine[experiment.key]
+
+
+def _address() -> str | None:
+    """Whence this visitor is connected; None from this machine."""
+    address = st.context.ip_address
+    return network_of(address) if address else None
 
 
 def feed(found: Sequence[LiveRun], waited: set[str]) -> None:

@@ -129,6 +129,22 @@ def test_a_run_that_nobody_waits_for_is_passed_over():
     runs.close()
 
 
+def test_one_address_has_half_of_the_places_and_leaves_the_others_to_others(monkeypatch):
+    runs = LiveRuns(most_waiting=4)
+    monkeypatch.setattr(runs, "_begin", lambda: None)  # nothing is trained: all wait
+    for seed in (1, 2):
+        runs.watch(Experiment("reverse", steps=2, seed=seed), "192.0.2.1")
+    said = "2 runs from your address wait already: watch a recording meanwhile, and ask again in a minute."
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        runs.watch(Experiment("reverse", steps=2, seed=3), "192.0.2.1")
+    assert runs.watch(Experiment("reverse", steps=2, seed=2), "192.0.2.1").state == "waiting", "it waits already"
+    runs.watch(Experiment("reverse", steps=2, seed=4), "198.51.100.7")
+    runs.watch(Experiment("reverse", steps=2, seed=5))
+    with pytest.raises(ValueError, match=r"^4 runs wait already: .*$"):
+        runs.watch(Experiment("reverse", steps=2, seed=6), "203.0.113.1")
+    runs.close()
+
+
 def test_a_run_beyond_the_limit_never_enters_the_queue():
     runs = LiveRuns()
     with pytest.raises(ValueError, match=r"^This run would take some "):
