@@ -12,7 +12,7 @@ from attnviz.lessons.writing import draft_of
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
-from attnviz.ui.lessons.opened import of_lesson, opened
+from attnviz.ui.lessons.opened import is_followed, of_lesson, opened
 from attnviz.ui.markdown import literal
 
 _UPLOAD = "draft-upload"
@@ -24,9 +24,9 @@ def bar() -> None:
 
 
 def draw() -> None:
-    """The open lesson alone, or the list."""
+    """The open lesson alone, or the list; a class has its own panel beside it."""
     drafting.keep()
-    if (now := opened()) is None:
+    if (now := opened()) is None or is_followed():
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
     if windows.is_beside():

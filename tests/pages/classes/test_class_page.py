@@ -49,6 +49,17 @@ def test_a_class_that_has_ended_takes_nobody(open_page, classes, key) -> None:
     assert "ended" in said(join(open_page("class"), key.code, "Ann"))
 
 
+@pytest.mark.parametrize("role", [STUDENT, TEACHER])
+def test_the_list_of_lessons_stands_beside_a_class(sit, classes, key, role: str) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, role, token if role == STUDENT else key.secret))
+    app = app.switch_page("pages/lessons.py").run()
+    assert not app.exception
+    assert "Two or three?" in said(app)
+    assert [button for button in app.button if button.key.startswith("begin-")]
+
+
 def test_a_student_is_sent_nothing_that_tells_before_the_reveal(sit, classes, key) -> None:
     tokens = [classes.students.join(key.code, name).token for name in ("Ann", "Bob")]
     classes.teachers.open(key)
