@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 
 from attnviz.engine.admission import Limits
 from attnviz.engine.app import engine_app, paths_of, shown
@@ -37,8 +38,21 @@ class EngineSettings:
                                   ("threads", 1, 1024), ("memory_mb", 80, 1_000_000)):  # fmt: skip
             if not least <= (value := getattr(self, name)) <= most:
                 raise ValueError(f"--{name.replace('_', '-')} is a number from {least} to {most}, not {value}.")
+        if not self.token and not _is_loopback(self.host):
+            raise ValueError(
+                f"--host {self.host} may be reached from other machines, and without a token they can run the models: "
+                "set ATTNVIZ_ENGINE_TOKEN, such as to what `openssl rand -hex 32` says."
+            )
         if self.most_replicas < self.replicas:
             raise ValueError(f"--most-replicas is at least --replicas ({self.replicas}), not {self.most_replicas}.")
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether nobody but this machine reaches an address."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name, which may be of any
+        return False
 
 
 def load(name: str, threads: int) -> Model:

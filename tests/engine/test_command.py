@@ -19,6 +19,8 @@ from attnviz.engine.serving import EngineSettings
         (["--model", "gpt2", "--batch", "0"], "--batch is 1 or more, not 0"),
         (["--model", "a/gpt2", "--model", "a-gpt2"], "Two of the engine's models would be called 'a-gpt2'"),
         (["--model", "/nowhere/at/all", "--alone"], "/nowhere/at/all"),
+        (["--model", "gpt2", "--host", "0.0.0.0", "--alone"], "without a token they can run the models"),
+        (["--model", "gpt2", "--host", "engine.example"], "set ATTNVIZ_ENGINE_TOKEN"),
     ],
 )
 def test_what_cannot_be_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,6 +54,11 @@ def test_nobody_is_told_where_a_folder_is(tmp_path) -> None:
     folder.mkdir()
     assert shown(str(folder)) == "large"
     assert paths_of([str(folder), "org/gpt2"]) == {str(folder): "large", "org/gpt2": "org-gpt2"}
+
+
+@pytest.mark.parametrize(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("localhost", ""), ("0.0.0.0", "secret")])
+def test_an_engine_that_only_this_machine_reaches_needs_no_token(host: str, token: str) -> None:
+    assert EngineSettings(["gpt2"], host=host, token=token).host == host
 
 
 def test_a_token_is_not_printed() -> None:
