@@ -64,6 +64,7 @@ def _refuse_password(key: str) -> str:
 
 def _login(settings: Settings) -> None:
     if settings.login == "none":
+        _no_login(settings)
         return
     if settings.login == "password":
         _passwords(settings)
@@ -75,6 +76,14 @@ def _login(settings: Settings) -> None:
             raise ValueError(f"public_address is {settings.public_address!r}: give it whole, https://attn.example.")
     if settings.cookie_secret and len(settings.cookie_secret) < 32:
         raise ValueError("cookie_secret is too short: give 32 characters or more, such as of `openssl rand -hex 32`.")
+
+
+def _no_login(settings: Settings) -> None:
+    """Whoever sets a password wants a login."""
+    for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
+        for name in names:
+            if getattr(settings, name):
+                raise ValueError(f'{name} is set, and without login = "{login}" everybody comes in without it.')
 
 
 def _passwords(settings: Settings) -> None:
