@@ -1,18 +1,22 @@
 """How much one visitor may ask for, so that the others are not slowed: buckets, and a bound on who is connected.
 
 What comes over a websocket is delayed and never dropped: a frame that is lost may be the last, and would leave an old
-picture on the page. Plain requests are answered 429 with Retry-After.
+picture on the page. Scripts of a page are delayed, too. Other plain requests are answered 429 with Retry-After; an
+upload waits until its address has a place for it, and has to come at a least rate.
 """
 
 import asyncio
 import math
 from collections import Counter, OrderedDict
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from aiolimiter import AsyncLimiter
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.classroom.fair_joining import network_of
 from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
@@ -20,7 +24,10 @@ from attnviz.server.telemetry import Telemetry
 from attnviz.ui.streamlit_internals import is_poll
 
 _AGAIN = 20  # seconds after which who was refused a place may ask again
-_UPLOADS, _UPLOAD_SECONDS = 4, 120  # files that are taken at a time, and how long one may take
+_UPLOADS, _UPLOADS_AN_ADDRESS = 4, 2  # files that are taken at a time
+_UPLOAD_SECONDS, _SLOWEST, _PATIENCE = 120, 16_000, 10.0  # of one file; bytes a second, after so many seconds
+_BYTES, _BYTES_AT_ONCE = 250_000, 2_000_000  # a second, of one browser's frames, after inflating
+_FILES, _FILES_AT_ONCE = 10, 200  # of a page's scripts, for each browser that an address may have
 _REQUESTS = 8  # plain requests for each frame: a page's opening alone takes a few
 _MOST = 10_000  # addresses that are remembered
 _POLLS = 1.5  # a second, of each browser that an address may have: a class behind one address asks once a second each
@@ -53,9 +60,26 @@ def address_of(scope: Scope) -> str:
     return network_of((scope.get("client") or ("", 0))[0])
 
 
-def network_of(host: str) -> str:
-    """An address as one customer's: of IPv6, where each has a whole /64, its first half."""
-    return ":".join(host.split(":")[:4]) if host.count(":") > 3 else host
+class Uploads:
+    """Places for files that are being sent: so many in all, and so many of one address."""
+
+    def __init__(self) -> None:
+        self._all = asyncio.Semaphore(_UPLOADS)
+        self._waiting: Counter[str] = Counter()
+        self._own: dict[str, asyncio.Semaphore] = {}
+
+    @asynccontextmanager
+    async def place(self, address: str) -> AsyncIterator[None]:
+        """Wait for a place, and give it back."""
+        own = self._own.setdefault(address, asyncio.Semaphore(_UPLOADS_AN_ADDRESS))
+        self._waiting[address] += 1
+        try:
+            async with own, self._all:
+                yield
+        finally:
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address], self._own[address]
 
 
 class FairUse:
@@ -67,14 +91,19 @@ class FairUse:
         polls = settings.visitors_an_address * _POLLS
         self._polls = Buckets(polls, math.ceil(2 * polls))
         self._requests = Buckets(settings.address_rate * _REQUESTS, settings.address_burst * _REQUESTS)
-        self._uploads = asyncio.Semaphore(_UPLOADS)
+        browsers = settings.visitors_an_address
+        self._files = Buckets(_FILES * browsers, _FILES_AT_ONCE * browsers)
+        self._uploads = Uploads()
         self._connected: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
-        elif scope["type"] == "http" and not scope["path"].startswith("/static/"):
+        elif scope["type"] == "http" and scope["path"].startswith("/static/"):
+            await self._files.of(address_of(scope)).acquire()
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
             await self._request(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -84,8 +113,8 @@ class FairUse:
         if not bucket.has_capacity():
             seconds = math.ceil(1 / (self._settings.address_rate * _REQUESTS))
             self._telemetry.refused("requests")
-            answer = PlainTextResponse("Too many requests.\n", 429, {"Retry-After": str(seconds)})
-            await answer(scope, receive, send)
+            headers = {"Retry-After": str(seconds), "Connection": "close"}  # what was sent ahead is not answered
+            await PlainTextResponse("Too many requests.\n", 429, headers)(scope, receive, send)
             return
         await bucket.acquire()
         refusal = self._full(address_of(scope)) if _is_page(scope) else ""
@@ -93,11 +122,30 @@ class FairUse:
             self._telemetry.refused("full")
             await _full_page(refusal)(scope, receive, send)
             return
-        async with AsyncExitStack() as stack:
-            if scope["method"] in {"PUT", "POST"}:
-                await stack.enter_async_context(self._uploads)
-                await stack.enter_async_context(asyncio.timeout(_UPLOAD_SECONDS))
+        if scope["method"] in {"PUT", "POST"} and scope["path"] != "/login":  # which reads its own few bytes
+            await self._upload(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A file that is sent: it has a place while it comes, which a slow one loses."""
+        began = False
+
+        async def send_and_see(message: Message) -> None:
+            nonlocal began
+            began = True
+            await send(message)
+
+        try:
+            async with self._uploads.place(address_of(scope)), asyncio.timeout(_PATIENCE) as limit:
+                await self._app(scope, _at_least_rate(receive, limit), send_and_see)
+        except TimeoutError:
+            self._telemetry.refused("slow upload")
+            if not began:
+                said = "The file came too slowly.\n"
+                await PlainTextResponse(said, 408, {"Connection": "close"})(scope, receive, send)
+        except ClientDisconnect:  # in the middle of the file
+            pass
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = address_of(scope)
@@ -108,13 +156,16 @@ class FairUse:
         self._connected[address] += 1
         self._telemetry.visitors.set(self._connected.total())
         own = bucket_of(self._settings.session_rate, self._settings.session_burst)
+        own_bytes = bucket_of(_BYTES, _BYTES_AT_ONCE)
         choices, polls = self._frames.of(address), self._polls.of(address)
 
         async def receive_in_time() -> Message:
             message = await receive()
             if message["type"] == "websocket.receive":
+                frame = message.get("bytes") or b""
                 await own.acquire()
-                await (polls if is_poll(message.get("bytes") or b"") else choices).acquire()
+                await own_bytes.acquire(len(frame))
+                await (polls if is_poll(frame) else choices).acquire()
             return message
 
         try:
@@ -133,6 +184,22 @@ class FairUse:
         if self._connected[address] >= self._settings.visitors_an_address:
             return f"All {self._settings.visitors_an_address} places of one address are taken at the moment."
         return ""
+
+
+def _at_least_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
+    """Have `limit` end a body that comes by less than `_SLOWEST` bytes a second, or takes too long in all."""
+    loop = asyncio.get_running_loop()
+    started, count = loop.time(), 0
+
+    async def received() -> Message:
+        nonlocal count
+        message = await receive()
+        count += len(message.get("body", b""))
+        allowed = _PATIENCE + count / _SLOWEST if message.get("more_body") else _UPLOAD_SECONDS
+        limit.reschedule(started + min(allowed, _UPLOAD_SECONDS))
+        return message
+
+    return received
 
 
 def _is_page(scope: Scope) -> bool:

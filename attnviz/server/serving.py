@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,8 +19,9 @@ from attnviz.server.settings import Settings
 if TYPE_CHECKING:
     from attnviz.server.app import Instance
 
-_LARGEST_FRAME = 4 << 20  # bytes, as `maxWidgetStateSize`
 _PATIENCE = 75  # seconds that an idle connection is kept
+_MOST_FILES = 65_536  # open at a time, connections among them, where the system allows it
+_SWEEP = 15  # seconds between two looks for sessions that nobody came back to
 
 
 def run(file: Path | None, given: Mapping[str, Any]) -> None:
@@ -35,6 +38,7 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 def _prepare(settings: Settings, secret: str) -> None:
     """What has to be known before Streamlit and the caches are imported."""
     allocator.prepare()
+    _raise_open_files()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
     os.environ["ATTNVIZ_MEMORY_SHARE"] = str(settings.memory_share)
@@ -42,13 +46,28 @@ def _prepare(settings: Settings, secret: str) -> None:
     os.environ["ATTNVIZ_CLASS_DAYS"] = str(settings.class_days)
 
 
+def _raise_open_files() -> None:
+    """As many open files as this process may have: the limit that a shell gives is for commands, often 1,024."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(ValueError, OSError):  # macOS has a limit below the one that it tells
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def _serve(settings: Settings, secret: str) -> None:
     import uvicorn
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
     from attnviz.server.app import Instance
-    from attnviz.server.sockets import Sockets
+    from attnviz.server.connections import Bounds, bounded
+    from attnviz.server.sockets import LARGEST, Sockets
     from attnviz.server.telemetry import set_up_log
+    from attnviz.ui.streamlit_internals import forget_gone_sessions
 
     set_up_log()
     instance = Instance(settings, secret)
@@ -57,6 +76,8 @@ def _serve(settings: Settings, secret: str) -> None:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
     if settings.metrics_port:
         instance.telemetry.listen(settings.metrics_port)
+    proxies = tuple(ip_network(proxy, strict=False) for proxy in settings.proxies)
+    bounds = Bounds(settings.connections_an_address, proxies, instance.telemetry.refused)
     options = uvicorn.Config(
         app,
         host=settings.host,
@@ -67,10 +88,13 @@ def _serve(settings: Settings, secret: str) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
+        http=bounded(bounds),
         ws=Sockets,
-        ws_max_size=_LARGEST_FRAME,
+        ws_max_size=LARGEST,
         timeout_keep_alive=_PATIENCE,
         timeout_graceful_shutdown=3,
+        timeout_notify=_SWEEP,
+        callback_notify=forget_gone_sessions,
     )
     scheme = "https" if settings.is_tls else "http"
     instance.telemetry.say("starting", address=f"{scheme}://{settings.host}:{settings.port}")

@@ -5,6 +5,8 @@ from typing import Any
 
 WHO_OPENS = ("nobody", "teachers", "everybody")
 LOGINS = ("none", "password", "oidc")
+CONNECTIONS = 8  # of one browser: six for plain requests, its websocket, and one that is just closing
+_SPARE_CONNECTIONS = 32
 
 
 def _number(default: float, least: float, most: float) -> Any:
@@ -73,6 +75,11 @@ class Settings:
     def is_tls(self) -> bool:
         """Whether the server itself speaks TLS."""
         return bool(self.certificate)
+
+    @property
+    def connections_an_address(self) -> int:
+        """How many connections one address may have to one process."""
+        return CONNECTIONS * min(self.visitors_an_address, self.visitors) + _SPARE_CONNECTIONS
 
     @property
     def is_local(self) -> bool:

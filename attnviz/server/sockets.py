@@ -1,7 +1,11 @@
-"""Websockets as uvicorn serves them, for answers of sixty small messages and a large one.
+"""Websockets as uvicorn serves them, for answers of sixty small messages and a large one, and against floods.
 
 uvicorn deflates each message and writes it to the network by itself. Here what is sent at one go is one write, and only
 what becomes smaller is deflated: scripts do, maps of float32 do not, and cost as much time as drawing the page.
+
+uvicorn parses whatever it has read at once, and a read of 256 kB may hold 40,000 pings, or 256 MB of messages that
+deflate well. Here it is parsed by the kilobyte, and no further than to the next message; pings, pongs and fragments are
+counted; a message has so many fields and no more; and nothing is read from a peer that does not read.
 """
 
 import asyncio
@@ -9,13 +13,21 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.extensions.permessage_deflate import PerMessageDeflate, ServerPerMessageDeflateFactory
-from websockets.frames import Frame
+from websockets.frames import CloseCode, Frame
+
+from attnviz.server.back_messages import count_fields
 
 _LEAST = 2048  # bytes: of less there is little to win
 _SAMPLE = 1024
 _WINDOW_BITS = 12  # as uvicorn: they are memory of each connection
+LARGEST = 1 << 20  # bytes of a message after inflating, as `maxWidgetStateSize`
+_MOST_FIELDS = 4_000  # of a message: of each widget's state its id and its value, of a page a few hundred
+_PIECE = 1 << 10  # bytes that are parsed at a time: deflated, they hold a megabyte at most
+_SMALL = 1 << 10  # bytes: browsers send large messages in fragments, and these are larger
+_MOST_SMALL, _SECONDS = 100, 10.0  # pings, pongs and small fragments in so many seconds
 
 
 class SparingDeflate(PerMessageDeflate):
@@ -79,7 +91,7 @@ class _Gathered:
 
 
 class Sockets(WebSocketsSansIOProtocol):
-    """uvicorn's protocol with both."""
+    """uvicorn's protocol with all of that."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -87,8 +99,106 @@ class Sockets(WebSocketsSansIOProtocol):
             server_max_window_bits=_WINDOW_BITS, client_max_window_bits=_WINDOW_BITS, compress_settings={"memLevel": 5}
         )
         self.conn.available_extensions = [deflate]
+        self._unread = bytearray()
+        self._small, self._since = 0, self.loop.time()
 
     def connection_made(self, transport: Any) -> None:
         """uvicorn hands over the connection."""
         super().connection_made(transport)
         self.transport = _Gathered(self.transport, self.loop)  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        """Parse as much as there is room for."""
+        self._unread += data
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse to the next message; read on once all that was read is parsed."""
+        while self._unread and self._has_room():
+            piece = bytes(self._unread[:_PIECE])
+            del self._unread[:_PIECE]
+            super().data_received(piece)
+        if self.transport.is_closing():
+            return
+        if self._unread or not self.writable.is_set():
+            self.transport.pause_reading()
+        elif not self.read_paused:
+            self.transport.resume_reading()
+
+    def _has_room(self) -> bool:
+        """Whether no message waits, the peer reads what it is sent, and no handshake is under way."""
+        is_open = self.handshake_complete or not self.handshake_initiated
+        return is_open and not self.read_paused and self.writable.is_set()
+
+    async def receive(self) -> Any:
+        """The next message for the dashboard; what came behind it is parsed now."""
+        message = await super().receive()
+        self._parse()
+        return message
+
+    async def send(self, message: Any) -> None:
+        """A message for the browser. Raises ClientDisconnected, as uvicorn does, where the connection was refused."""
+        if self.close_sent and self.handshake_complete:
+            raise ClientDisconnected
+        await super().send(message)
+        if self.close_sent:  # also by an answer in plain HTTP, of which uvicorn would complain
+            self.handshake_complete = True
+        if self._unread:
+            self._parse()
+
+    def pause_writing(self) -> None:
+        """The peer does not read: nothing is read of it either."""
+        super().pause_writing()
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The peer reads again."""
+        super().resume_writing()
+        self._parse()
+
+    def keepalive_timeout(self) -> None:
+        """End the connection at once: what is still to be written nobody reads."""
+        super().keepalive_timeout()
+        self.transport.abort()
+
+    def handle_ping(self) -> None:
+        """Answer a ping."""
+        if self._is_within_bounds():
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        """Hear that the peer is there."""
+        if self._is_within_bounds():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """Take a fragment of a message."""
+        if len(event.data) >= _SMALL or self._is_within_bounds():
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand over a message, unless it would take far more memory than it has bytes."""
+        message = b"".join(self.frames)
+        self.frames = [message]
+        try:
+            if count_fields(message, _MOST_FIELDS) > _MOST_FIELDS:
+                self._refuse(CloseCode.MESSAGE_TOO_BIG, "A page has fewer widgets.")
+        except ValueError as error:
+            self._refuse(CloseCode.INVALID_DATA, str(error))
+        super().send_receive_event_to_app()
+
+    def _is_within_bounds(self) -> bool:
+        """Count a frame that brings no message. The connection is closed where there are too many."""
+        if (now := self.loop.time()) - self._since > _SECONDS:
+            self._small, self._since = 0, now
+        self._small += 1
+        if self._small > _MOST_SMALL:
+            self._refuse(CloseCode.POLICY_VIOLATION, "Too many frames without a message.")
+        return self._small <= _MOST_SMALL
+
+    def _refuse(self, code: CloseCode, reason: str) -> None:
+        """Close the connection, and read nothing more of it; uvicorn leaves out what was parsed already."""
+        if not self.close_sent:
+            self._unread.clear()
+            self.conn.fail(code, reason)
+            self.handle_parser_exception()

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 import streamlit as st
 from google.protobuf.message import DecodeError
-from streamlit import config
+from streamlit import config, runtime
 from streamlit.elements import html, spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.navigation import page
@@ -31,7 +31,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.scriptrunner_utils import script_run_context
@@ -39,6 +41,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from attnviz.ui import alarms
 from attnviz.ui.sending import batched, received, referred, remembered, saved_files
@@ -62,6 +65,9 @@ _USED: dict[Any, tuple[str, ...]] = {
         *("flush_browser_queue", "register_file_watchers", "_pages_manager"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager"),
+    Runtime: ("_session_mgr",),
+    WebsocketSessionManager: ("_session_storage",),
+    MemorySessionStorage: ("_cache",),
     ScriptRunContext: ("is_history_navigation", "reset", "pages_manager"),
 }
 # The same of modules.
@@ -80,6 +86,7 @@ _OF_SERVER = {
     "web.server.starlette.starlette_server_config": ("USER_COOKIE_NAME",),
 }
 _FILE = "attnviz/ui/streamlit_internals.py"
+BACK_MESSAGE = BackMsg.DESCRIPTOR  # what a browser's messages are made of
 
 
 def install() -> None:
@@ -165,6 +172,15 @@ def around_runs(around: Callable[[Callable[[], str]], AbstractContextManager[Non
 
 def _page(pages: Any) -> str:
     return pages.get_pages().get(pages.current_page_script_hash, {}).get("url_pathname", "")
+
+
+async def forget_gone_sessions() -> None:
+    """End the sessions that nobody came back to. Streamlit does so only when another visitor comes or goes, and until
+    then each has three files open.
+    """
+    storage: Any = runtime.get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+    for _, gone in storage._cache.expire():
+        gone.session.shutdown()
 
 
 def is_back_or_forward() -> bool:

@@ -105,8 +105,8 @@ def test_nobody_empties_what_is_kept_for_all(address) -> None:
 
 # On the page that reads most of it.
 LINKS = {
-    "a megabyte": "src=I+love+you.&pins=" + "a" * 1_000_000,
-    "a megabyte of pins": "src=I+love+you.&pins=" + "cross.0.0~" * 100_000,
+    "nearly a megabyte": "src=I+love+you.&pins=" + "a" * 900_000,
+    "nearly a megabyte of pins": "src=I+love+you.&pins=" + "cross.0.0~" * 90_000,
     "a model of a thousand folders": "src=I+love+you.&model=" + "a/" * 100_000 + "x",
     "thousands of parameters": "src=I+love+you.&" + "&".join(f"p{at}=1" for at in range(20_000)),
     "one parameter a thousand times": "src=I+love+you." + "&layer=1" * 5_000,

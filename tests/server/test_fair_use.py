@@ -3,8 +3,10 @@
 import asyncio
 import time
 
+import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from attnviz.server import fair_use
 from attnviz.server.fair_use import FairUse, network_of
 from attnviz.server.health import Health, State
 from attnviz.server.settings import Settings
@@ -153,5 +155,57 @@ def test_a_server_that_stops_lets_nobody_new_in_and_says_that_it_is_not_ready() 
 
 
 def test_an_address_of_ipv6_counts_as_its_customer() -> None:
-    assert network_of("2001:db8:1:2:a:b:c:d") == network_of("2001:db8:1:2:ffff::1") == "2001:db8:1:2"
-    assert network_of("192.0.2.1") == "192.0.2.1"
+    long, short = "2001:db8:1:0:a:b:c:d", ("2001:db8:1::7", "2001:db8:1:0:ffff::1", "2001:0DB8:0001::")
+    assert {network_of(one) for one in (long, *short)} == {"2001:db8:1::/64"}
+    assert network_of("2001:db8:1:1::7") != network_of(long)
+    assert network_of("192.0.2.1") == network_of("::ffff:192.0.2.1") == network_of("::ffff:c000:201") == "192.0.2.1"
+    assert network_of("::ffff:192.0.2.2") == "192.0.2.2"
+    assert network_of("no address") == "no address"
+
+
+def test_an_address_cannot_evade_its_bounds_by_writing_itself_short() -> None:
+    async def go() -> list[int]:
+        app = app_of(visitors_an_address=2)
+        sockets = [Socket(app, f"2001:db8::{number:x}") for number in range(4)]
+        await asyncio.sleep(0.01)
+        found = [socket.status for socket in sockets]
+        for socket in sockets:
+            socket.task.cancel()
+        return found
+
+    assert run_apart(go()) == [0, 0, 429, 429]
+
+
+def test_a_browser_s_bytes_are_delayed_and_none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_use, "_BYTES", 20_000)
+    monkeypatch.setattr(fair_use, "_BYTES_AT_ONCE", 10_000)
+    frames = [bytes([number]) * 5_000 for number in range(5)]
+
+    async def go() -> tuple[int, list[bytes], float]:
+        socket = Socket(app_of(session_rate=1000.0, session_burst=1000), "192.0.2.1")
+        started = time.monotonic()
+        socket.say(*frames)
+        await asyncio.sleep(0.05)
+        soon = len(socket.frames)
+        found = await socket.until(5)
+        await socket.leave()
+        return soon, found, time.monotonic() - started
+
+    soon, found, seconds = run_apart(go())
+    assert found == frames
+    assert soon <= 3
+    assert seconds > 0.6, "15,000 bytes at 20,000 a second"
+
+
+def test_a_page_s_scripts_are_delayed_and_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_use, "_FILES", 100)
+    monkeypatch.setattr(fair_use, "_FILES_AT_ONCE", 20)
+
+    async def work(client: Client) -> tuple[list[int], float]:
+        started = time.monotonic()
+        answers = await asyncio.gather(*(client.get("/static/js/one.js") for _ in range(50)))
+        return [answer.status_code for answer in answers], time.monotonic() - started
+
+    statuses, seconds = ask(app_of(visitors_an_address=1), work)
+    assert statuses == [200] * 50
+    assert seconds > 0.25, "30 at 100 a second"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Common_pb2 import UploadedFileInfo
+from streamlit.proto.Common_pb2 import FileURLs, UploadedFileInfo
 
 from tests.websocket.visitor import Visitor
 
@@ -20,12 +20,18 @@ def put(
 
     Without `says` the length stands nowhere: the file is sent in pieces until the server has enough.
     """
+    urls = place(visitor, name)
+    info = UploadedFileInfo(name=name, size=len(content), file_id=urls.file_id, file_urls=urls)
+    return _sent(urlsplit(address).netloc, urls.upload_url, _form(name, content), says=says), info
+
+
+def place(visitor: Visitor, name: str) -> FileURLs:
+    """Where a file of that name may be put."""
     message = BackMsg()
     message.file_urls_request.file_names.append(name)
     message.file_urls_request.session_id = visitor.session_id
     (urls,) = visitor.ask(message, "file_urls_response").file_urls
-    info = UploadedFileInfo(name=name, size=len(content), file_id=urls.file_id, file_urls=urls)
-    return _sent(urlsplit(address).netloc, urls.upload_url, _form(name, content), says=says), info
+    return urls
 
 
 def _form(name: str, content: bytes) -> bytes:
@@ -36,7 +42,7 @@ def _form(name: str, content: bytes) -> bytes:
 def _sent(host: str, path: str, body: bytes, *, says: bool) -> int:
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
-        headers = _allowed(connection) | {"Content-Type": f"multipart/form-data; boundary={_BORDER}"}
+        headers = allowed(connection) | {"Content-Type": f"multipart/form-data; boundary={_BORDER}"}
         connection.request("PUT", path, body if says else _pieces(body), headers, encode_chunked=not says)
         return connection.getresponse().status
     except (BrokenPipeError, ConnectionResetError):  # it answered before everything was sent
@@ -49,7 +55,7 @@ def _pieces(body: bytes) -> Iterable[bytes]:
     return (body[start : start + _PIECE] for start in range(0, len(body), _PIECE))
 
 
-def _allowed(connection: http.client.HTTPConnection) -> dict[str, str]:
+def allowed(connection: http.client.HTTPConnection) -> dict[str, str]:
     """Streamlit's token against requests from other sites, as a browser gets it and gives it back."""
     connection.request("GET", "/_stcore/health")
     answer = connection.getresponse()

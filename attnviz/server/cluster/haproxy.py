@@ -9,11 +9,10 @@ from string import Template
 
 from attnviz.server.cluster.plan import ClusterPlan
 from attnviz.server.plain_page import paragraph, plain_page
-from attnviz.server.settings import Settings
+from attnviz.server.settings import CONNECTIONS, Settings
 
 _TEMPLATE = Path(__file__).with_name("haproxy.cfg")
 _STARTING, _FULL = 5, 20  # seconds after which these pages ask again
-_CONNECTIONS = 8  # of one browser: six for plain requests, its websocket, and one that is just closing
 
 
 def find() -> str:
@@ -54,8 +53,8 @@ def _filled(plan: ClusterPlan, folder: Path) -> str:
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         folder=folder,
         bind=f"{host}:{settings.port}" + (f" ssl crt {folder}/site.pem alpn http/1.1" if settings.is_tls else ""),
-        connections=_CONNECTIONS * places + 1000,
-        connections_an_address=_CONNECTIONS * an_address + 32,
+        connections=CONNECTIONS * places + 1000,
+        connections_an_address=settings.connections_an_address * count,
         an_address=an_address,
         visitors=settings.visitors,
         proxies=" ".join(settings.proxies) or "255.255.255.255",  # nobody comes from there

@@ -1,13 +1,15 @@
 """The simple login: one password for a class, and perhaps another for its teachers."""
 
+import asyncio
 import hashlib
 import hmac
 import html
+import secrets
 from collections.abc import Mapping
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from attnviz.server.fair_use import Buckets, address_of, bucket_of
@@ -17,9 +19,13 @@ from attnviz.server.settings import Settings
 from attnviz.server.telemetry import Telemetry
 
 _COOKIE, _HOURS = "attnviz_role", 12
-_LONGEST = 4096  # bytes of what the form sends
+_LONGEST, _SECONDS = 4096, 5.0  # of what the form sends
+_KIND = "application/x-www-form-urlencoded"
 # Tries at a password: of one address (a class sits behind one), and of all together.
 _TRIES, _EVERYBODYS_TRIES, _MINUTE = 40, 200, 60.0
+# Where others have used these up, each browser that has seen the form has tries of its own. An address gets so many
+# such browsers at once, and one more a second: whoever guesses has some two hundred tries a minute and not more.
+_BROWSER, _OWN_TRIES, _BROWSERS = "attnviz_browser", 3, 60
 
 
 class PasswordLogin:
@@ -28,42 +34,75 @@ class PasswordLogin:
     def __init__(self, settings: Settings, secret: str, telemetry: Telemetry) -> None:
         self._known = {STUDENT: settings.class_password, TEACHER: settings.teacher_password}
         self._signer = URLSafeTimedSerializer(secret, salt=_COOKIE)
+        self._browsers = URLSafeTimedSerializer(secret, salt=_BROWSER)
         self._is_secure = settings.is_tls or settings.public_address.startswith("https:")
         self._tries = Buckets(_TRIES / _MINUTE, _TRIES)
         self._all_tries = bucket_of(_EVERYBODYS_TRIES / _MINUTE, _EVERYBODYS_TRIES)
+        self._own_tries = Buckets(_OWN_TRIES / _MINUTE, _OWN_TRIES)
+        self._new_browsers = Buckets(_BROWSERS / _MINUTE, _BROWSERS)
         self._telemetry = telemetry
 
     def role(self, cookies: Mapping[str, str]) -> str:
         """What the cookie says, if it was signed here and lately."""
-        try:
-            said = self._signer.loads(cookies.get(_COOKIE, ""), max_age=_HOURS * 3600)
-        except BadSignature:
-            return ""
+        said = _signed(self._signer, cookies.get(_COOKIE, ""))
         return said if said in (STUDENT, TEACHER) else ""
 
     async def page(self, request: Request) -> Response:
         """The form, or what came of it."""
         there = local_path(request.query_params.get("next", "/"))
-        if request.method != "POST":
-            return _form(there)
-        tries = self._tries.of(address_of(request.scope))
-        if not (tries.has_capacity() and self._all_tries.has_capacity()):
+        if request.method == "POST":
+            return await self._tried(request, there)
+        answer = _form(there)
+        if not self._browser(request):
+            await self._know(address_of(request.scope), answer)
+        return answer
+
+    async def _tried(self, request: Request, there: str) -> Response:
+        if not await self._may_try(request):
             self._telemetry.refused("tries")
             seconds = round(_MINUTE / _TRIES) + 1
             return _form(there, f"Too many tries: wait {seconds} seconds.", status=429, retry_after=seconds)
-        await tries.acquire()
-        await self._all_tries.acquire()
-        if int(request.headers.get("content-length") or _LONGEST + 1) > _LONGEST:
-            return _form(there, "That is longer than any password.", status=413)
-        role = self._role_of(str((await request.form()).get("password", "")))
+        try:
+            typed = await _typed(request)
+        except ValueError as refusal:
+            return _form(there, str(refusal), status=413)
+        except (TimeoutError, ClientDisconnect):
+            return _form(there, "The password came too slowly: try again.", status=408)
+        role = self._role_of(typed)
         if not role:
             self._telemetry.refused("password")
             return _form(there, "That is not the password.", status=403)
         answer = RedirectResponse(there, 303)
-        cookie = self._signer.dumps(role)
-        age = _HOURS * 3600
-        answer.set_cookie(_COOKIE, str(cookie), max_age=age, httponly=True, samesite="lax", secure=self._is_secure)
+        self._set_cookie(answer, _COOKIE, self._signer.dumps(role))
         return answer
+
+    async def _may_try(self, request: Request) -> bool:
+        """Take a try: of this address and of all, or, where there is none, of this browser's own."""
+        shared = self._tries.of(address_of(request.scope)), self._all_tries
+        browser = self._browser(request)
+        own = (self._own_tries.of(browser),) if browser else ()
+        for buckets in filter(None, (shared, own)):
+            if all(bucket.has_capacity() for bucket in buckets):
+                for bucket in buckets:
+                    await bucket.acquire()
+                return True
+        return False
+
+    def _browser(self, request: Request) -> str:
+        """Which browser it is, as its cookie says; "" where it has none of ours."""
+        return _signed(self._browsers, request.cookies.get(_BROWSER, ""))
+
+    async def _know(self, address: str, answer: Response) -> None:
+        """Give a browser a name, unless its address has had many of late."""
+        names = self._new_browsers.of(address)
+        if names.has_capacity():
+            await names.acquire()
+            self._set_cookie(answer, _BROWSER, self._browsers.dumps(secrets.token_hex(8)))
+
+    def _set_cookie(self, answer: Response, name: str, value: str | bytes) -> None:
+        answer.set_cookie(
+            name, str(value), max_age=_HOURS * 3600, httponly=True, samesite="lax", secure=self._is_secure
+        )
 
     async def left(self, request: Request) -> Response:
         """The cookie goes."""
@@ -79,6 +118,27 @@ class PasswordLogin:
             is_it = hmac.compare_digest(digest, _digest(password))
             found = role if is_it and password else found
         return found
+
+
+def _signed(signer: URLSafeTimedSerializer, cookie: str) -> str:
+    """What a cookie says, if it was signed here and lately; "" where not."""
+    try:
+        return str(signer.loads(cookie, max_age=_HOURS * 3600))
+    except BadSignature:
+        return ""
+
+
+async def _typed(request: Request) -> str:
+    """The password of the form. Raises ValueError, with one sentence, for more than any, and TimeoutError."""
+    body = b""
+    async with asyncio.timeout(_SECONDS):
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LONGEST:
+                raise ValueError("That is longer than any password.")
+    is_form = request.headers.get("content-type", "").startswith(_KIND)
+    fields = parse_qs(body.decode("utf-8", "replace")) if is_form else {}
+    return fields.get("password", [""])[0]
 
 
 def _digest(text: str) -> bytes:

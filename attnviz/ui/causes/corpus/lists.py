@@ -15,7 +15,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.causes.corpus.state import SentencesState
 
 MEGABYTES = 1
-MOST_CHARACTERS = 1_000_000  # which are below what Streamlit takes from a field, 4 MB, in any writing
+MOST_CHARACTERS = 200_000  # which are below what a message may have, 1 MB, in any writing
 _TEXT, _KEPT, _FILE = "corpus-text", "corpus-kept", "corpus-file"
 AGAIN = "The link is about sentences that somebody pasted, and no link carries these: paste them again."
 TOO_LONG = "These are {:,} characters, more than the {:,} that are read: split the list."
@@ -94,6 +94,9 @@ def _take_file() -> None:
         text = file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError:
         st.session_state["corpus-file-said"] = NO_TEXT.format(name)
+        return
+    if len(text) > MOST_CHARACTERS:  # in the field it would travel with each choice
+        st.session_state["corpus-file-said"] = TOO_LONG.format(len(text), MOST_CHARACTERS)
         return
     st.session_state[_TEXT] = text.replace("\r\n", "\n")
     _keep()

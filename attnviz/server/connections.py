@@ -1,0 +1,97 @@
+"""Connections as uvicorn serves them, with bounds that it has no setting for; a proxy before the server has its own.
+
+A request's head has to come in time, an answer to be read, and one address has so many connections. Whoever sends
+requests without reading the answers to the first is cut off: no browser does that.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from attnviz.classroom.fair_joining import network_of
+
+_HEAD_SECONDS, _READ_SECONDS = 15.0, 60.0  # for a request's head, and for 48 kB of an answer
+_MOST_AHEAD = 64 << 10  # bytes of requests behind the one that is being answered
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How many connections one address may have; `proxies` may have any number. `refused` is told of each refusal."""
+
+    connections: int
+    proxies: Collection[IPv4Network | IPv6Network] = ()
+    refused: Callable[[str], None] = field(default=lambda _reason: None)
+
+    def is_full(self, host: str, connections: Collection[Any]) -> bool:
+        """Whether an address has more than its connections, among those that there are."""
+        own = network_of(host)
+        count = sum(one.client is not None and network_of(one.client[0]) == own for one in connections)
+        return count > self.connections and not any(ip_address(host) in proxy for proxy in self.proxies)
+
+
+def bounded(bounds: Bounds) -> type[H11Protocol]:
+    """uvicorn's protocol of plain requests within `bounds`."""
+    return type("BoundedRequests", (Requests,), {"bounds": bounds})
+
+
+class Requests(H11Protocol):
+    """One connection, until it is a websocket's."""
+
+    bounds: Bounds
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._head: asyncio.TimerHandle | None = None
+        self._unread_answer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Refuse an address that has too many."""
+        super().connection_made(transport)
+        if self.client is not None and self.bounds.is_full(self.client[0], self.connections):
+            self._cut("connections")
+        else:
+            self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and begin or end the wait for a head."""
+        super().data_received(data)
+        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > _MOST_AHEAD:
+            self._cut("requests ahead")
+        self._wait_for_head()
+
+    def _wait_for_head(self) -> None:
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        is_upgraded = self not in self.connections
+        if is_answering or is_upgraded or self.transport.is_closing():
+            self._head = _cancelled(self._head)
+        elif self._head is None:
+            self._head = self.loop.call_later(_HEAD_SECONDS, self._cut, "slow head")
+
+    def pause_writing(self) -> None:
+        """What was sent is not read: for a while that may be a slow network."""
+        super().pause_writing()
+        self._unread_answer = self.loop.call_later(_READ_SECONDS, self._cut, "unread answer")
+
+    def resume_writing(self) -> None:
+        """It is read."""
+        super().resume_writing()
+        self._unread_answer = _cancelled(self._unread_answer)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end."""
+        super().connection_lost(exc)
+        self._head, self._unread_answer = _cancelled(self._head), _cancelled(self._unread_answer)
+
+    def _cut(self, reason: str) -> None:
+        self.bounds.refused(reason)
+        self.transport.abort()
+
+
+def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

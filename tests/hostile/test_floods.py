@@ -1,0 +1,148 @@
+"""Floods over one connection or a few, to a real server with its defaults: memory is bounded, and others come in."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from tests.browser.served.process import served
+from tests.hostile import raw
+from tests.hostile.watched import LINUX_ONLY, Watched
+from tests.websocket.upload import allowed, place, put
+from tests.websocket.visitor import Visitor, state
+
+pytestmark = LINUX_ONLY
+OTHERS_WAIT = 25.0  # seconds at most, on a machine with other things to do
+
+
+class Server(NamedTuple):
+    """A server, and its process."""
+
+    address: str
+    process: subprocess.Popen
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("floods")
+    with served(folder / "log", {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}) as (address, process):
+        with Visitor(address) as visitor:
+            visitor.open("", {"src": "I love you."})  # what is imported late is here now
+        yield Server(address, process)
+    assert "Traceback" not in (folder / "log").read_text(encoding="utf-8")
+
+
+def watched(server: Server) -> Watched:
+    return Watched(server.address, server.process.pid)
+
+
+def token(server: Server) -> str:
+    """Streamlit's token against requests from other sites, as headers."""
+    with closing(HTTPConnection(urlsplit(server.address).netloc, timeout=60)) as asking:
+        return "".join(f"{name}: {value}\r\n" for name, value in allowed(asking).items())
+
+
+def states(count: int) -> bytes:
+    """A message of empty widget states: two bytes each, and fifty times as much once they are parsed."""
+    message = BackMsg()
+    for _ in range(count):
+        message.rerun_script.widget_states.widgets.add()
+    return message.SerializeToString()
+
+
+def texts(size: int) -> bytes:
+    """A message that nobody refuses: one state, of a long text."""
+    message = BackMsg()
+    message.rerun_script.widget_states.widgets.append(state("$$ID-0-none", string_value="a" * size))
+    return message.SerializeToString()
+
+
+@pytest.mark.parametrize("count", [1_900_000, 450_000, 5_000])
+def test_a_message_of_nothing_but_states_is_refused_before_it_is_parsed(server: Server, count: int) -> None:
+    message = raw.deflated(states(count))
+    assert len(message) < 6_000
+    with watched(server) as seen:
+        for _ in range(4):
+            with raw.upgraded(server.address) as connection:
+                raw.send_for(connection, message * 20, 3.0, len(message) * 20)
+                assert raw.closing_code(connection) == 1009
+    assert seen.grown < 120
+    assert seen.longest < OTHERS_WAIT
+
+
+def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -> None:
+    message = raw.deflated(texts(1_000_000))
+    assert len(message) < 2_000
+    with watched(server) as seen, ExitStack() as stack:
+        flooding = [stack.enter_context(raw.upgraded(server.address)) for _ in range(4)]
+        for connection in flooding:
+            raw.send_for(connection, message * 200, 1.0, len(message) * 200)
+        with Visitor(server.address) as visitor:
+            assert not visitor.open("", {"src": "I love you."}).exceptions
+    assert seen.grown < 200
+    assert seen.longest < OTHERS_WAIT
+
+
+FRAMES = {
+    "pings": raw.frame(raw.PING),
+    "pings that carry all they can": raw.frame(raw.PING, bytes(125)),
+    "pongs": raw.frame(raw.PONG),
+    "fragments": raw.frame(raw.CONTINUATION, is_last=False),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_who_sends_frames_without_messages_is_cut_off(server: Server, kind: str) -> None:
+    first = raw.frame(raw.BINARY, is_last=False) if kind == "fragments" else b""
+    with watched(server) as seen, raw.upgraded(server.address) as connection:
+        connection.sendall(first)
+        assert raw.send_for(connection, FRAMES[kind] * 10_000, 10.0, 40 << 20)
+    assert seen.grown < 60
+    assert seen.longest < OTHERS_WAIT
+
+
+def test_it_says_why(server: Server) -> None:
+    with raw.upgraded(server.address) as connection:
+        connection.sendall(raw.frame(raw.PING) * 150)
+        assert raw.closing_code(connection) == 1008
+
+
+def test_an_honest_visitor_s_pings_and_fragments_are_answered(server: Server) -> None:
+    message, size = texts(400_000), 1 << 15
+    pieces = [message[at : at + size] for at in range(0, len(message), size)]
+    with raw.upgraded(server.address) as connection:
+        connection.sendall(raw.frame(raw.PING, b"there?"))
+        for at, piece in enumerate(pieces):
+            connection.sendall(raw.frame(raw.CONTINUATION if at else raw.BINARY, piece, is_last=piece is pieces[-1]))
+        assert raw.closing_code(connection, 2.0) == 0
+        connection.sendall(raw.frame(raw.PING, b"there?"))
+
+
+@pytest.mark.parametrize("path", ["/static/index.html", "/_stcore/health"])
+def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Server, path: str) -> None:
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+    with watched(server) as seen, ExitStack() as stack:
+        flooding = [stack.enter_context(raw.connected(server.address)) for _ in range(4)]
+        assert all(raw.send_for(one, request * 5_000, 4.0, 60 << 20) for one in flooding)
+    assert seen.grown < 60
+    assert seen.longest < OTHERS_WAIT
+
+
+def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server) -> None:
+    with Visitor(server.address) as hostile, Visitor(server.address) as visitor, ExitStack() as stack:
+        for one in (hostile, visitor):
+            one.open("heads", {"src": "I love you."})
+        head = f"PUT {place(hostile, 'slow.npz').upload_url} HTTP/1.1\r\nHost: 127.0.0.1\r\n{token(server)}"
+        begun = f"{head}Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000\r\n\r\n--x"
+        slow = [stack.enter_context(raw.connected(server.address)) for _ in range(5)]
+        for connection in slow:
+            connection.sendall(begun.encode())
+        status, _ = put(visitor, server.address, "honest.npz", bytes(2_000))
+        assert status == 204, "within the client's 60 seconds"
+        slow[0].settimeout(60)
+        assert b" 408 " in slow[0].recv(4096)

@@ -1,0 +1,125 @@
+"""Connections that say half of a request, and sessions that nobody comes back to: others come in all the same."""
+
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.browser.served.process import served
+from tests.hostile import raw
+from tests.hostile.watched import LINUX_ONLY, Watched, open_files
+from tests.websocket.visitor import Visitor
+
+pytestmark = LINUX_ONLY
+FEW = 1_024  # as a shell gives them
+HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
+
+
+@contextmanager
+def soft_limit(files: int) -> Iterator[None]:
+    """How many files this process, and what it starts meanwhile, may open, where the hard limit allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    folder = tmp_path_factory.mktemp("files")
+    with ExitStack() as stack:
+        with soft_limit(FEW):
+            started = served(folder / "log", {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")})
+            address, process = stack.enter_context(started)
+        with Visitor(address) as visitor:
+            visitor.open("", {"src": "I love you."})  # what is imported late is here now
+        yield address, process.pid
+
+
+def until(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Whether it comes to be so in time."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def half_requests(stack: ExitStack, address: str, source: str, count: int) -> list[socket.socket]:
+    made = [stack.enter_context(raw.connected(address, source)) for _ in range(count)]
+    for one in made:
+        with suppress(ConnectionError):
+            one.sendall(HALF)
+    return made
+
+
+def test_half_requests_of_an_address_are_so_many_and_end_by_themselves(server: tuple[str, int]) -> None:
+    address, pid = server
+    with soft_limit(4 * FEW), ExitStack() as stack, Watched(address, pid) as seen:
+        made = half_requests(stack, address, raw.HOSTILE, 1_100)
+        with Visitor(address) as visitor:
+            assert not visitor.open("", {"src": "I love you."}).exceptions
+        assert sum(not raw.is_closed(one) for one in made) <= 512
+        assert until(lambda: all(map(raw.is_closed, made)), 90), "each has 15 seconds for its head"
+    assert seen.longest < 60
+    assert seen.grown < 100
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 3 * FEW, reason="the system allows too few files")
+def test_half_requests_of_many_addresses_leave_room_for_others(server: tuple[str, int]) -> None:
+    address, pid = server
+    with soft_limit(4 * FEW), ExitStack() as stack, Watched(address, pid) as seen:
+        for number in range(11, 15):
+            half_requests(stack, address, f"127.0.0.{number}", 300)
+        with Visitor(address) as visitor:
+            assert not visitor.open("", {"src": "I love you."}).exceptions
+    assert seen.longest < 60
+
+
+def test_sessions_that_nobody_comes_back_to_let_go_of_their_files(server: tuple[str, int]) -> None:
+    address, pid = server
+    assert until(lambda: open_files(pid) < 100, 60), "earlier tests' connections have gone"
+    before = open_files(pid)
+    for _ in range(20):
+        with raw.upgraded(address):
+            pass
+    most = open_files(pid)
+    assert most > before + 40, "three for each session"
+    assert until(lambda: open_files(pid) < before + 20, 90), "nobody comes, and after half a minute they have gone"
+
+
+def test_a_slow_but_honest_head_is_answered(server: tuple[str, int]) -> None:
+    address, _ = server
+    with raw.connected(address) as connection:
+        for piece in (b"GET /healthz HTTP/1.1\r\n", b"Host: 127.0.0.1\r\n", b"\r\n"):
+            connection.sendall(piece)
+            time.sleep(1)
+        assert b" 200 " in connection.recv(4096)
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server that has a place for one visitor."""
+    log = tmp_path_factory.mktemp("full") / "log"
+    with served(log, {"ATTNVIZ_VISITORS": "1"}) as (address, _):
+        yield address, log
+
+
+def test_a_websocket_that_is_refused_is_one_line_of_the_log(full: tuple[str, Path]) -> None:
+    address, log = full
+    with raw.upgraded(address):
+        before = len(log.read_text(encoding="utf-8").splitlines())
+        with pytest.raises(AssertionError, match=" 429 "), raw.upgraded(address):
+            pass
+        until(lambda: len(log.read_text(encoding="utf-8").splitlines()) > before, 10)
+        time.sleep(1)
+        added = log.read_text(encoding="utf-8").splitlines()[before:]
+    assert len(added) == 1
+    assert '"reason": "full"' in added[0]
