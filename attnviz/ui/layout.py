@@ -215,7 +215,7 @@ _misread: Beside[tuple[str, ...]] = Beside()
 
 
 def _reading_notes(request: Request, trace) -> tuple[str, ...]:
-    """Which tokens are unknown to the model; and, of a shipped model that was measured, that it cannot read the source."""
+    """Name tokens that are unknown to the model; warn where a model that was measured cannot read the source."""
     from attnviz.models.translator.reads import Reads, lost, unknown
 
     measured = None if trace.interventions else Reads.of(request.entry.reads)

@@ -50,10 +50,10 @@ def story(trace) -> None:
     maps = "attention maps" if _count(trace) > 1 else "attention map"
     st.html(
         f"<p>The model has just read {_what_happened(trace)}</p><p>This made {_count(trace)} "
-        f"{term('attention map', maps)}: {trace.n_layers} layers with {trace.n_heads} heads each{of_kinds}. The Heads page "
-        "opens all of them.</p>"
-        "<p>Type another sentence above and press Enter: every number comes from the model that has just run. Only on the "
-        "Learning page were runs recorded beforehand; you can train them again.</p>"
+        f"{term('attention map', maps)}: {trace.n_layers} layers with {trace.n_heads} heads each{of_kinds}. The "
+        "Heads page opens all of them.</p>"
+        "<p>Type another sentence above and press Enter: every number comes from the model that has just run. Only on "
+        "the Learning page were runs recorded beforehand; you can train them again.</p>"
     )
 
 

@@ -1,6 +1,4 @@
-"""A tooltip follows what is drawn under a pointer that rests, or goes, and a key puts it away until the pointer moves: on
-every component that has one.
-"""
+"""A tooltip follows what is drawn under a pointer that rests, or goes; a key hides it until the pointer moves."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""What stands under a pointer that rests: it goes when a key changes the map, and follows what Python brings; and the names
-that the picture is about stay.
+"""The tooltip goes when a key changes the map, and follows what Python brings; the names that the picture is about
+stay.
 """
 
 import re
