@@ -23,7 +23,7 @@ def about(trace: "TraceLike", model: "str | Entry", *, site: str = "", **which) 
     name = model if isinstance(model, str) else f"{model.title}, weights {trace.model_id}"
     name = "; ".join((name, *dict.fromkeys(filter(None, map(trace.attending, trace.kinds)))))
     if trace.interventions:
-        name = f"{name}; done to the run: {all_in_words(trace.interventions)}"
+        name = f"{name}; changes to the run: {all_in_words(trace.interventions)}"
     st.session_state[_CAPTION] = Caption(captions.sentence(trace, **which), name, site)
 
 

@@ -103,13 +103,13 @@ def _chips(asked: "Sequence[Intervention]", *, absent: "Sequence[Intervention]" 
     if not asked:
         return
     with st.container(key="interventions", horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f"<span class='interventions-lead'>{why or 'Done to the run'}</span>", width="content")
+        st.html(f"<span class='interventions-lead'>{why or 'Changes to the run'}</span>", width="content")
         for number, each in enumerate(asked):
             words = f"{in_words(each)} ({_ABSENT})" if _is_among(each, absent) else in_words(each)
             rest = [other for other in asked if other is not each]
-            _button(f"undo-{number}", f"{words} ✕", f"Take back: {in_words(each)}", lambda rest=rest: change(rest))
+            _button(f"undo-{number}", f"{words} ✕", f"Undo: {in_words(each)}", lambda rest=rest: change(rest))
         if len(asked) > 1:
-            _button("undo-all", "All back ✕", "Run the model as it is", lambda: change(()))
+            _button("undo-all", "Undo all changes ✕", "Run the model unchanged", lambda: change(()))
 
 
 def _button(key: str, label: str, means: str, take: Callable[[], None]) -> None:

@@ -53,7 +53,7 @@ def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> N
     line = _begin(title, widget)
     top_bar.bar_of(bar)
     _draw_line(line, title)
-    interventions.left_out("This page runs models of its own, and leaves out what is done to the run elsewhere")
+    interventions.left_out("This page runs its own models and ignores the changes made on other pages")
     _ready(title)
 
 

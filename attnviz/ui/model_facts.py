@@ -31,7 +31,7 @@ def _draw(entry: Entry) -> None:
     st.html(f"<div class='model-facts'>{found}</div>")
 
 
-@st.cache_data(max_entries=64, show_spinner="Reading the model …")
+@st.cache_data(max_entries=64, show_spinner="Loading the model …")
 def _html(weights: str, name: str, _model, _drawn) -> str:
     from attnviz.models.facts import sections
 

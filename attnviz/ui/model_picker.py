@@ -26,7 +26,7 @@ def picker() -> Entry:
     """Draw the list of models; the one that is chosen."""
     known = {entry.name: entry for entry in (*entries(), *map(other, (*engine.names(), *opened())))}
     if not known:
-        st.error(f"No model is installed: assets/models holds no {DEFAULT}. Get the repository whole, or train one.")
+        st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
         st.stop()
     linked = _linked()
     if linked and linked not in known:
@@ -35,9 +35,9 @@ def picker() -> Entry:
         elif is_free() and len(linked) <= _MOST_TYPED:
             known[linked] = other(linked)
         else:
-            why = "which this instance does not offer" if not is_free() else "a name too long for any"
+            why = "which this instance does not offer" if not is_free() else "which is too long for a name"
             st.session_state.setdefault("notes", []).append(
-                f"The link asks for the model “{linked[:80]}”, {why}; shown is another."
+                f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown."
             )
     value = linked if linked in known else next(iter(known))
     titles = told_apart({name: entry.title for name, entry in known.items()})
@@ -96,19 +96,19 @@ def _choose(name: str) -> None:
 @st.dialog("Open a model", icon=":material/folder_open:")
 def _ask() -> None:
     st.markdown(
-        "Give the folder of a checkpoint, or its id on the Hugging Face hub: an encoder (BERT, RoBERTa, ALBERT …), a "
+        "Give the folder of a checkpoint, or its id on the Hugging Face Hub: an encoder (BERT, RoBERTa, ALBERT …), a "
         "decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
     )
     with st.form("open-model", border=False):
         typed = st.text_input("Folder or hub id", key="model-typed", max_chars=_MOST_TYPED, placeholder="gpt2")
         pressed = st.form_submit_button("Open", type="primary")
     st.caption(
-        "Weights are read from safetensors only, and no code that comes with a checkpoint is run. A model is shown "
-        "only if attnviz computes the same attention as transformers itself; if not, you read why."
+        "Only safetensors weights are read, and code that comes with a checkpoint is never run. A model is shown only "
+        "if attnviz computes the same attention as transformers itself. If it does not, you are told why."
     )
     name = (typed or "").strip()
     if pressed and not name:
-        st.error("Nothing was typed: give a folder, or a hub id such as gpt2.")
+        st.error("Type a folder, or a hub id such as gpt2.")
     elif pressed:
         _open(name)
 

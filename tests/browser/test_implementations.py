@@ -19,7 +19,7 @@ def opened(page: Page, settled, more: str = "") -> Page:
 
 def test_a_cold_link_shows_that_all_agree(page: Page, settled) -> None:
     opened(page, settled)
-    expect(page.get_by_text(re.compile("largest difference of all is"))).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text(re.compile("The largest difference is"))).to_be_visible(timeout=SLOW)
     expect(page.get_by_role("link", name="Implementations").first).to_be_visible(timeout=SLOW)
 
 
@@ -58,7 +58,7 @@ def test_time_and_memory_are_measured_up_to_1024_tokens(page: Page, settled) -> 
     settled(page)
     page.get_by_role("button", name="Measure at 16 to 1,024 tokens").click()
     expect(page.get_by_text(re.compile(r", \d+ tokens"))).to_be_visible(timeout=SLOW)  # how far it is
-    expect(page.get_by_text("So far up to 128 tokens")).to_have_count(0, timeout=6 * SLOW)
+    expect(page.get_by_text("Measured up to 128 tokens so far")).to_have_count(0, timeout=6 * SLOW)
     settled(page)
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=6 * SLOW)
     with page.expect_download() as saved:

@@ -33,7 +33,7 @@ def test_how_a_translator_learned_is_opened_scrubbed_looked_at_and_saved(page: P
     expect(run(page, "No causal mask")).to_be_visible()
     settled(page)
     page.go_back()
-    expect(page.get_by_text("no link carries a file: open it again")).to_be_visible()
+    expect(page.get_by_text("a link cannot contain the file")).to_be_visible()
 
 
 def handed_in(page: Page) -> Locator:

@@ -71,9 +71,9 @@ def test_scores_are_those_of_tokens_and_not_of_padding(open_page) -> None:
 
 def test_a_line_that_raises_shows_what_it_was_given_in_numbers_and_as_a_picture(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="skip", skip="contiguous")
-    assert "the line was given" in said(app)
+    assert "goes in and comes out" in said(app)
     assert "<td>context</td>" in said(app)
-    assert "which the line was given" in app.get("plotly_chart")[0].proto.spec
+    assert ", the input of this line, " in app.get("plotly_chart")[0].proto.spec
 
 
 def test_the_decoders_counts_are_those_of_the_run(open_page) -> None:

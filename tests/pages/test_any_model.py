@@ -36,7 +36,7 @@ def test_the_walk_has_a_line_for_the_models_positions(open_page, folder, name: s
 
 @pytest.mark.parametrize("tab", ["agreement", "relative", "bugs"])
 def test_every_way_is_compared_with_the_models_positions(open_page, folder, tab: str) -> None:
-    for name, says in (("llama", "rotated by their positions"), ("t5", "a bias by distance is added")):
+    for name, says in (("llama", "rotated by position"), ("t5", "a bias for the distance is added")):
         app = open_page("implementations", model=folder(name), src="I love you.", tgt="I.", tab=tab, new="0")
         assert not app.exception
         assert not app.error

@@ -51,11 +51,11 @@ def test_every_bug_shows_its_error_or_its_damage(open_page, name: str) -> None:
 def test_short_sentences_are_measured_without_asking(open_page) -> None:
     app = open_page("implementations", **LINK, tab="cost")
     assert not app.exception
-    assert "So far up to 128 tokens" in said(app)
+    assert "Measured up to 128 tokens so far" in said(app)
     assert app.get("plotly_chart")
 
 
-@pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "no check of sizes can know")])
+@pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "A check of sizes cannot know")])
 def test_a_mask_that_is_refused_and_one_that_should_be_are_told_apart(open_page, axes: str, word: str) -> None:
     app = open_page("implementations", **LINK, tab="shapes", axes=axes)
     assert not app.exception

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attnviz.transformer.from_torch import from_torch
 
 VOCAB_SIZE, D_MODEL, MAX_IDS = 10, 8, 12
-EQUAL = 1e-6  # rows of matrix products of another shape are rounded in another order
+EQUAL = 1e-6  # rows of matrix products of a different shape are rounded in another order
 
 
 @dataclass(frozen=True)

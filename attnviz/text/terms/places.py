@@ -64,7 +64,7 @@ _CAUSES: _Tabs = {
 }  # fmt: skip
 _ANATOMY: _Tabs = {
     "skip": (
-        "Skip a line", "reshape", "what comes of it", "silent", "raises", "off by up to", "difference", "NaN",
+        "Skip a line", "reshape", "result", "silent", "raises", "off by up to", "difference", "NaN",
         "row sums",
     ),
     "memory": ("Memory order", "row-major", "view", "transpose", "contiguous", "strides"),

@@ -58,7 +58,7 @@ SITE: dict[str, str] = SHARED | {
     "memory": "What keys and values are made from: the input itself in self-attention, the encoder's output in "
     "cross-attention. Where bytes are meant, the computer's memory.",
     "row-major": "The order of numbers in memory that PyTorch uses: the last axis runs fastest, row after row.",
-    "what comes of it": "silent: nothing is raised and the shapes fit, only the numbers are wrong. raises: torch stops "
+    "result": "silent: nothing is raised and the shapes fit, only the numbers are wrong. raises: torch stops "
     "with an exception.",
     "silent": "Nothing is raised and the shapes fit: only the numbers are wrong.",
     "raises": "torch stops with an exception.",

@@ -83,7 +83,7 @@ def edit(
 
     `weights` `(rows, k_len)`, the same for each of the heads, or `(heads, rows, k_len)`; `rows` says which ones they
     are, from 0 on where it is left out. They are used as they are and need not sum to 1. Raises ValueError for weights
-    of another shape, for numbers that are none, and for a decoder's weights on what comes after a row.
+    of a different shape, for numbers that are none, and for a decoder's weights on what comes after a row.
     """
     given = _given(weights)
     numbers = list(range(given.shape[1])) if rows is None else list(rows)

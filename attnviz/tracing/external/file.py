@@ -104,7 +104,7 @@ def _mask(found: dict[str, Any], kind: str) -> Any:
         return None
     try:
         each = [layer[0].expand(-1, *shape[-2:]) for layer in layers]
-    except RuntimeError:  # a mask of another shape
+    except RuntimeError:  # a mask of a different shape
         return None
     first = each[0][0]
     return first if all(bool((layer == first).all()) for layer in each) else None

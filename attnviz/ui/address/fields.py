@@ -155,7 +155,7 @@ def window(name: str = "") -> Any:
             top, bottom, left, right = map(int, parts)
             if top < bottom and left < right:
                 return top, bottom, left, right
-        say("a zoom is first and last row, first and last key, such as 0.8.2.10", "the whole map")
+        say("a zoom is given as first row, last row, first key, last key, such as 0.8.2.10", "the whole map")
         return None
 
     return declared(None, read, lambda value: ".".join(map(str, value or ())), name=name)

@@ -69,4 +69,4 @@ def _numbers(data: bytes) -> Iterator[int]:
 
 
 def _unreadable(text: str) -> str:
-    return f"The link's painted mask “{text[:20]}…” cannot be read: it is cut or was changed, and nothing is painted."
+    return f"The link's painted mask “{text[:20]}…” cannot be read: it was cut or changed. Nothing is painted."

@@ -47,13 +47,13 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
     problems = []
     if (version := params.get("v", VERSION)) != VERSION:
         problems.append(
-            f"This link was made for version {version[:10]} of the page, and this is version {VERSION}: "
-            "some of its options may not be understood."
+            f"This link was made for version {version[:10]} of the page. This is version {VERSION}, so some of its "
+            "options may be ignored."
         )
     if (linked := params.get("weights", weights)) != weights:
         problems.append(
-            f"The model's weights have changed since this link was made (then {linked[:12]}, now {weights}): "
-            "the numbers differ from those that the sender saw."
+            f"The model's weights have changed since this link was made (then {linked[:12]}, now {weights}), so the "
+            "numbers differ from what the sender saw."
         )
     if languages and (to := params.get("to", languages[0])) not in languages:
         some, more = ", ".join(languages[:_NAMED]), len(languages) - _NAMED

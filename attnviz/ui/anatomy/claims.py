@@ -21,9 +21,9 @@ from attnviz.views.site.panels import Panel, panels_figure, panels_table
 MEASURES = {"peak": "peak", "alive when W_o begins": "alive", "peak from there on": "late"}
 SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
 NO_POSITIONS = (
-    " Norms, positions and a scale of the model's own are left out of both: they belong to its own, smaller heads."
+    " The model's own norms, positions and scale are left out of both sides, because they belong to its smaller heads."
 )
-UNSCALED = " This model does without (T5): it began its training with smaller W_q instead."
+UNSCALED = " This model (T5) does not scale: its training started from a smaller W_q instead."
 LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
 
 
@@ -49,7 +49,7 @@ def _parameters(bench: SiteExperiment) -> None:
         st.caption(
             f"d_model {bench.case.weights.d_model}: from {table['heads'].min()} to {table['heads'].max()} heads, "
             f"always {', '.join(f'{count:,}' for count in counts)} learned numbers, with d_k = d_model / heads and "
-            f"biases. Heads cut the same matrices differently. {of_this_site(bench.case.weights)}"
+            f"biases. More heads only cut the same matrices into smaller pieces. {of_this_site(bench.case.weights)}"
         )
         st.html(number_rows({name: table[name].tolist() for name in table}))
 
@@ -63,8 +63,8 @@ def _one_head(bench: SiteExperiment) -> None:
             st.caption(str(error))
             return
         st.caption(
-            f"One head of this site's size beside plain attention with the same W_q, W_k and W_v: weights agree to "
-            f"{_rounding(found.attn_change)}, outputs differ by up to {found.output_change:.3g} (their usual size is "
+            "One head of this site's size beside plain attention with the same W_q, W_k and W_v: weights agree to "
+            f"{_rounding(found.attn_change)}, outputs differ by up to {found.output_change:.3g} (typical size "
             f"{found.output_size:.3g}). With the identity for W_o they agree to {_rounding(found.change_without_w_o)}. "
             f"{found.parameters[0]:,} learned numbers against {found.parameters[1]:,}."
             + ("" if bench.case.weights.scoring.is_plain else NO_POSITIONS)
@@ -76,12 +76,11 @@ def _loops(bench: SiteExperiment) -> None:
     with st.container(border=True):
         st.markdown("**A batched product equals the double loop, and a view joins the heads**")
         st.caption(
-            f"{found.products} products, one for each sentence and head, at once and one by one: "
-            f"largest difference {_rounding(found.change)}; {found.batched_seconds * 1e3:.2f} ms against "
-            f"{found.loop_seconds * 1e3:.2f} ms, "
-            f"{found.loop_seconds / found.batched_seconds:.1f} times as long (medians of seven, just measured). "
-            "transpose, contiguous and view give what torch.cat of the heads' contexts gives: largest difference "
-            f"{_rounding(joined)}."
+            f"{found.products} products, one for each sentence and head, computed at once and in a loop: largest "
+            f"difference {_rounding(found.change)}; {found.batched_seconds * 1e3:.2f} ms against "
+            f"{found.loop_seconds * 1e3:.2f} ms, {found.loop_seconds / found.batched_seconds:.1f} times as long "
+            "(medians of seven runs, measured just now). transpose, contiguous and view give what torch.cat of the "
+            f"heads' contexts gives: largest difference {_rounding(joined)}."
         )
 
 
@@ -93,14 +92,13 @@ def _scaling(bench: SiteExperiment) -> None:
         st.markdown("**Scaling keeps the variance of the scores near 1**")
         st.caption(
             f"For independent normal numbers at d_k {bench.case.weights.d_k}: variance "
-            f"{float(normal.scaled.var()):.2f} with 1/√d_k, {float(normal.unscaled.var()):.1f} without. This "
-            f"trained site: {float(found.scaled.var()):.2f} {scaled}, "
-            f"{float(found.unscaled.var()):.1f} without; training need not keep it at 1."
-            f"{UNSCALED if bench.case.weights.is_unscaled else ''} The largest weight of a row is "
+            f"{float(normal.scaled.var()):.2f} with 1/√d_k, {float(normal.unscaled.var()):.1f} without. This trained "
+            f"site: {float(found.scaled.var()):.2f} {scaled}, {float(found.unscaled.var()):.1f} without; training need "
+            f"not keep it at 1.{UNSCALED if bench.case.weights.is_unscaled else ''} The largest weight of a row is "
             f"{float(found.largest_scaled.mean()):.2f} on average with the scale, "
-            f"{float(found.largest_unscaled.mean()):.2f} without: softmax becomes a choice of one, and passes back "
-            f"{float(found.passed_unscaled.mean() / found.passed_scaled.mean()):.0%} of what it passes back with the "
-            "scale (the norm of its Jacobian, on average)."
+            f"{float(found.largest_unscaled.mean()):.2f} without: without it softmax picks almost a single key, and "
+            f"its gradient shrinks to {float(found.passed_unscaled.mean() / found.passed_scaled.mean()):.0%} of that "
+            "with the scale (the norm of its Jacobian, on average)."
         )
         counted = {
             "score": {scaled: found.scaled.numpy(), "without": found.unscaled.numpy()},
@@ -123,8 +121,8 @@ def _moved(bench: SiteExperiment) -> None:
         st.markdown("**A rotated product knows the distance, not the place**")
         st.caption(
             f"The same tokens {found.by} places later: queries change by up to {found.queries:.3g}, their products "
-            f"with the keys by {_rounding(found.scores)}. Both are turned by {found.by} more steps, and a product of "
-            "two vectors does not see a turn of both (RoFormer, Su et al. 2021)."
+            f"with the keys by {_rounding(found.scores)}. Queries and keys are both rotated by {found.by} more steps, "
+            "and rotating two vectors together leaves their product unchanged (RoFormer, Su et al. 2021)."
         )
 
 
@@ -143,7 +141,7 @@ def _additive(bench: SiteExperiment) -> None:
         dot, slow = found["dot product"], found["additive"]
         st.caption(
             f"{slow.seconds / dot.seconds:.0f} times as long and {slow.nbytes / dot.nbytes:.0f} times the memory: "
-            "additive scores make a vector of d_k numbers for each pair of tokens before they make one of it."
+            "additive scores need a vector of d_k numbers for each pair of tokens before they reduce it to one."
         )
 
 
@@ -151,16 +149,17 @@ def _deletion(bench: SiteExperiment) -> None:
     with st.container(border=True):
         st.markdown("**What `del query, key, value` frees before the last line**")
         if not st.button(f"Measure at {LENGTH} tokens", key="measure-deletion"):
-            st.caption("Six passes with the line and six without, some seconds in all.")
+            st.caption("Runs six passes with the line and six without. Takes a few seconds.")
             return
         with st.spinner("Measuring memory …"):
             warm_up()
             table = deletion(bench.case.weights, LENGTH)
         st.html(small_table(("path", "held by", *(f"{what}, MB" for what in MEASURES)), _deletion_rows(table)))
         st.caption(
-            "Without → with the line. It frees them before the last product, when nobody else holds them. The peak of "
-            "the explicit path lies earlier, at the scores, and stays; a recorder or autograd keeps all three alive, "
-            f"and then del frees nothing. Measured: {METHOD}."
+            "Each cell: without the line → with it. The line frees the three tensors before the last product if "
+            "nothing else refers to them. The peak of the explicit path comes earlier, at the scores, and does not "
+            "change. A recorder or autograd keeps all three alive, and then del frees nothing. Measured: "
+            f"{METHOD}."
         )
 
 
@@ -182,7 +181,9 @@ def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
 def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     """softmax(x xᵀ / √d) beside the head's own map, and the form between them."""
     if view.kind == "cross":
-        st.info("In cross-attention queries and keys come from two sentences: choose a self-attention site to compare.")
+        st.info(
+            "In cross-attention, queries and keys come from two sentences. Choose a self-attention site to compare."
+        )
         return
     case = bench.alone
     mask = None if case.mask is None else case.mask[0].expand(case.input_.shape[1], -1)
@@ -193,24 +194,23 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
         Panel(f"the head's own map, H{view.head}", found.own.numpy()),
         Panel("difference", found.difference.numpy(), "signed"),
     ]
-    title = f"{bench.name} H{view.head}: x with itself, and what the head makes of it"
+    title = f"{bench.name} H{view.head}: plain x xᵀ beside the head's own map"
     made = panels_figure(panels, tokens, tokens, title=title, theme=charts.theme())
     charts.show(made, key="modulated", table=lambda: panels_table(panels, tokens, tokens))
     left, right = st.columns([45, 55], gap="small")
     with left:
         st.markdown(
-            f"The scores are x F xᵀ with F = W_Q W_Kᵀ, learned, and not x xᵀ. On this sentence a row "
-            f"moves **{float(found.moved.mean()):.0%}** of its weight on average, at most "
-            f"**{float(found.moved.max()):.0%}**.{_not_bilinear(case.weights.scoring)}"
-            f"\n\n- **Asymmetry {found.asymmetry:.3f}**, |F − Fᵀ| / 2|F|: 0 is symmetric, a random form has about "
-            "0.71. So i may look at j without j looking at i.\n"
-            f"- **Distance to the identity {found.from_identity:.3f}**, the smallest |F − c·I| / |F|: 0 would be plain "
-            "x xᵀ up to a factor, 1 has nothing of it.\n"
-            f"- **Rank {len(found.spectrum)} of {len(found.form)}**: a head compares tokens in d_k directions only."
+            "The scores are x F xᵀ with a learned F = W_Q W_Kᵀ, not x xᵀ. On this sentence, a row shifts "
+            f"**{float(found.moved.mean()):.0%}** of its weight on average, at most "
+            f"**{float(found.moved.max()):.0%}**.{_not_bilinear(case.weights.scoring)}\n\n- **Asymmetry "
+            f"{found.asymmetry:.3f}**, |F − Fᵀ| / 2|F|: 0 is symmetric, a random form has about 0.71. Token i can look "
+            f"at j without j looking at i.\n- **Distance to the identity {found.from_identity:.3f}**, the smallest |F "
+            "− c·I| / |F|: 0 would be plain x xᵀ up to a factor, 1 has nothing in common with it.\n- **Rank "
+            f"{len(found.spectrum)} of {len(found.form)}**: a head compares tokens in d_k directions only."
         )
         st.caption(
-            "F leaves out the biases of W_q and W_k; the head's map has them. Neither map is Q x xᵀ Kᵀ V x, as it is "
-            "sometimes written: softmax stands between, and without it a row of these scores would sum to "
+            "F leaves out the biases of W_q and W_k; the head's map has them. Neither map is Q x xᵀ Kᵀ V x, as is "
+            "sometimes written: that leaves out the softmax. Without it, a row of these scores would sum to "
             f"{float(found.linear_sums.min()):.3g} to {float(found.linear_sums.max()):.3g} instead of 1.",
             help=explained("bilinear form", "modulation", "rank", "singular value"),
         )
@@ -223,16 +223,16 @@ def _not_bilinear(scoring: Scoring) -> str:
     """What stands between F and the scores of a model with norms or positions."""
     if scoring.q_norm or scoring.k_norm:
         return (
-            " F is not all of it here: queries and keys are normalised before their product, so that the scores are no "
-            "bilinear form of x; F is what the two projections alone would make."
+            " This model also normalises queries and keys before their product, so its scores are not a bilinear form "
+            "of x. F shows the two projections alone."
         )
     if scoring.rotation is not None:
         return (
-            " F is the form at distance 0: at another distance a rotation stands between W_Q and W_Kᵀ, and so each "
-            "distance has a form of its own."
+            " F is the form at distance 0. At other distances a rotation comes between W_Q and W_Kᵀ, so each distance "
+            "has its own form."
         )
     if scoring.bias is not None:
-        return " To x F xᵀ a number for the distance is added, which knows nothing of x."
+        return " This model adds a number for the distance to x F xᵀ; it does not depend on x."
     return ""
 
 

@@ -32,7 +32,7 @@ def _shapes(bench: SiteExperiment) -> None:
     d_model = weights.d_model
     with st.container(border=True):
         st.markdown(
-            "**Queries have the length in the middle, not d_model**", help=explained("d_model", "q_len", "k_len")
+            "**The middle axis of the queries is the length, not d_model**", help=explained("d_model", "q_len", "k_len")
         )
         rows = [
             (line.name, _struck(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
@@ -42,10 +42,10 @@ def _shapes(bench: SiteExperiment) -> None:
         _, refusal = joined_as_documented(bench.alone)
         fits, said = joined_as_documented(bench.alone, length=d_model)
         st.caption(
-            f"Only the weights have d_model in the middle. Whoever believes the second column joins the heads by "
-            f"`Z.reshape(heads * d_model, d_v)`. On the typed sentence: {_code(refusal) if refusal else 'no error'} "
-            f"A test on random numbers of the documented shape, {d_model} tokens long, "
-            f"{f'gives {fits} and notices nothing.' if fits else f'raises too: {_code(said)}'}"
+            "Only the weight matrices have d_model in the middle. Code that follows the second column joins the heads "
+            "with `Z.reshape(heads * d_model, d_v)`. On the typed sentence: "
+            f"{_code(refusal) if refusal else 'no error'} A test on random numbers of the documented shape ({d_model} "
+            f"tokens) {f'gives {fits} and does not notice.' if fits else f'raises too: {_code(said)}'}"
         )
 
 
@@ -58,7 +58,7 @@ def _heads(bench: SiteExperiment) -> None:
                 str(count.heads),
                 str(count.of_d_model),
                 str(count.by_d_model),
-                count.refusal or f"takes it: d_k {d_model // count.heads}",
+                count.refusal or f"accepts it: d_k {d_model // count.heads}",
             )
             for count in head_counts(d_model, n_heads)
         ]
@@ -66,13 +66,13 @@ def _heads(bench: SiteExperiment) -> None:
             "num_heads",
             f"{d_model} % num_heads",
             f"num_heads % {d_model}",
-            "nn.MultiheadAttention, asked just now",
+            "nn.MultiheadAttention, tried just now",
         )
         st.html(word_table(heads, rows))
         st.caption(
-            f"A head needs a whole number of columns, so that {d_model} % num_heads must be 0. “num_heads must be a "
-            f"multiple of d_model” asks for 0 in the next column: it would forbid this model's {n_heads} heads, and "
-            f"allow {2 * d_model}, which PyTorch refuses.{_own_size(bench)}"
+            f"A head needs a whole number of columns, so {d_model} % num_heads must be 0. The rule “num_heads must be "
+            "a multiple of d_model” would require 0 in the next column instead: it would forbid this model's "
+            f"{n_heads} heads and allow {2 * d_model}, which PyTorch refuses.{_own_size(bench)}"
         )
 
 
@@ -82,8 +82,8 @@ def _own_size(bench: SiteExperiment) -> str:
     if weights.n_heads * weights.d_k == weights.d_model:
         return ""
     return (
-        f" Other models choose d_k freely: this one's {weights.n_heads} heads have d_k {weights.d_k}, "
-        f"{weights.n_heads * weights.d_k} columns in all, which nn.MultiheadAttention cannot have."
+        f" Some models choose d_k freely. This one's {weights.n_heads} heads have d_k {weights.d_k}, "
+        f"{weights.n_heads * weights.d_k} columns in all. nn.MultiheadAttention cannot do that."
     )
 
 
@@ -95,7 +95,7 @@ def _target(bench: SiteExperiment) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            "**The decoder's input lacks the last token of the target, whatever the source's length**",
+            "**The decoder's input is the target without its last token; the source's length does not matter**",
             help=explained("tgt_in", "tgt_out"),
         )
         longest = max(len(shift.rows) for shift in shifts)
@@ -104,7 +104,7 @@ def _target(bench: SiteExperiment) -> None:
             ("target, with <bos:…> and <eos>", *(str(shift.tgt) for shift in shifts)),
             ("tgt_in, what goes in", *(_input(shift) for shift in shifts)),
             ("tgt_out, the labels", *(f"{len(shift.rows)}, without {_shown(shift.rows[0][0])}" for shift in shifts)),
-            ("<pad> behind them, left out of the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
+            ("<pad> after them, not counted in the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
             ("“one shorter than the source” would be", *(_one_less(shift) for shift in shifts)),
         ]
         st.html(word_table(("tokens", *SENTENCES), rows))
@@ -114,7 +114,7 @@ def _target(bench: SiteExperiment) -> None:
 
 def _input(shift: TargetShift) -> str:
     if shift.dropped is None:
-        return f"{len(shift.rows)}: cut at the limit, no end to leave out"
+        return f"{len(shift.rows)}: cut at the limit, so there is no <eos> to leave out"
     return f"{len(shift.rows)}, without {_shown(shift.dropped)}"
 
 
@@ -126,7 +126,7 @@ def _xavier(bench: SiteExperiment) -> None:
     weights = bench.case.weights
     found = xavier_spread(weights)
     with st.container(border=True):
-        st.markdown("**Xavier takes a head axis for a kernel's**", help=explained("Xavier"))
+        st.markdown("**Xavier initialisation mistakes the head axis for a kernel's**", help=explained("Xavier"))
         st.caption(
             f"`xavier_normal_` on one tensor ({weights.n_heads}, {weights.d_model}, {weights.d_k}) gives W_Q a "
             f"standard deviation of {found.whole:.4f}; on each head's ({weights.d_model}, {weights.d_k}) it gives "
@@ -138,11 +138,11 @@ def _plain_list(bench: SiteExperiment) -> None:
     d_model = bench.case.weights.d_model
     found = registered(d_model)
     with st.container(border=True):
-        st.markdown("**Layers in a plain list are nobody's parameters**", help=explained("ModuleList"))
+        st.markdown("**Layers in a plain Python list are not registered as parameters**", help=explained("ModuleList"))
         st.caption(
             f"Four maps of {d_model} × {d_model} in `nn.ModuleList`: `parameters()` finds {found.in_module_list:,} "
             f"learned numbers. In a Python list: {found.in_list:,}, and `state_dict()` holds {found.saved} entries. An "
-            "optimizer then trains nothing, and a saved file is empty; the forward pass runs all the same."
+            "optimizer then trains nothing and a saved file is empty, although the forward pass runs normally."
         )
 
 

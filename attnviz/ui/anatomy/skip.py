@@ -17,7 +17,7 @@ from attnviz.views.site.code_tables import word_table
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 from attnviz.views.terms import term
 
-HEADS = ("changed line", "what comes of it", "right", "tried instead")
+HEADS = ("changed line", "result", "right", "tried instead")
 AXES = {
     "x": ("batch", "length", "heads·d_k"),
     "query": ("batch", "heads", "q_len", "d_k"),
@@ -34,7 +34,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
         (SKIPS[name].title, verdict(outcome), SKIPS[name].right, SKIPS[name].instead)
         for name, outcome in outcomes.items()
     ]
-    lines = Lines("Lines to change", HEADS, rows, code=False, helps={"what comes of it": "what comes of it"})
+    lines = Lines("Lines to change", HEADS, rows, code=False, helps={"result": "result"})
     name = view.skip if view.skip in skips else next(iter(skips))
     line_list("skip", lines, values=list(skips), value=name)
     chosen, outcome, before = skips[name], outcomes[name], given(name, bench.case)
@@ -43,9 +43,11 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
         st.html(f"<p class='why'>{html.escape(chosen.why)}</p>")
         numbers(outcome)
         _had(before)
-        st.caption("Every line above has just been run on both sentences; a click or the arrow keys open one.")
+        st.caption(
+            "Every change above has just been run on both sentences. Click one, or use the arrow keys, to open it."
+        )
         if len(skips) < len(SKIPS):
-            st.caption("“No scale” is not among them: this model does not divide its scores by √d_k.")
+            st.caption("“No scale” is missing here because this model does not divide its scores by √d_k.")
     with right:
         if has_maps(outcome):
             maps(bench, outcome, view.head)
@@ -54,23 +56,23 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _had(before: Given) -> None:
-    """The tensors that the line was given and made, with how they lie in memory: what torch's errors speak of."""
+    """The line's input and output tensors, and how they lie in memory: torch's errors are about that."""
     tensors = dict(before.tensors) | ({} if before.made is None else {"→ made": before.made})
     rows = [
         (name, str(tuple(tensor.shape)), str(tensor.stride()), "yes" if tensor.is_contiguous() else "no")
         for name, tensor in tensors.items()
     ]
-    heads = ("the line was given", term("shape"), term("strides"), term("contiguous"))
+    heads = ("goes in and comes out", term("shape"), term("strides"), term("contiguous"))
     st.html(word_table(heads, rows))
 
 
 def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> None:
-    """The first tensor that the line was given, where it led to no map."""
+    """The line's first input tensor, where the line led to no map."""
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(
         tiles_of(values, axes, head=head),
-        title=f"{name}, which the line was given, {bench.name}",
+        title=f"{name}, the input of this line, {bench.name}",
         theme=charts.theme(),
         tokens=bench.tokens,
     )

@@ -34,8 +34,8 @@ def walk(bench: SiteExperiment, view: AnatomyState) -> None:
         with switch:
             widgets.segments("layout", "Layout", LAYOUT_NAMES, view.layout, hide_label=True)
         note.caption(
-            "The explicit matmul path, where every tensor exists. PyTorch's fused kernel, which the other pages run "
-            "on, makes neither scores nor weights, and its output needs no contiguous.",
+            "This is the explicit matmul path, in which every tensor exists. The other pages run PyTorch's fused "
+            "kernel, which never stores scores or weights and whose output needs no contiguous().",
             help=explained("fused kernel", "batch first", "sequence first"),
         )
         helps = {head: head for head in HEADS[1:]}
@@ -48,7 +48,7 @@ def walk(bench: SiteExperiment, view: AnatomyState) -> None:
 def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
     st.code(step.code, language="python", wrap_lines=True)
     before = f"{_sizes(step.before)} → " if step.before else ""
-    memory = "the same memory, another view" if step.shares else "memory of its own"
+    memory = "the same memory, viewed differently" if step.shares else "new memory"
     fact_line(
         f"{before}<b>{_sizes(step.after)}</b>",
         f"{term('strides')} <b>{step.strides}</b>",
@@ -72,8 +72,8 @@ def _large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
 def memory(bench: SiteExperiment, view: AnatomyState) -> None:
     """A small tensor's numbers and their places, before and after view and transpose."""
     st.caption(
-        "Three tokens, two heads, d_k 2. Each cell shows the number that is there (its first place in memory) and "
-        "its place now; the shade follows the place. Below each tensor its memory, which is one row: in a contiguous "
+        "Three tokens, two heads, d_k 2. Each cell shows a number (its original position in memory) and its current "
+        "position; the shade follows the position. Below each tensor is its memory, a single row. In a contiguous "
         "tensor the last axis runs fastest (row-major)."
     )
     cards = [

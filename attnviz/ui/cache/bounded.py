@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-UNDER_WAY = "Another visitor is loading this model; yours begins as soon as it is there"
+UNDER_WAY = "Another visitor is loading this model. Your run starts as soon as it is loaded."
 
 Progress = Callable[[float, str], None]
 Kept = TypeVar("Kept")

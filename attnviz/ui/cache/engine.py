@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "ATTNVIZ_ENGINE"
 _GONE = (
-    "The engine that runs this instance's models does not answer: until it does, the shipped translator runs here, on "
-    "the dashboard's own machine."
+    "The engine that runs this instance's models does not answer. Until it does, the shipped translator runs on the "
+    "dashboard's own machine."
 )
 
 

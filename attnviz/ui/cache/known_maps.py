@@ -37,5 +37,7 @@ def _known(model_id: str, text: str, _model: "Model", _trace: "Trace | None") ->
     try:
         return KnownMaps.of(_model, watched)
     except CannotTravelError:
-        why = NotPlain("it runs on the engine, and its maps are heard only where the model itself computes")
+        why = NotPlain(
+            "it runs on the engine, and its maps can only be found on the machine where the model itself runs"
+        )
         return KnownMaps(why, dict.fromkeys(watched.calls, why))

@@ -39,7 +39,7 @@ def _measured(loaded: "Model", to: str, progress: Progress | None) -> "MeanConte
 
     def tell(done: int, total: int) -> None:
         if progress is not None:
-            progress(done / total, f"Measuring what heads gather on average: {done} of {total} sentences")
+            progress(done / total, f"Measuring the heads' average outputs: {done} of {total} sentences")
 
     with threads.enough_for(_SENTENCE):
         return reference_means(loaded, to, stop=UNSTOPPED if progress is None else Stoppable(tell))

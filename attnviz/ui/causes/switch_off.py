@@ -132,7 +132,7 @@ def _measured(loaded: "Model", plain: "Trace", put: str, tell: progress.Tell) ->
 
 
 def _mean(loaded: "Model", plain: "Trace") -> "MeanContexts":
-    with st.spinner("Measuring what heads gather on average"):
+    with st.spinner("Measuring the heads' average outputs"):
         return means.means(loaded, plain.to)
 
 

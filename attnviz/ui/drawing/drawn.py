@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from attnviz.widgets.model_drawing.numbers import Here
     from attnviz.widgets.wire import Payload
 
-COVERED = "What is asked here is covered: numbers play when the question is answered, or skipped."
+COVERED = "The answer to this question is covered. Numbers appear once you answer or skip it."
 PLACES = ("Heads", "Masks", "Decoding", "Causes", "Anatomy", "Implementations")
 _ANY = "Hello."  # a model is built alike for every text
 
@@ -105,7 +105,7 @@ def _run(request: "Request") -> "tuple[TraceLike | None, str]":
         return None, str(refusal)
 
 
-@st.cache_resource(max_entries=32, show_spinner="Reading the model …")
+@st.cache_resource(max_entries=32, show_spinner="Loading the model …")
 def _built(weights: str, _model: Any) -> "Structure":
     from attnviz.models.structure import structure
 

@@ -43,7 +43,7 @@ def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None
 def _sheet(shown: Pictured) -> None:
     with st.container(key="drawing-sheet"):
         if shown.own is None and shown.request is None:
-            st.caption("This page runs models of its own. Drawn is the one that waits in the other pages' bar.")
+            st.caption("This page runs its own models. The drawing shows the model of the other pages.")
         draw(shown, key="drawing-in-sheet")
         if shown.page:
             _words(shown.page)

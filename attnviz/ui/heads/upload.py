@@ -54,8 +54,8 @@ def picker() -> "BareWeights | None":
             type=["npz", "safetensors"],
             max_upload_size=MEGABYTES,
             key=f"own-file-{taken_away}" if taken_away else "own-file",
-            help=f"{definition('Your own tensors')} The file is kept in memory, for this page alone, and forgotten "
-            "after the page is closed; no link carries it.",
+            help=f"{definition('Your own tensors')} The file stays in memory for this page only and is deleted when "
+            "you close the page. Links do not contain it.",
         )
         st.markdown(_KEYS)
     if file is None:
@@ -122,7 +122,7 @@ def finish(trace: "BareWeights", tabs: TabsState) -> None:
         "<b>your own tensors</b>, bare weights",
         f"<b>{trace.n_layers}</b> layers × <b>{trace.n_heads}</b> heads",
         f"<b>{queries}</b> query tokens, <b>{keys}</b> key tokens",
-        "the link does not carry a file",
+        "a link cannot contain a file",
     )
     st.html("<div class='status-bar' role='status'>" + "".join(f"<span>{part}</span>" for part in parts) + "</div>")
     sheet.open_if_asked(tabs, trace)

@@ -58,9 +58,9 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
     case = bug.on(case, head)
     if make is not None:
         why = (
-            f"{lacks} The bug is shown on sizes of its own"
+            f"{lacks} The bug is shown at other sizes"
             if lacks
-            else ("On sizes of its own, since the model's would hide it")
+            else ("Shown at other sizes, because the model's own would hide it")
         )
         st.caption(
             f"{why}: {case.weights.n_heads} heads, d_model {case.weights.d_model}, d_k {case.weights.d_k}, d_v "
@@ -72,7 +72,7 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
         return
     wrong_vs_right(bench, found, head, own_sizes=make is not None)
     if case.mask is None and bug.step == "weigh":
-        st.caption("This site hides nothing: choose decoder self-attention to see what becomes of its mask.")
+        st.caption("This site has no mask. Choose decoder self-attention to see what the bug does to one.")
 
 
 def _taken_away(bench: SiteExperiment, case: Case, found: Outcome) -> None:
@@ -80,14 +80,14 @@ def _taken_away(bench: SiteExperiment, case: Case, found: Outcome) -> None:
     numbers(found)
     whole = right(replace(case, off=None))(*case.call)[0][0]
     panels = [
-        Panel("taken away: right", (whole - found.right_output[0]).numpy(), "signed"),
+        Panel("head removed correctly", (whole - found.right_output[0]).numpy(), "signed"),
         Panel("as written", (whole - found.output[0]).numpy(), "signed"),
         Panel("difference", (found.right_output[0] - found.output[0]).numpy(), "signed"),
     ]
     rows, cols = bench.labels()[0], [str(at) for at in range(whole.shape[-1])]
-    title = f"{bench.name}, H{case.off} off: what each row of the output loses"
+    title = f"{bench.name}, H{case.off} off: how each row of the output changes"
     made = panels_figure(panels, rows, cols, title=title, theme=charts.theme())
-    made.update_xaxes(title={"text": "number of the output →", "standoff": 4})
+    made.update_xaxes(title={"text": "output dimension →", "standoff": 4})
     charts.show(made, key="damage", table=partial(panels_table, panels, rows, cols))
 
 
@@ -105,13 +105,13 @@ def _translation(bench: SiteExperiment, view: ImplementationsState) -> None:
         return
     of = "of the logits" if bench.trace.logits is not None else "of the last layer's output"
     if not writes:
-        st.caption(f"max |Δ| {of} {found.logits_change:.3g}; this model writes no text that could be another one.")
+        st.caption(f"max |Δ| {of} {found.logits_change:.3g}. This model writes no text to compare.")
         return
-    without, with_ = ("without", "with   ") if _off(view) is None else ("rightly off", "as written ")
+    without, with_ = ("without", "with   ") if _off(view) is None else ("correctly off", "as written ")
     st.text(f"{without}: {display(found.before)}\n{with_}: {display(found.after)}")
     said = "translation" if bench.model.inputs.has_language else "text"
-    same = f"the {said} is the same" if found.before == found.after else f"the {said} is another one"
-    far = f", as far as the first {found.cut} tokens: a bug's {said} is cut there" if found.cut else ""
+    same = f"the {said} stays the same" if found.before == found.after else f"the {said} changes"
+    far = f"(only the first {found.cut} tokens are compared)" if found.cut else ""
     st.caption(f"max |Δ| {of} {found.logits_change:.3g}; {same}{far}.")
 
 
@@ -144,10 +144,11 @@ def _visitors(bench: SiteExperiment, head: int) -> None:
     both = (bench.alone, bench.second_alone)
     visits = two_visitors(kept_map(bench.alone.weights), [case.input_ for case in both], rounds=ROUNDS)
     st.markdown(
-        f"Two threads ran one module {visits.maps} times in all, one with the typed sentence and one with the second, "
-        f"and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other visitor's**."
+        f"Two threads called one module {visits.maps} times in all, one with the typed sentence and one with the "
+        f"second, and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other "
+        "visitor's**."
     )
-    st.caption("The output is each visitor's own: only the map that is drawn is somebody else's.")
+    st.caption("Each visitor still gets the right output; only the map that is drawn belongs to the other one.")
     if visits.example is not None:
         _mixed_up(bench, visits, head)
 
@@ -174,7 +175,7 @@ def _words(bench: SiteExperiment, length: int) -> list[str]:
 
 def _caught(bug: Bug) -> None:
     case = bug.trial
-    st.caption("The one-line test that would have caught it, run just now on sizes of its own")
+    st.caption("The one-line test that would have caught it, run just now at other sizes")
     st.code(bug.test, language="python", wrap_lines=True)
     st.text(f"right attention: {_says(bug, case, fine=True)} · this bug: {_says(bug, case, fine=False)}")
 

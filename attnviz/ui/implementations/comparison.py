@@ -22,10 +22,10 @@ from attnviz.views.site.panels import Panel, panels_figure, panels_table
 from attnviz.views.site.tensor_picture import tensor_picture, tiles_of
 
 READY = (
-    " nn.MultiheadAttention has no place for that between its projections and its product: it is handed queries and "
-    "keys that are ready, and projects them with the identity; a bias goes into its mask."
+    " nn.MultiheadAttention cannot do that between its projections and its product. It gets finished queries and keys "
+    "and projects them with the identity; a bias goes into its mask."
 )
-OWN_POSITIONS = " It comes on top of the positions that the model has at this site, on both sides."
+OWN_POSITIONS = " It is added on both sides to the positions that the model already has at this site."
 TITLES = {name: way.title for name, way in WAYS.items()}
 
 
@@ -36,13 +36,13 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
     made = agreement_figure(grids, TITLES, theme=charts.theme())
     charts.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
-        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences: the "
-        f"largest difference of all is {found.largest:.1e}, the rounding of float32. The fused function has no weights "
+        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences. The "
+        f"largest difference is {found.largest:.1e}, which is float32 rounding. The fused function returns no weights "
         "to compare.",
         help=explained("max |Δ|", "allclose"),
     )
     if done := between(bench.case.weights.scoring):
-        st.caption(f"In this model {done}, in every way alike.{READY if 'torch_module' in found.results else ''}")
+        st.caption(f"In this model {done}, in every implementation.{READY if 'torch_module' in found.results else ''}")
     for name, reason in found.refused.items():
         st.info(f"{TITLES[name]}: {reason}")
     st.html(text_rows({way.title: way.about for way in WAYS.values()}))
@@ -68,7 +68,11 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
     kept = st.session_state.get("measured-cost")
     measured = kept[1] if kept is not None and kept[0] == key else _short(key, bench)
     longest = max(measured["length"])
-    more = "" if longest == LENGTHS[-1] else f" So far up to {longest} tokens; all lengths take about half a minute."
+    more = (
+        ""
+        if longest == LENGTHS[-1]
+        else f" Measured up to {longest} tokens so far. All lengths take about half a minute."
+    )
     about.caption(f"Time: {TIME_METHOD}. Memory: {METHOD}.{more}", help=explained("peak", "median", "fused kernel"))
     made = cost_figure(measured, TITLES, theme=charts.theme())
     charts.show(made, key="cost", table=lambda: measured.replace({"way": TITLES}), caption=captions.of_model())
@@ -105,8 +109,8 @@ def parameters(bench: SiteExperiment, view: ImplementationsState) -> None:
     ]
     own = weights.rows(head, weights.d_k)
     st.caption(
-        f"Head {head} owns rows {own.start} to {own.stop - 1} of W_q.weight {tuple(weights.W_q.shape)}, as nn.Linear "
-        f"keeps it, (out, in); turned round they are W_Q[{head}], {weights.d_model} × {weights.d_k}. In the single "
+        f"Head {head} owns rows {own.start} to {own.stop - 1} of W_q.weight {tuple(weights.W_q.shape)}, stored by "
+        f"nn.Linear as (out, in). Transposed, they are W_Q[{head}], {weights.d_model} × {weights.d_k}. In the single "
         "attentions, W_V holds the product of the head's value matrix and its part of W_o."
     )
     left, right = st.columns([62, 38], gap="small")
@@ -141,12 +145,12 @@ def relative(bench: SiteExperiment, view: ImplementationsState) -> None:
         Panel("get_scores overridden", changed),
         Panel("difference", changed - plain, "signed"),
     ]
-    title = f"{bench.name} H{view.head}: what a term for the distance between two tokens does"
+    title = f"{bench.name} H{view.head}: the effect of a term for the distance between two tokens"
     made = panels_figure(panels, *labels, title=title, theme=charts.theme())
     charts.show(made, key="relative", table=lambda: panels_table(panels, *labels))
     st.caption(
-        f"Output changed by up to {found.output_change:.3g}. One method is replaced (Shaw et al. 2018, equation 5); "
-        "projections, mask, softmax and output stay. The model was trained without such a table: this one is made up, "
-        "along each head's mean query, so that its effect can be seen."
+        f"The output changes by up to {found.output_change:.3g}. Only one method is replaced (Shaw et al. 2018, "
+        "equation 5); projections, mask, softmax and output stay. The model was trained without such a table. This one "
+        "is made up from each head's mean query, so that its effect can be seen."
         + (OWN_POSITIONS if bench.case.weights.scoring.rotation or bench.case.weights.scoring.bias else "")
     )

@@ -28,8 +28,8 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
     with left:
         _said(chosen)
         st.caption(
-            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}); a mask has "
-            "three axes, and unsqueeze(-1) makes the fourth, for all heads. Each line has just been tried on this "
+            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}). A mask has "
+            "three axes, and unsqueeze(-1) adds the fourth, for all heads. Each line has just been tried on this "
             "site's own mask."
         )
     with right:
@@ -37,7 +37,7 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 def _taken(one: MaskTry) -> str:
-    return "raises ValueError" if isinstance(one.prepared, Raised) else f"takes it: {one.prepared}"
+    return "raises ValueError" if isinstance(one.prepared, Raised) else f"accepts it: {one.prepared}"
 
 
 def _reached(one: MaskTry) -> str:
@@ -52,13 +52,13 @@ def _said(one: MaskTry) -> None:
     if isinstance(one.prepared, Raised):
         st.markdown("**prepare_mask says**")
         st.code(one.prepared.error, language=None, wrap_lines=True)
-        st.markdown("**Without it, torch would say**" if raises else "**Without it, nothing would be said**")
+        st.markdown("**Without it, torch would say**" if raises else "**Without it, there would be no error**")
     if isinstance(one.reached, Raised):
         st.code(one.reached.error, language=None, wrap_lines=True)
     elif one.wrong:
         st.text(
-            f"{one.wrong:,} of {one.meant.numel():,} cells of the scores would be other than meant. "
-            + ("" if is_refused else "The sizes are allowed: no check of sizes can know what was meant.")
+            f"{one.wrong:,} of {one.meant.numel():,} cells of the scores would be wrong. "
+            + ("" if is_refused else "The sizes are allowed. A check of sizes cannot know what was meant.")
         )
     else:
         st.text("Every cell of the scores is as meant.")

@@ -30,8 +30,8 @@ from attnviz.views.learning.switches import NOTHING, offered, switch
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
 _LACKS = "learning-lacks-recording"  # the address asks for one that is not there
-_SMALL = "A Transformer so small that it is trained while you watch."
-_RECORDED = "A training that was recorded, moment by moment."
+_SMALL = "A Transformer small enough to be trained while you watch."
+_RECORDED = "A recorded training run, step by step."
 HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
 # Pairs of runs whose difference is a lesson; all of them are recorded.
 LESSONS: dict[str, dict[str, str]] = {
@@ -43,7 +43,7 @@ LESSONS: dict[str, dict[str, str]] = {
     "300 pairs, and 30": {"task": "french", "first": "pairs-300", "second": "pairs-30"},
     "Reversing needs positions": {"task": "reverse", "second": "without-positions"},
     "Sorting needs none": {"task": "sort", "second": "without-positions"},
-    "Padding that nobody masks": {"task": "reverse", "second": "without-padding-mask"},
+    "Padding without a mask": {"task": "reverse", "second": "without-padding-mask"},
     "Scores without 1/√d_k": {
         "task": "reverse", "first": "heads-1~d-model-64", "second": "heads-1~d-model-64~without-scale", "seed": "2",
     },

@@ -63,8 +63,8 @@ def _keys(looks: Sequence[Piece]) -> set[str]:
 def waiting_in_words(look: Piece) -> str:
     """How many runs go before one, and what is shown until it begins."""
     ahead = look.looked.ahead
-    before = f"{ahead} before you" if ahead else "about to begin"
-    return f"“{title_of(look.experiment)}” waits to be trained: {before}. Meanwhile its recording is shown."
+    before = f"{ahead} before you" if ahead else "about to start"
+    return f"“{title_of(look.experiment)}” is waiting to be trained: {before}. Its recording is shown meanwhile."
 
 
 def piece(run: LiveRun) -> Piece:

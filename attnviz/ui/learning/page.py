@@ -20,8 +20,8 @@ from attnviz.views.learning.switches import title_of
 from attnviz.views.terms import term
 from attnviz.widgets.learning.payload import Asked, ShownRun, learning_payload, run_key
 
-NOT_RECORDED = "No recording of this run comes with the package: press “Train it yourself”."
-NO_WEIGHTS = "“{}” was recorded without its weights: press “Train it yourself” to give it a line of your own."
+NOT_RECORDED = "This run was not recorded. Press “Train it yourself”."
+NO_WEIGHTS = "“{}” was recorded without its weights. Press “Train it yourself” to try a line of your own."
 Said = list[str]  # sentences to stand above the picture
 
 

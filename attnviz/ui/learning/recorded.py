@@ -25,7 +25,7 @@ from attnviz.widgets.learning.translator import ShownTranslator
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_HERE = "The link asks for the recording of the translator's training, which this instance does not have."
+NOT_HERE = "The link asks for the recording of the translator's training. This instance does not have it."
 LIST_NAME = "How the translator learned"
 
 
@@ -100,7 +100,7 @@ def _told(recording: Recording | TranslatorRecording) -> dict[str, str]:
         return {"Of": f"a toy, {recording.experiment.about.title}"}
     return {
         "Of": "a translator’s training",
-        "Weights": "the averaged ones, which a checkpoint holds",
+        "Weights": "averaged, as in a checkpoint",
         "Vocabulary": f"{recording.vocab_size:,} entries",
     }
 
@@ -119,4 +119,4 @@ def _status(found: Opened, view: RecordingState) -> list[str]:
         f"<b>{layers}</b> {term('layers')} × <b>{heads}</b> {term('heads')}",
         f"<b>{len(recording.steps)}</b> moments, <b>{recording.steps[-1]:,}</b> updates",
     ]
-    return [*parts, "the link does not carry a file"] if view.recording == FILE else parts
+    return [*parts, "a link cannot contain a file"] if view.recording == FILE else parts

@@ -46,7 +46,7 @@ def _site(text: str, bound: Any, default: str, say: Say) -> str:
 def _guess(text: str, bound: Any, default: str, say: Say) -> str:
     if text in (*GUESSES, OPEN):
         return text
-    say(f"a guess is {', '.join(GUESSES)}, or {OPEN} for none", "the question")
+    say(f"a guess is {', '.join(GUESSES)}, or {OPEN} for no guess", "the question")
     return default
 
 

@@ -45,5 +45,5 @@ def toy(name: str) -> "Toy":
     experiment = experiment_named(name.removeprefix(TOY))
     recording = runs.with_weights(experiment)
     if recording is None:
-        raise ValueError(f"The toy {experiment.name} is not kept here any more: open Learning and train it again.")
+        raise ValueError(f"The toy {experiment.name} is no longer stored here. Open Learning and train it again.")
     return Toy.of(recording, entry(name).title)

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 MEGABYTES = 4  # recordings of ours have some 400 kB
 MOST_HEADS = 400  # of one kind of attention: each is drawn four times, if it is asked for
-FULL = "There is no room for {}: other visitors' own files take all there is. Try again later."
-TOO_MANY = "{} shows {:,} heads of each kind; at most {} are drawn."
-AGAIN = "The link shows a recording from a file, and no link carries a file: open it again."
+FULL = "There is no room for {}: other visitors' files take all of it. Try again later."
+TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
+AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."
 TRANSLATOR_FILE = Path(__file__).parents[3] / "assets" / "recordings" / "translator.npz"
 _READING = Lock()
 _TAKEN_AWAY = "recording-files-taken-away"
 _HOW = """
-A recording is an .npz file. `python -m attnviz.training --watch` writes one of a translator, `recording.npz` in the
-folder of its state; `python -m attnviz learn reverse --out run.npz` one of a toy.
+A recording is an .npz file. `python -m attnviz.training --watch` writes one for a translator: `recording.npz` in the
+folder of its state. `python -m attnviz learn reverse --out run.npz` writes one for a toy.
 """
 
 
@@ -58,8 +58,8 @@ def picker() -> None:
             max_upload_size=MEGABYTES,
             key=_key(),
             on_change=_begin,
-            help=f"{definition('Open a recording')} The file is kept in memory, for this page alone, and forgotten "
-            "after the page is closed; no link carries it.",
+            help=f"{definition('Open a recording')} The file stays in memory for this page only and is deleted when "
+            "you close the page. Links do not contain it.",
         )
         st.markdown(_HOW)
 

@@ -32,16 +32,16 @@ SHORT, MAX_SECOND = 6, 200
 _WATCHED = "The quick brown fox jumps over the lazy dog."
 
 ELSEWHERE = (
-    "its queries, keys and values are on Heads and Masks, and models made of W_q, W_k, W_v and W_o at each site (BERT, "
-    "GPT-2, BART, and with their positions Llama, Qwen, Pythia, T5 …) can be taken apart here"
+    "Heads and Masks show its queries, keys and values. This page needs a model with W_q, W_k, W_v and W_o at each "
+    "site (BERT, GPT-2, BART; with their own positions, Llama, Qwen, Pythia, T5 …)"
 )
 
 
-AS_IT_IS = "This page takes a site apart as the model computes it, and leaves out what is done to the run elsewhere"
+AS_IT_IS = "This page shows the site unchanged and ignores the changes made on other pages"
 
 SHARED = (
-    "The {heads} heads of this site share keys and values in {groups} groups; here each head has a copy of its group's "
-    "rows of W_k and W_v, as the attention itself is computed."
+    "The {heads} heads of this site share keys and values in {groups} groups. Here each head has its own copy of its "
+    "group's rows of W_k and W_v, which gives the same attention."
 )
 
 
@@ -113,7 +113,7 @@ class SiteExperiment:
         for site, one in found.items():
             if isinstance(one, NotPlain):
                 name = f"{_named(site.kind)} of layer {self.trace.layer_number(site.kind, site.layer)}"
-                raise ValueError(f"{name} cannot be taken apart: {one.why}; {ELSEWHERE}.")
+                raise ValueError(f"{name} cannot be taken apart: {one.why}. {ELSEWHERE}.")
         return found  # type: ignore[return-value]  # none of them is NotPlain
 
     def _case(self, trace: Trace) -> Case:

@@ -21,7 +21,7 @@ def verdict(outcome: Outcome | Raised) -> str:
     if math.isnan(outcome.output_change):
         return "silent: NaN"
     if outcome.output_change < 1e-5 and outcome.attn_change < 1e-5:
-        return "right here, by luck"
+        return "right here by chance"
     return f"silent: output off by {outcome.output_change:.2g}"
 
 
@@ -37,14 +37,14 @@ def numbers(outcome: Outcome | Raised) -> None:
         st.code(outcome.error, language=None, wrap_lines=True)
         return
     low, high = outcome.row_sums
-    shape = "has the right shape" if outcome.same_shape else "has another shape"
+    shape = "has the right shape" if outcome.same_shape else "has a different shape"
     fact_line(
         f"output <b>{shape}</b> and is <b>{_moved(outcome.output, outcome.right_output)}</b>",
         f"weights of all heads <b>{_moved(outcome.attn, outcome.right_attn)}</b>",
         f"{term('row sums')} <b>{_sums(low, high)}</b>",
     )
     if not outcome.has_maps:
-        st.caption("The weights have another shape, so that there is no map to lay beside the right one.")
+        st.caption("The weights have a different shape, so no map can be compared with the right one.")
 
 
 def has_maps(outcome: Outcome | Raised) -> bool:
@@ -60,7 +60,7 @@ def maps(bench: SiteExperiment, outcome: Outcome | Raised, head: int, *, own_siz
     wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
     panels = [Panel("right", fine), Panel("as written", wrong), Panel("difference", wrong - fine, "signed")]
     labels = _positions(outcome) if own_sizes else bench.labels(item)
-    place = f"{'sizes of its own' if own_sizes else bench.name}, H{head}, {SENTENCES[item]}"
+    place = f"{'other sizes' if own_sizes else bench.name}, H{head}, {SENTENCES[item]}"
     charts.show(
         panels_figure(panels, *labels, title=place, theme=charts.theme()),
         key="damage",
@@ -75,7 +75,7 @@ def fact_line(*parts: str) -> None:
 
 def _moved(found: Tensor, right: Tensor) -> str:
     if found.shape != right.shape:
-        return "of another shape"
+        return "of a different shape"
     nans = int(found.isnan().sum())
     if nans:
         return f"{term('NaN')} in {nans:,} of {found.numel():,}"

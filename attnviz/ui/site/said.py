@@ -20,7 +20,7 @@ def of_this_site(weights: SiteWeights) -> str:
     if weights.scoring.q_norm or weights.scoring.k_norm:
         told.append("and the gains of the norms of queries and keys")
     if weights.scoring.bias is not None:
-        told.append("the table of its bias by distance, which layers share, not counted")
+        told.append("not counting the table of distance biases, which layers share")
     return "; ".join(told) + "."
 
 
@@ -28,9 +28,9 @@ def between(scoring: Scoring) -> str:
     """What is done to queries, keys and scores besides query · key / √d_k, as a list; "" for nothing."""
     done = (
         ("queries and keys are normalised", scoring.q_norm or scoring.k_norm),
-        ("queries and keys are rotated by their positions", scoring.rotation),
-        ("scores have a scale of their own", scoring.scale is not None),
-        ("a bias by distance is added to the scores", scoring.bias),
+        ("queries and keys are rotated by position", scoring.rotation),
+        ("scores have their own scale", scoring.scale is not None),
+        ("a bias for the distance is added to the scores", scoring.bias),
     )
     return ", ".join(said for said, is_so in done if is_so)
 

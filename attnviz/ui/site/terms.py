@@ -204,5 +204,5 @@ def parts(name: str, titles: Mapping[str, str], value: str, terms: Mapping[str, 
 def _words(names: Iterable[str]) -> None:
     """A button that opens the terms of a part of the page, each with its definition."""
     listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(definition(name))}</dd>" for name in names)
-    with st.popover("Words", help="The terms on this part of the page, each in a sentence", key="words"):
+    with st.popover("Words", help="The terms on this part of the page", key="words"):
         st.html(f"<dl class='words'>{listed}</dl>")

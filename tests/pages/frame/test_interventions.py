@@ -98,7 +98,7 @@ def test_a_head_of_a_checkpoint_is_off_too(open_page, folder, name: str) -> None
 
 def test_what_the_model_has_no_head_for_is_said_and_left_out(open_page) -> None:
     app = open_page("heads", **ASKED, do=f"{OFF}~off.cross.7.1~nonsense")
-    assert chips(app) == ["cross L0 H1 off ✕", "cross L7 H1 off (not in this model) ✕", "All back ✕"]
+    assert chips(app) == ["cross L0 H1 off ✕", "cross L7 H1 off (not in this model) ✕", "Undo all changes ✕"]
     assert "There is no layer 7: this model has cross layers 0 to 1" in notes(app)
     assert "“nonsense”, cannot be followed" in notes(app)
     assert copied_do(app) == OFF  # for whoever opens the link
@@ -141,7 +141,7 @@ def test_masks_and_neuron_say_what_is_done_to_the_head_that_they_show(open_page)
 def test_a_page_that_leaves_it_out_says_so(open_page, page: str) -> None:
     app = open_page(page, **ASKED, do=OFF)
     assert chips(app) == ["cross L0 H1 off ✕"]
-    assert "leaves out what is done to the run elsewhere" in "".join(part.proto.body for part in app.get("html"))
+    assert "ignores the changes made on other pages" in "".join(part.proto.body for part in app.get("html"))
 
 
 def test_two_visitors_at_once_each_have_their_own(open_page) -> None:

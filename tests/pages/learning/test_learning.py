@@ -86,7 +86,7 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
         ({"first": "layers-99"}, "layers is a whole number from 1 to 6, not 99."),
         ({"task": "twice", "first": "without-cross-attention"}, "by a decoder alone: it has no cross-attention."),
         ({"line": "the zebra sees"}, "'zebra' is no word of this toy; it knows 83 words"),
-        ({"task": "twice", "second": "none", "line": "a b"}, "“Nothing left out” was recorded without its weights: "),
+        ({"task": "twice", "second": "none", "line": "a b"}, "“Nothing left out” was recorded without its weights. "),
         (
             {"first": "steps-20000", "train": "1", "guess": "no", "second": "none"},
             "seconds of CPU, and 15 are allowed: take fewer steps or a smaller model",
@@ -112,7 +112,7 @@ def test_a_run_that_nobody_recorded_says_how_it_is_had(open_page) -> None:
     (run,) = header(app)["runs"]
     assert (run["state"], run["note"]) == (
         "absent",
-        "No recording of this run comes with the package: press “Train it yourself”.",
+        "This run was not recorded. Press “Train it yourself”.",
     )
     assert header(app)["asked"] is None
 

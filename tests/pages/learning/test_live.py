@@ -54,7 +54,7 @@ def test_while_a_run_waits_its_recording_is_shown_and_how_many_go_before(open_pa
     assert states(app) == ["recorded"]
     (told,) = [sentence for sentence in (info.value for info in app.info) if "before you" in sentence]
     assert "1 before you" in told
-    assert "its recording is shown" in told
+    assert "recording is shown" in told
     (run,) = [run for run in made._waiting.values() if run.experiment.task == "reverse"]
     run._became("training")
     made._waiting.clear()

@@ -67,7 +67,7 @@ def test_what_means_nothing_there_is_not_offered_and_the_experiments_are_a_press
     assert {field.key for field in app.text_input} == {"heard"}, "which is hidden"
     assert not any(button.key == "train" for button in app.button)
     assert not app.caption, "no toy to open elsewhere"
-    assert any("the link does not carry a file" in part.proto.body for part in app.get("html"))
+    assert any("a link cannot contain a file" in part.proto.body for part in app.get("html"))
     with pytest.raises(ValueError, match="not enough values"):
         copied(app)
     app.button(key="experiments").click().run()
@@ -157,7 +157,7 @@ def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_
     monkeypatch.setattr(upload, "TRANSLATOR_FILE", path)
     app = open_page("learning", recording="translator")
     assert said(app) == [
-        "The link asks for the recording of the translator's training, which this instance does not have."
+        "The link asks for the recording of the translator's training. This instance does not have it."
     ]
     assert titles(app) == TOYS
     path.write_bytes(trained.content())

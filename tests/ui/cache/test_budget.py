@@ -63,7 +63,7 @@ def test_all_parts_together_take_no_more_than_their_share(monkeypatch):
 @pytest.mark.parametrize("said", ["much", "0", "1.5", "nan"])
 def test_a_share_that_is_none_is_said(monkeypatch, said):
     monkeypatch.setenv("ATTNVIZ_MEMORY_SHARE", said)
-    with pytest.raises(ValueError, match="is no share of the memory"):
+    with pytest.raises(ValueError, match="is not a share of the memory"):
         budget.share()
 
 

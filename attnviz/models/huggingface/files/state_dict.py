@@ -25,7 +25,7 @@ def asked(config: Any, auto: Any) -> int:
 
 
 def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
-    """What is wrong with the first tensor of another shape than its config asks for, in words; None: all fit."""
+    """What is wrong with the first tensor of a different shape than its config asks for, in words; None: all fit."""
     wanted = {name: tuple(tensor.shape) for name, tensor in _without_memory(config, auto).state_dict().items()}
     for name, shape in sorted(_shapes(weights).items()):
         # A checkpoint without a head names its tensors without the prefix that the whole model has.

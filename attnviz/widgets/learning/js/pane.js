@@ -119,7 +119,7 @@ function stateText(run) {
   if (run.state === "asked") return "begins when you have guessed";
   if (run.state !== "live") return run.moments.length ? "" : "not there";
   const { state, ahead } = run.feed;
-  if (state === "waiting") return ahead ? `${ahead} before you` : "about to begin";
+  if (state === "waiting") return ahead ? `${ahead} before you` : "about to start";
   return run.moments.length ? "is being trained" : "begins";
 }
 
