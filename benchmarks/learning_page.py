@@ -96,7 +96,7 @@ def _live(page: Page, other: Page, address: str, pid: int) -> Iterator[Row]:
     drawn = page.evaluate("attnvizDrawn")
     _train(page, address)
     beside = median(answers(other, sentence)["everything"] for sentence in sentences[2 * ANSWERS :])
-    is_beside = page.get_by_text("is being trained").is_visible()
+    is_beside = page.get_by_text("is training").is_visible()
     yield Row("a live update in the browser, p50", median(drawn), "ms", MOST_UPDATE)
     yield Row(
         "a live update's CPU of the server beyond an idle one's", 1e3 * (used - idle) / A_SECOND, "ms", MOST_UPDATE
@@ -108,7 +108,7 @@ def _live(page: Page, other: Page, address: str, pid: int) -> Iterator[Row]:
 def _train(page: Page, address: str) -> None:
     """Begin a run that nobody has trained yet."""
     page.goto(f"{address}{LIVE}{time.monotonic_ns() // 1_000_000 % 90_000}")
-    page.get_by_text("is being trained").wait_for()
+    page.get_by_text("is training").wait_for()
 
 
 def _used(page: Page, pid: int) -> float:

@@ -39,7 +39,7 @@ def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
         Section("Attention", _attention(trace) | own["attention"]),
         Section("Text", own["text"]),
         Section("Size", _size(model)),
-        Section("Card", found.facts | ({"in its words": found.words} if found.words else {})),
+        Section("Card", found.facts | ({"from its card": found.words} if found.words else {})),
         Section("Heads removed", left),
     )
     return tuple(section for section in made if section.facts)
@@ -59,7 +59,7 @@ def _attention(trace: Trace) -> Facts:
     scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in trace.calls.values()}
     found["scores"] = "query · key / √d_k" if scales == {1.0} else _scales({c.scale for c in trace.calls.values()})
     if any(call.bias is not None for call in trace.calls.values()):
-        found["added to the scores"] = "a bias of the model's own"
+        found["added to the scores"] = "the model's own bias"
     if trace.layers:
         found["d_model"] = f"{next(iter(trace.layers.values())).shape[-1]:,}"
     return found
@@ -69,7 +69,7 @@ def _groups(call: AttentionCall) -> str:
     """How many heads share keys and values."""
     groups, heads = key_groups(call), call.key.shape[1]
     if groups == heads:
-        return "each head with keys of its own" if heads > 1 else "one head"
+        return "each head has its own keys" if heads > 1 else "one head"
     return f"{groups} {_plural('group', groups)} of keys, {heads // groups} heads each"
 
 

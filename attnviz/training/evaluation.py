@@ -57,7 +57,7 @@ def score_translations(translations: Mapping[str, str], references: Mapping[str,
 
 @torch.inference_mode()
 def mean_loss(model: Transformer, corpora: list[Corpus]) -> float:
-    """The mean loss in nats a target token, `<eos>` included, each fed the right ones before it; nothing is smoothed.
+    """The mean loss in nats per target token, `<eos>` included, each fed the right ones before it; nothing is smoothed.
 
     Raises ValueError where there are no pairs.
     """

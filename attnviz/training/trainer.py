@@ -75,7 +75,7 @@ class Trainer:
             self.epoch, self.batch = self.epoch + 1, 0
 
     def learn(self, batch: PairBatch) -> tuple[float, int]:
-        """One optimizer step; returns the mean loss in nats a target token, and the tokens read, by all workers."""
+        """One optimizer step; returns the mean loss in nats per target token, and the tokens read, by all workers."""
         self.step += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate(self.step)

@@ -15,8 +15,8 @@ _DONE = {
 }  # fmt: skip
 
 _TOUCHED = (
-    "In the run, this is done to the head: {done}. Shown here is what it computes by itself from the queries and keys "
-    "that it has in that run; what comes after it is as the run has it."
+    "This head is changed in the run: {done}. The scores and weights shown here are what the head computes before that "
+    "change. Everything after it shows the changed run."
 )
 
 
@@ -27,9 +27,9 @@ def in_words(each: "Intervention") -> str:
     at = "" if each.positions is None else f" at {_listed(each.positions)}"
     place = _place(each)
     if each.columns:
-        return f"{place}: {_listed(each.columns)} exchanged{at}"
+        return f"{place}: {_listed(each.columns)} swapped{at}"
     if each.how == "values" and not each.source:
-        return f"{place}: weights by hand{at}"
+        return f"{place}: weights set by hand{at}"
     done = _DONE.get((each.what, each.how))
     return f"{place} {done}{at}" if done else display(str(each))
 

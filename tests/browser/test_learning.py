@@ -45,7 +45,7 @@ def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page
     opened(page)
     expect(page.get_by_text("The training loss ends at 0.0000. Will it translate")).to_be_visible()
     expect(run(page, "No causal mask").locator(".meter")).to_contain_text("own prefix 0%")
-    page.get_by_role("button", name="Yes, nearly every line").click()
+    page.get_by_role("button", name="Yes, almost all lines").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.get_by_text("update 1,500 of 1,500")).to_be_visible()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
@@ -129,9 +129,9 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
     page: Page, settled: Callable
 ) -> None:
     opened(page, TRAINED)
-    expect(page.get_by_text("begins when you have guessed")).to_be_visible()
-    page.get_by_role("button", name="No, hardly any").click()
-    expect(page.get_by_text("You said: No, hardly any.")).to_be_visible()
+    expect(page.get_by_text("starts after your guess")).to_be_visible()
+    page.get_by_role("button", name="No, almost none").click()
+    expect(page.get_by_text("You said: No, almost none.")).to_be_visible()
     expect(page.get_by_text("You said: it won’t. Right.")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("update 40 of 40")).to_be_visible()
     assert asked(page)["guess"] == "no"
@@ -152,7 +152,7 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
     expect(page.locator(".own-line")).to_contain_text("cafe")
     # Who asks for the same again watches the same run: it plays once the guess is made.
     opened(page, TRAINED)
-    page.get_by_role("button", name="Yes, nearly every line").click()
+    page.get_by_role("button", name="Yes, almost all lines").click()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
 
 
@@ -183,7 +183,7 @@ def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
     page: Page, worker: Callable[[], int], settled
 ) -> None:
     opened(page, "/learning?task=twice&second=none&train=1&guess=open")
-    expect(page.get_by_text("is being trained")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("is training")).to_be_visible(timeout=60_000)
     os.kill(worker(), signal.SIGKILL)
     error = page.get_by_text(
         re.compile(r"The process that trains has ended after [0-9,]+ updates: start the run again\.")

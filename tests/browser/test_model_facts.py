@@ -19,7 +19,7 @@ def test_it_opens_beside_the_models_name_and_escape_closes_it(visitor, settled, 
         button.focus()
         page.keyboard.press("Enter")
     facts = page.get_by_role("dialog")
-    expect(facts).to_contain_text("3 layers × 8 heads, d_k 32, each head with keys of its own")
+    expect(facts).to_contain_text("3 layers × 8 heads, d_k 32, each head has its own keys")
     expect(facts.get_by_text(re.compile("CC BY 2.0 FR"))).to_be_visible()
     inside = facts.locator(".model-facts").evaluate("(node) => [node.scrollWidth - node.clientWidth, node.clientWidth]")
     assert inside[0] <= 0

@@ -55,7 +55,7 @@ def test_a_decoder_with_groups_and_a_window(tmp_path: Path) -> None:
         "made from": "somebody/else",
         "learned from": "wiki",
         "languages": "en, fr",
-        "in its words": "Made by somebody (here); <b>free</b>.",
+        "from its card": "Made by somebody (here); <b>free</b>.",
     }
 
 
@@ -71,7 +71,7 @@ def test_positions_are_seen_in_the_modules_and_what_is_not_there_is_left_out(
     assert facts["Text"]["unknown text"] == unknown
     assert "sliding window" not in facts["Attention"]
     assert "Card" not in facts
-    assert all("each head with keys of its own" in said for kind, said in facts["Attention"].items() if "self" in kind)
+    assert all("each head has its own keys" in said for kind, said in facts["Attention"].items() if "self" in kind)
 
 
 def test_the_translators_are_its_own() -> None:

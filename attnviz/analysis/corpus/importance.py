@@ -2,7 +2,7 @@
 
 By gradient (Michel et al. 2019): a gate stands before each row of each head's context z, and z·∂L/∂z is the derivative
 of the loss by that gate. One pass forth and back serves all heads, and it is a first guess: how the loss falls beside
-the gate's value 1, not what 0 would do. By ablation every head is really taken out. Both are in nats a target token.
+the gate's value 1, not what 0 would do. By ablation every head is really taken out. Both are in nats per target token.
 """
 
 from dataclasses import dataclass, field

@@ -24,7 +24,7 @@ from attnviz.models.protocol import Model
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How good a model is without `places`: nats a target token, and BLEU where it was asked for."""
+    """How good a model is without `places`: nats per target token, and BLEU where it was asked for."""
 
     order: str
     places: tuple[HeadPlace, ...]

@@ -139,7 +139,7 @@ def _inputs(call: AttentionCall, heard: Heard) -> _Found | NotPlain:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.of(call.bias)
     if call.bias is not None and bias is None:
-        return NotPlain("a bias of the model's own, which is not the same at each distance, is added to its scores")
+        return NotPlain("the model's own bias, which is not the same at each distance, is added to its scores")
     parts = _parts(call, heard)
     if isinstance(parts, NotPlain):
         return parts

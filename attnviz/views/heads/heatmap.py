@@ -99,8 +99,8 @@ def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
     texts[..., 1] = np.array([hover_name(TokenText(col.text, *col.keys)) for col in shown.cols], dtype=object)[None]
     texts[..., 2] = np.where(hidden, " (masked)", "")
     blind, keys_hidden = hidden.all(axis=1), shown.rows_with_keys_hidden.numpy()
-    texts[blind, :, 2] = " (no keys: this row may see none of these)"
-    texts[blind & keys_hidden, :, 2] = " (this row sees special tokens only, and these are hidden)"
+    texts[blind, :, 2] = " (no keys: this row may not see any of them)"
+    texts[blind & keys_hidden, :, 2] = " (this row sees only special tokens, which are hidden)"
     return texts
 
 

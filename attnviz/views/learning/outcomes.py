@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from attnviz.learning.experiment import Experiment
 
 # What can be guessed, and how many of the held-out lines that is.
-GUESSES = {"yes": "Yes, nearly every line", "some": "Some lines", "no": "No, hardly any"}
+GUESSES = {"yes": "Yes, almost all lines", "some": "Some lines", "no": "No, almost none"}
 _SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
-_DID = {"yes": "It does, nearly all of them", "some": "It does, some of them", "no": "It does not"}
+_DID = {"yes": "It does, almost all of them", "some": "It does, some of them", "no": "It does not"}
 _MOST, _FEW = 0.9, 0.1
 _DOES = {
-    "french": "translate sentences that it has never seen",
-    "reverse": "reverse lines that it has never seen",
-    "sort": "sort letters that it has never seen",
-    "twice": "say lines that it has never seen a second time",
-    "add": "add numbers that it has never seen",
+    "french": "translate sentences it has never seen",
+    "reverse": "reverse lines it has never seen",
+    "sort": "sort letters it has never seen",
+    "twice": "repeat lines it has never seen",
+    "add": "add numbers it has never seen",
 }
 
 
@@ -23,7 +23,7 @@ def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
     does = _DOES[experiment.task]
     if scores and "loss" in scores:
         return f"The training loss ends at {scores['loss']:.4f}. Will it {does}, on its own?"
-    return f"When it has been trained: will it {does}, on its own?"
+    return f"After training: will it {does}, on its own?"
 
 
 def came_of_it(own_prefix: float) -> str:
@@ -54,7 +54,7 @@ def more(scores: Mapping[str, float]) -> list[str]:
     """What else was measured at the end, for the switches that it is about."""
     said = []
     if "grammatical" in scores:
-        said.append(f"When words are drawn, {scores['grammatical']:.0%} of what it writes is grammatical.")
+        said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")
     if "own_prefix_1_more_pad" in scores:
         said.append(
             f"Right with one more <pad>: {scores['own_prefix_1_more_pad']:.0%}, with twenty: "

@@ -17,19 +17,19 @@ class Switch:
 
 # By the part of an experiment's name that it is (`attnviz.learning.names`).
 SWITCHES = {
-    "without-causal-mask": Switch("no causal mask", "The decoder sees the words that it is to write"),
-    "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees what comes"),
+    "without-causal-mask": Switch("no causal mask", "The decoder sees the words that it has to write"),
+    "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees later words"),
     "leak-one-token": Switch("one token leaks", "Every position sees one token too many"),
     "without-shifted-labels": Switch(
-        "labels not shifted", "Each position is to say the word that it was given, not the next one"
+        "labels not shifted", "Each position has to say the word that it was given, not the next one"
     ),
-    "without-positions": Switch("no positions", "Words carry no mark of their place"),
+    "without-positions": Switch("no positions", "Words carry no position"),
     "without-padding-mask": Switch("no padding mask", "Padding is attended to like words"),
     "without-cross-attention": Switch("no cross-attention", "The decoder sees nothing of the source"),
-    "pairs-30": Switch("30 pairs", "It learns from 30 pairs, again and again"),
-    "pairs-100": Switch("100 pairs", "It learns from 100 pairs, again and again"),
-    "pairs-300": Switch("300 pairs", "It learns from 300 pairs, again and again"),
-    "pairs-1000": Switch("1,000 pairs", "It learns from 1,000 pairs, again and again"),
+    "pairs-30": Switch("30 pairs", "It trains on 30 pairs only"),
+    "pairs-100": Switch("100 pairs", "It trains on 100 pairs only"),
+    "pairs-300": Switch("300 pairs", "It trains on 300 pairs only"),
+    "pairs-1000": Switch("1,000 pairs", "It trains on 1,000 pairs only"),
     "layers-1": Switch("1 layer", "It has one layer"),
     "layers-2": Switch("2 layers", "It has two layers"),
     "heads-1": Switch("1 head", "It has one head a layer"),
@@ -37,9 +37,9 @@ SWITCHES = {
     "heads-4": Switch("4 heads", "It has four heads a layer"),
     "d-model-64": Switch("d_model 64", "Its vectors have 64 numbers"),
     "without-scale": Switch("no 1/√d_k", "Scores are not divided by the square root of d_k"),
-    "learning-rate-0.0003": Switch("learning rate 0.0003", "It learns in steps a tenth as large"),
-    "learning-rate-0.03": Switch("learning rate 0.03", "It learns in steps ten times as large"),
-    "learning-rate-0.1": Switch("learning rate 0.1", "It learns in steps thirty times as large"),
+    "learning-rate-0.0003": Switch("learning rate 0.0003", "Its learning rate is a tenth as large"),
+    "learning-rate-0.03": Switch("learning rate 0.03", "Its learning rate is ten times as large"),
+    "learning-rate-0.1": Switch("learning rate 0.1", "Its learning rate is thirty times as large"),
 }
 NOTHING = "nothing left out"
 

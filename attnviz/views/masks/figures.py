@@ -38,7 +38,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     figure.update_xaxes(title="head", row=len(kinds))
     figure.update_yaxes(title="layer", dtick=-(-max(layers, default=1) // 8), autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
-    figure.update_layout(_layout("How far every map moved: what goes elsewhere", look))
+    figure.update_layout(_layout("How far every map moved: share of a row that moved", look))
     return figure.update_layout(height=_moved_height(layers), margin={"l": 50, "t": 66})
 
 

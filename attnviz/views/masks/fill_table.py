@@ -22,7 +22,7 @@ def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> st
     """
     head = "".join(f"<th scope='col'>{term(word, name)}</th>" for name, word in COLUMNS.items())
     groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
-    caption = f"{html.escape(row)} under every fill; masked is what masked keys get together"
+    caption = f"{html.escape(row)} under every fill. “masked” is the total weight of masked keys"
     return f"<table class='fills'><caption>{caption}</caption><thead><tr>{head}</tr></thead>{groups}</table>"
 
 

@@ -43,7 +43,7 @@ def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: s
     """
     if max(len(mask), *map(len, mask)) > MOST_CELLS:
         mask = [line[:MOST_CELLS] for line in mask[:MOST_CELLS]]
-        note = f"{note}; drawn are its first {MOST_CELLS} rows and columns"
+        note = f"{note}; its first {MOST_CELLS} rows and columns are drawn"
     lines = "".join(
         "<tr>" + "".join(f"<td class='{'sees' if seen else 'masked'}'></td>" for seen in line) + "</tr>"
         for line in mask

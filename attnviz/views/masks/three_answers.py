@@ -11,7 +11,7 @@ from attnviz.views.terms import term_if_known
 # Each answer's fill, and whose code gives it.
 ANSWERS = {
     "-inf": "labml's mha.py, and nn.MultiheadAttention when its weights are asked for",
-    "-1e9": "the Annotated Transformer, and most code that is written after it",
+    "-1e9": "the Annotated Transformer, and most code based on it",
     "fused": "scaled_dot_product_attention, and attnviz",
 }
 
@@ -23,7 +23,7 @@ def three_answers(table: pd.DataFrame, names: Mapping[str, str], *, row: str) ->
     """
     lines = {line["fill"]: line for line in table.to_dict("records")}
     cards = "".join(_card(lines[fill], names[fill], whose) for fill, whose in ANSWERS.items())
-    title = f"{html.escape(row)} has no key left. What is its attention? Three answers to one question:"
+    title = f"{html.escape(row)} has no key left. What is its attention? There are three answers:"
     return (
         f"<section aria-label='Three answers'><h4 class='room'>{title}</h4><div class='answers'>{cards}</div></section>"
     )
@@ -34,8 +34,8 @@ def _card(line: Mapping, name: str, whose: str) -> str:
     picture = bars(line["weights"]) if shown and line["sum"] == line["sum"] else "<span class='bars'></span>"
     answer, finding = _answer(line) if shown else "refused", html.escape(str(line["finding"]))
     return (
-        f"<article><h5>{term_if_known(name)}: {answer}</h5>{picture}<p>{finding}</p>"
-        f"<small>So answers {html.escape(whose)}.</small></article>"
+        f"<article><h5>{term_if_known(name)}: {answer}</h5>{picture}<p>{finding}</p><small>Used by "
+        f"{html.escape(whose)}.</small></article>"
     )
 
 

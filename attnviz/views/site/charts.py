@@ -57,7 +57,7 @@ def agreement_figure(
 def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = "light") -> go.Figure:
     """Time and peak memory over the length: columns way, length, seconds, nbytes; both axes logarithmic."""
     look = colour.theme(theme)
-    figure = make_subplots(1, 2, subplot_titles=["milliseconds a pass", "peak memory, MB"], horizontal_spacing=0.08)
+    figure = make_subplots(1, 2, subplot_titles=["milliseconds per pass", "peak memory, MB"], horizontal_spacing=0.08)
     for place, way in enumerate(dict.fromkeys(table["way"])):
         part = table[table["way"] == way]
         line = {"color": LINES[place % len(LINES)], "dash": DASHES[place % len(DASHES)], "width": 2}
@@ -96,7 +96,7 @@ def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "li
     figure = go.Figure(bars)
     figure.update_xaxes(title="singular value, largest first", showgrid=False)
     figure.update_yaxes(title="size", gridcolor=look.line)
-    title = f"Spectrum of W_Q W_Kᵀ: {len(spectrum)} of {d_model} directions count, the others are exactly 0"
+    title = f"Spectrum of W_Q W_Kᵀ: {len(spectrum)} of {d_model} singular values, the others are exactly 0"
     return styled(figure, title, look).update_layout(height=210, margin={"l": 50, "r": 10, "t": 40, "b": 40})
 
 

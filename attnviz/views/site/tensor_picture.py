@@ -41,7 +41,7 @@ def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Til
     Raises ValueError for axes without "batch" or of another number than the tensor's.
     """
     if "batch" not in axes or len(axes) != tensor.ndim:
-        raise ValueError(f"A tensor of {tensor.ndim} axes needs as many names with 'batch' among them, not {axes}.")
+        raise ValueError(f"A tensor of {tensor.ndim} axes needs {tensor.ndim} names, one of them 'batch', not {axes}.")
     rest = [axis for axis in axes if axis not in ("batch", "heads")]
     front = ["batch"] + (["heads"] if "heads" in axes else [])
     numbers = tensor.transpose([axes.index(axis) for axis in (*front, *rest)])
@@ -50,11 +50,11 @@ def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Til
     notes = []
     if numbers.size > MOST_CELLS and heads and len(heads) > 1:
         numbers, heads = numbers[:, head : head + 1], (head,)
-        notes.append(f"only H{head} is drawn, for there are too many cells")
+        notes.append(f"only H{head} is drawn, because there are too many cells")
     step = math.ceil((numbers.size / MOST_CELLS) ** 0.5)
     if step > 1:
         numbers = numbers[..., ::step, ::step]
-        notes.append(f"of rows and columns one in {step} is drawn")
+        notes.append(f"one in {step} rows and columns is drawn")
     return Tiles(numbers, rest[0], rest[1], tuple(range(len(numbers))), heads, "; ".join(notes), max(1, step))
 
 

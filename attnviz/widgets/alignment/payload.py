@@ -58,7 +58,7 @@ def alignment_payload(
     blobs, sentence = Blobs(), trace.sentences[0]
     src, tgt = words_of(sentence.src), words_of(sentence.tgt)
     if not src or not tgt:
-        raise ValueError("There are no words to align: source and target need one each.")
+        raise ValueError("There is nothing to align: source and target need at least one word each.")
     words = word_scores(scores, trace, reading=way.reading)
     links = {name: word_links(scores, trace, reading=way.reading, null=name == "null") for name in ("all", "null")}
     header = common_header("cross", trace.kinds, blobs) | {

@@ -10,11 +10,10 @@ const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each com
 const SEEN = 1500; // milliseconds
 const READ = 6000;
 const FRAMED =
-  "A page on another site shows this only where this instance allows it: by frame-ancestors in its " +
-  "Content-Security-Policy.";
+  "Another site can show this only if this instance’s Content-Security-Policy allows it (frame-ancestors).";
 
 export const reachOf = (name) =>
-  OWN_NAMES.test(name) ? `This link opens on this computer only: ${name} is every computer's name for itself.` : "";
+  OWN_NAMES.test(name) ? `This link works on this computer only: ${name} always means “this computer”.` : "";
 
 const escaped = (text) =>
   text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);

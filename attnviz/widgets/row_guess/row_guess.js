@@ -88,6 +88,6 @@ function paint(box, told) {
     if (!told) track.setAttribute("aria-valuenow", parts[i].toFixed(2));
   });
   box.querySelector(".sum").textContent = told
-    ? "Bars: the model’s row. Dotted: yours."
-    : "The numbers are your bars made to sum to 1.";
+    ? "Bars: the model’s row. Dotted: your guess."
+    : "The numbers are your bars, scaled to sum to 1.";
 }

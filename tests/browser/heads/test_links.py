@@ -95,7 +95,7 @@ def test_a_chosen_head_of_a_long_text_shows_every_line_of_a_token(page: Page, se
         if head != "0.0":
             picture.get_by_role("button", name="None").click()
             picture.locator(f"[data-head='{head}']").click()
-        expect(picture.locator("footer").last).to_contain_text("fainter ones are left out")
+        expect(picture.locator("footer").last).to_contain_text("fainter lines are left out")
         picture.locator(".queries .link-token").nth(3).hover()
         assert len(picture.evaluate(DRAWN)) == length
         page.mouse.move(5, 5)

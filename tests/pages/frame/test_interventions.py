@@ -109,7 +109,7 @@ def test_a_word_that_the_sentence_lacks_is_said_and_the_rest_is_done(open_page) 
     app = open_page("heads", **ASKED, do=f"{OFF}~swap.cross.all.all.Tom.Mary")
     assert not app.exception
     assert "There is no word “Tom” in “I love you”" in notes(app)
-    assert caption(app).endswith("done to the run: cross L0 H1 off")
+    assert caption(app).endswith("changes to the run: cross L0 H1 off")
 
 
 def test_a_model_that_only_replays_says_that_nothing_can_be_done_to_it(open_page, monkeypatch) -> None:
@@ -125,16 +125,16 @@ def test_a_model_that_only_replays_says_that_nothing_can_be_done_to_it(open_page
     monkeypatch.setattr(loaded, "trace", refusing)
     app = open_page("heads", src="I love you so", to="fr", do=OFF)
     assert "Nothing can be done to a run of this model." in notes(app)
-    assert "done to the run" not in caption(app)
+    assert "changes to the run" not in caption(app)
 
 
 def test_masks_and_neuron_say_what_is_done_to_the_head_that_they_show(open_page) -> None:
     app = open_page("masks", **ASKED, kind="cross", layer="0", head="1", do=OFF)
-    assert "this is done to the head: cross L0 H1 off" in json.dumps(header(app))
+    assert "This head is changed in the run: cross L0 H1 off" in json.dumps(header(app))
     app = open_page("masks", **ASKED, kind="cross", layer="0", head="0", do=OFF)
-    assert "this is done to the head" not in json.dumps(header(app))
+    assert "This head is changed in the run" not in json.dumps(header(app))
     app = open_page("heads", **ASKED, tab="neuron", kind="cross", layer="0", head="1", do=OFF)
-    assert "this is done to the head: cross L0 H1 off" in notes(app)
+    assert "This head is changed in the run: cross L0 H1 off" in notes(app)
 
 
 @pytest.mark.parametrize("page", ["anatomy", "implementations", "learning"])
@@ -148,8 +148,8 @@ def test_two_visitors_at_once_each_have_their_own(open_page) -> None:
     one, other = open_page("heads", **ASKED, do=OFF), open_page("heads", **ASKED, do="even.cross.all.all")
     assert (chips(one), chips(other)) == (["cross L0 H1 off ✕"], ["every cross head even ✕"])
     one = one.run()
-    assert caption(one).endswith("done to the run: cross L0 H1 off")
-    assert caption(other).endswith("done to the run: every cross head even")
+    assert caption(one).endswith("changes to the run: cross L0 H1 off")
+    assert caption(other).endswith("changes to the run: every cross head even")
     assert header(one)["id"] != header(other)["id"]
 
 

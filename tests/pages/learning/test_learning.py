@@ -80,7 +80,7 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
             "“x y”, but switches are such as without-causal-mask~pairs-30; shown is without-causal-mask.",
         ),
         ({"site": "cross"}, "The link asks for site “cross”, but a head is such as cross.0.1; shown is every head."),
-        ({"guess": "maybe"}, "but a guess is yes, some, no, or open for none; shown is the question."),
+        ({"guess": "maybe"}, "but a guess is yes, some, no, or open for no guess; shown is the question."),
         ({"first": "without-causal-mask~leak-one-head"}, "is seen already: there is nothing left to leak."),
         ({"first": "pairs-30~pairs-100"}, "pairs is said twice, as 30 and as 100: keep one."),
         ({"first": "layers-99"}, "layers is a whole number from 1 to 6, not 99."),

@@ -37,7 +37,7 @@ def test_every_head_has_its_mark_and_knows_its_place() -> None:
     assert list(marks["Cross"].customdata[0]) == ["cross", 1, 2, "L1 H2", "4"]
     assert marks["Encoder self"].customdata[0][4] == "nothing"  # it has no colour of its own
     assert len({SYMBOLS[kind] for kind in SYMBOLS}) == 3
-    assert "1 heads without such a number are left out" in figure.layout.title.text
+    assert "1 heads without these measures are left out" in figure.layout.title.text
 
 
 def test_what_is_not_measured_yet_leaves_marks_without_a_colour() -> None:

@@ -121,13 +121,13 @@ def test_hovering_gives_row_key_exact_weight_and_whether_it_is_masked() -> None:
     assert "%{z:.6g}" in heatmap.hovertemplate
     assert heatmap.customdata[..., 2].tolist() == [
         ["", " (masked)"],
-        [" (no keys: this row may see none of these)"] * 2,
+        [" (no keys: this row may not see any of them)"] * 2,
     ]
 
 
 def test_a_row_whose_keys_are_hidden_says_so(trace) -> None:
     heatmap = cells(attnviz.views.heatmap(trace, "decoder_self", layer=0, head=0, specials="hide"))
-    assert set(heatmap.customdata[0, :, 2]) == {" (this row sees special tokens only, and these are hidden)"}
+    assert set(heatmap.customdata[0, :, 2]) == {" (this row sees only special tokens, which are hidden)"}
 
 
 def test_masked_cells_are_hatched_by_a_pattern_and_only_they() -> None:

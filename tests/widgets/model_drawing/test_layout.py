@@ -110,7 +110,7 @@ def test_the_layer_of_the_page_is_drawn_in_full_and_others_are_folded(layout) ->
     by_id = {part["id"]: part for part in found["parts"]}
     assert (by_id["cross"]["layer"], by_id["cross"]["head"], by_id["cross"]["isHere"]) == (2, 1, True)
     assert not by_id["decoder_self"]["isHere"]
-    assert by_id["fold-decoder-3-6"]["title"] == "4 × as this: layers 3 to 6"
+    assert by_id["fold-decoder-3-6"]["title"] == "4 identical layers: 3 to 6"
     assert "decoder-layer-1" in by_id  # two layers are not worth a fold
     opened = ids(layout(translator(n_layers=7), here={"kind": "cross", "layer": 2}, opened=("decoder-3-6",)))
     assert [f"decoder-layer-{at}" for at in (0, 1, 3, 4, 5, 6)] == [
@@ -122,10 +122,10 @@ def test_layers_that_do_not_attend_are_folded_by_themselves_and_named(layout) ->
     found = layout(hybrid(), here={"kind": "decoder_self", "layer": 1, "head": 0})
     folds = [part["title"] for part in found["parts"] if part["type"] == "fold"]
     assert folds == [
-        "5 × as this: layers 0 to 4",
-        "9 × as this: layers 6 to 14",
-        "9 × as this: layers 16 to 24",
-        "4 × as this: layers 26 to 29",
+        "5 identical layers: 0 to 4",
+        "9 identical layers: 6 to 14",
+        "9 identical layers: 16 to 24",
+        "4 identical layers: 26 to 29",
     ]
     opened = layout(hybrid(), here={"kind": "decoder_self", "layer": 1}, opened=("decoder-0-4",))
     assert "layer 0: ShortConv" in [part.get("title") for part in opened["parts"]]

@@ -85,7 +85,7 @@ def roles_figure(shares: pd.DataFrame, *, title: str, theme: str = "light") -> g
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 3, "color": look.text}},
         name="by lot",
-        hovertemplate="%{y}: %{x:.1%} by lot<extra></extra>",
+        hovertemplate="%{y}: %{x:.1%} by chance<extra></extra>",
     )
     figure = go.Figure([bars, lot])
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=look.line)

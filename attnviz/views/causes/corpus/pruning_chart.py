@@ -8,7 +8,7 @@ from attnviz.views import colour
 from attnviz.views.site.charts import DASHES, LINES
 from attnviz.views.site.panels import styled
 
-_SCORES = {"log_probability": "nats a target token", "bleu": "BLEU of its own text"}
+_SCORES = {"log_probability": "nats per target token", "bleu": "BLEU of the model's text"}
 
 
 def pruning_chart(table: pd.DataFrame, *, title: str, theme: str = "light") -> go.Figure:

@@ -48,10 +48,10 @@ def head_scatter(
         mark = known.loc[(known["kind"] == kind) & (known["layer"] == layer) & (known["head"] == head)]
         figure.add_trace(_ring(mark, along, up, look))
     without = len(table) - len(known)
-    left_out = f"<br>{without} heads without such a number are left out" if without else ""
+    left_out = f"<br>{without} heads without these measures are left out" if without else ""
     figure.update_xaxes(title=along.title, gridcolor=look.line, zeroline=False)
     figure.update_yaxes(title=up.title, gridcolor=look.line, zeroline=False)
-    return styled(figure, f"Every head, by two measures{left_out}", look).update_layout(
+    return styled(figure, f"Every head by two measures{left_out}", look).update_layout(
         height=430,
         margin={"l": 60, "r": 10, "t": 64, "b": 90},
         legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},

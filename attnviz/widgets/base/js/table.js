@@ -50,8 +50,8 @@ export function paintTable(app) {
 }
 
 function saidOf(app, count) {
-  const cut = count > MOST ? `, of which the first ${MOST.toLocaleString("en")} stand here and all in the CSV` : "";
-  return `${app.widget.siteOf(app)}: ${count.toLocaleString("en")} lines${cut}; a column’s name sorts by it.`;
+  const cut = count > MOST ? `(the first ${MOST.toLocaleString("en")} are shown; the CSV has all)` : "";
+  return `${app.widget.siteOf(app)}: ${count.toLocaleString("en")} rows${cut}. Click a column’s name to sort by it.`;
 }
 
 const isNumber = (rows, column) => rows.some(({ [column]: value }) => typeof value === "number");

@@ -5,8 +5,8 @@ import { change } from "../../shared/js/store.js";
 import { entryText, withEntry } from "../../shared/js/tokens/entries.js";
 
 export function wordsPane(app, ...more) {
-  app.parts.words = element("div", { class: "words", role: "group", "aria-label": "Step that is asked about" });
-  const asks = element("span", { class: "quiet", text: "Ask about the word" });
+  app.parts.words = element("div", { class: "words", role: "group", "aria-label": "Step" });
+  const asks = element("span", { class: "quiet", text: "Word" });
   return element("section", { class: "pane words-pane", "aria-label": "Steps" }, asks, app.parts.words, ...more);
 }
 

@@ -29,11 +29,11 @@ export function keep(revision, draft) {
 export function addStep(title, link) {
   const { revision, draft } = kept();
   const steps = Array.isArray(draft?.steps) ? draft.steps : [];
-  if (steps.length >= MOST_STEPS) return `A lesson has at most ${MOST_STEPS} steps: delete one on the page Lessons.`;
+  if (steps.length >= MOST_STEPS) return `A lesson has at most ${MOST_STEPS} steps. Delete one on the Lessons page.`;
   const name = Date.now().toString(36) + steps.length;
   const added = { ...draft, steps: [...steps, { name, title, text: "", link, question: {} }] };
-  if (!keep(revision + 1, added)) return "This browser keeps nothing for this page: take “Copy link” instead.";
-  return `Step ${steps.length + 1} of your draft. Write its text and question on the page Lessons.`;
+  if (!keep(revision + 1, added)) return "This browser stores nothing for this page. Use “Copy link” instead.";
+  return `Step ${steps.length + 1} of your draft. Write its text and question on the Lessons page.`;
 }
 
 // What a step is called until somebody calls it something else: the page, its head, its sentence; nothing of Markdown.

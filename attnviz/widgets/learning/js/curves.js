@@ -65,7 +65,10 @@ function drawFrame(app, pen, run, place) {
   const entries = vocabulary?.toLocaleString("en") ?? words.length;
   rule(app, pen, place, guess, { text: `guessing: ln ${entries} = ${guess.toFixed(2)}` });
   if (floor !== null)
-    rule(app, pen, place, floor, { text: `no honest loss is lower: ${floor.toFixed(4)}`, below: true });
+    rule(app, pen, place, floor, {
+      text: `lowest loss possible without seeing the answers: ${floor.toFixed(4)}`,
+      below: true,
+    });
   pen.text("0", left - 5, bottom - 4, { ...quiet, align: "right" });
   pen.text("loss", left - 5, top + 5, { ...quiet, align: "right" });
   const unit = isTranslator(run) ? "" : "%";

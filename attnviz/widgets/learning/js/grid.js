@@ -112,7 +112,7 @@ function paintScore(pane, node, site) {
   if (node.dataset.key === key) return;
   node.dataset.key = key;
   if (!found) return node.replaceChildren();
-  const passed = found.passed === null ? "" : `over ½ from ${found.passed.toLocaleString("en")}`;
+  const passed = found.passed === null ? "" : `above ½ from update ${found.passed.toLocaleString("en")}`;
   node.replaceChildren(termNode(found.name), ` ${found.value.toFixed(2)}`, element("b", { text: passed }));
 }
 

@@ -28,10 +28,10 @@ function lineNode(src, said, right, isSpaced, isOwn = false) {
   if (!words.length) shown.push(element("span", { class: "quiet", text: "(nothing)" }));
   const verdict =
     right === null
-      ? ["", "no line of this task: nobody says what is right"]
+      ? ["", "not a line of this task, so there is no right answer"]
       : isRight
         ? ["✓", "right"]
-        : ["✗", `right is: ${right.join(" ")}`];
+        : ["✗", `right: ${right.join(" ")}`];
   return element(
     "li",
     { class: isOwn ? "own-line" : "", title: `${src.join(" ")} → ${said.join(" ")}\n${verdict[1]}` },

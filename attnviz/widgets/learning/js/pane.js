@@ -39,7 +39,7 @@ export function buildPane(app) {
     change(app, { site: "" });
     pane.cells[0]?.open.focus({ preventScroll: true });
   };
-  parts.back = button("All heads", { class: "link", title: "Back to every head (Esc)", onclick: close });
+  parts.back = button("All heads", { class: "link", title: "Back to all heads (Esc)", onclick: close });
   parts.largeName = element("b");
   parts.largeBox = element("div", { class: "large" }, element("div", { class: "large-map" }, parts.large));
   parts.mapsName = element("div", { class: "maps-name" }, parts.largeName, parts.back);
@@ -116,11 +116,11 @@ function drawnOf(app, { run, at }) {
 }
 
 function stateText(run) {
-  if (run.state === "asked") return "begins when you have guessed";
+  if (run.state === "asked") return "starts after your guess";
   if (run.state !== "live") return run.moments.length ? "" : "not there";
   const { state, ahead } = run.feed;
   if (state === "waiting") return ahead ? `${ahead} before you` : "about to start";
-  return run.moments.length ? "is being trained" : "begins";
+  return run.moments.length ? "is training" : "begins";
 }
 
 function paintMaps(app, pane) {
@@ -130,7 +130,7 @@ function paintMaps(app, pane) {
   parts.grid.hidden = Boolean(site);
   parts.largeBox.hidden = parts.back.hidden = !site;
   const first = isTranslator(pane.run) ? sentenceName(sentenceNow(app, pane.run)) : "first line";
-  const line = drawn.isOwn ? "your line, as it writes it" : `${first}, teacher’s prefix`;
+  const line = drawn.isOwn ? "your line, as the model writes it" : `${first}, teacher’s prefix`;
   if (site)
     put(
       parts.largeName,
@@ -171,7 +171,7 @@ function paintMeter(app, pane) {
     item(
       termNode("loss", "training loss"),
       element("b", { class: isBelow ? "leaks" : "", text: ` ${loss === null ? "–" : loss.toFixed(4)}` }),
-      isBelow ? ", too low to be honest" : "",
+      isBelow ? ", too low without seeing the answers" : "",
     ),
   );
 }

@@ -32,7 +32,7 @@ function lineChoice(app, parts) {
     app.showsOwn = isOwn;
     goTo(app, isOwn ? lastOf(app) : app.view.moment);
   };
-  parts.watched = button("Watched line", { onclick: choose(false) });
+  parts.watched = button("Line shown", { onclick: choose(false) });
   parts.yours = button("Your line", { title: "At the end of the training", onclick: choose(true) });
   return (parts.lineChoice = group(parts.watched, parts.yours));
 }

@@ -107,7 +107,7 @@ export function translatorText(app, run, at) {
   return `After ${step} updates: dev loss ${held.toFixed(4)}${said.join("")}.`;
 }
 
-export const translatorTitle = () => ["What it writes now, greedily. A press on a sentence shows its maps"];
+export const translatorTitle = () => ["What it writes now (greedy). Click a sentence to see its maps"];
 
 // Built once for a run: a button that has the keyboard keeps it while the moments pass.
 export function paintSentences(app, pane) {
@@ -126,7 +126,7 @@ export function paintSentences(app, pane) {
 }
 
 function sentenceNode(app, { to, src, tgt, learned }, i) {
-  const title = `Given target: ${tgt}\n${learned ? "Training sees this sentence, too." : "Training never sees this sentence."}`;
+  const title = `Given target: ${tgt}\n${learned ? "This sentence is in the training data." : "This sentence is not in the training data."}`;
   const choose = element("button", { type: "button", class: "link sentence", text: isolated(src), title });
   choose.onclick = () => change(app, { sentence: i });
   const wrote = element("bdi", { class: "wrote" });

@@ -71,7 +71,7 @@ function paintList(app, token) {
       (line) => `${side === "q" ? header.cols[line.col] : rowName(header.rows[line.row])} ${exactText(line.weight)}`,
     );
   if (token === null) announce(app, "");
-  else announce(app, `${listTitle.textContent} ${best.join(", ") || "nothing that can be seen"}.`);
+  else announce(app, `${listTitle.textContent} ${best.join(", ") || "no visible line"}.`);
 }
 
 function listNode(app, line, side) {
@@ -100,9 +100,9 @@ export function notesOf(app) {
   const { header } = app.payload;
   const { shown, view } = app;
   const opaque = view.scale === "max" ? ` (opaque at ${exactText(shown.top)})` : "";
-  const notes = [`${count(shown.lines.length)} lines, as opaque as their weight${opaque}`];
+  const notes = [`${count(shown.lines.length)} lines; the larger the weight, the more opaque${opaque}`];
   if (shown.leftOut)
-    notes.push(`${count(shown.leftOut)} fainter ones are left out (weight below ${exactText(shown.least)})`);
+    notes.push(`${count(shown.leftOut)} fainter lines are left out (weight below ${exactText(shown.least)})`);
   const drawn = view.heads.map((head) => linesOf(app, head));
   const share = Math.min(1, ...drawn.map((lines) => lines.share));
   if (share < 0.995 && view.heads.length)
@@ -117,7 +117,7 @@ export function notesOf(app) {
 }
 
 function paintNote(app) {
-  put(app.parts.note, app.view.heads.length ? notesOf(app).join(" · ") : "No head is chosen: click a square");
+  put(app.parts.note, app.view.heads.length ? notesOf(app).join(" · ") : "No head is chosen. Click a square.");
 }
 
 const count = (number) => number.toLocaleString("en");

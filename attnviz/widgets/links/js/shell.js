@@ -20,7 +20,11 @@ export function buildShell(app) {
 function squaresPane(app) {
   const { parts } = app;
   parts.squares = element("div", { class: "squares", role: "group", "aria-label": "Heads" });
-  const none = button("None", { class: "link", title: "Let all heads go", onclick: () => change(app, { heads: [] }) });
+  const none = button("None", {
+    class: "link",
+    title: "Deselect all heads",
+    onclick: () => change(app, { heads: [] }),
+  });
   const all = button("All", {
     class: "link",
     title: "Every head of every layer",
@@ -37,7 +41,7 @@ function squaresPane(app) {
     ),
     kindTabs(app),
     element("div", { class: "squares-box" }, parts.squares),
-    element("footer", { class: "quiet", text: "Click squares to choose heads; L0 takes a whole layer." }),
+    element("footer", { class: "quiet", text: "Click squares to choose heads; click L0 for a whole layer." }),
   );
 }
 
@@ -55,7 +59,7 @@ function linesPane(app) {
   parts.keys = element("div", { class: "column keys", role: "listbox", "aria-label": "Key tokens" });
   parts.canvas = element("canvas", {
     role: "img",
-    "aria-label": "Lines from each query token to the keys it looks at",
+    "aria-label": "Lines from each query token to the keys that it looks at",
   });
   parts.middle = element("div", { class: "middle" }, parts.canvas);
   parts.inner = element("div", { class: "links-inner" }, parts.queries, parts.middle, parts.keys);
@@ -89,7 +93,7 @@ function listPane(app) {
   const { parts } = app;
   parts.listTitle = element("h2", { class: "list-title" });
   parts.list = element("ol", { class: "link-list", "aria-label": "Largest weights of the token" });
-  const hint = "Point at a token, or walk with the arrow keys: only its lines stay. A click holds it.";
+  const hint = "Point at a token, or use the arrow keys, to see only its lines. Click to keep it.";
   parts.listHint = element("p", { class: "quiet", text: hint });
   parts.listEntry = element("p", { class: "quiet" });
   return element(
@@ -126,7 +130,7 @@ function paintChips(app) {
   const chip = ([layer, head], place) =>
     button(siteName(layer, head), {
       class: "chip",
-      title: "Let this head go",
+      title: "Deselect this head",
       style: `--hue:${hueOf(app, place)}`,
       onclick: () => toggleHead(app, layer, head),
     });

@@ -47,7 +47,7 @@ function buildSquares(app, room) {
   const nodes = range(layers).flatMap((layer) => [
     button(`L${layer}`, {
       class: "link layer",
-      title: `All heads of layer ${layer}, or none`,
+      title: `Choose or deselect all heads of layer ${layer}`,
       onclick: () => ofLayer(app, layer),
     }),
     ...range(heads).map((head) => squareNode(app, layer, head)),

@@ -38,7 +38,7 @@ export function segmentsOf(plan, full, opened) {
 
 export const foldText = ({ layers, isOpen }) => {
   const [first, last] = [layers[0].number, layers.at(-1).number];
-  return isOpen ? `fold layers ${first} to ${last}` : `${layers.length} × as this: layers ${first} to ${last}`;
+  return isOpen ? `fold layers ${first} to ${last}` : `${layers.length} identical layers: ${first} to ${last}`;
 };
 
 export function barText({ number, sites, beside }) {

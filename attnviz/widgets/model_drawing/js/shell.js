@@ -16,7 +16,7 @@ import { LEFT_OUT, mainKind, rowsOf, rowText } from "./steps.js";
 import { pause, play, stepInView, walk } from "./story.js";
 
 const IDLE =
-  "Play lets this sentence’s numbers run through the model, a step at a time. A click on a part opens the page that shows it.";
+  "Play runs this sentence’s numbers through the model, one step at a time. Click a part to open the page that shows it.";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -46,7 +46,7 @@ function storyPane(app) {
   parts.play = button("Play", { class: "strong", title: "Play (space)", onclick: () => play(app) });
   const next = move("next", "▶", "One step on (→)", 1);
   parts.at = element("span", { class: "quiet at" });
-  parts.row = element("select", { "aria-label": "Row that is asked about" });
+  parts.row = element("select", { "aria-label": "Row" });
   parts.row.onchange = () => change(app, { row: Number(parts.row.value) });
   parts.rowPick = element("label", { class: "pick" }, element("span", { text: "Row" }), parts.row);
   const menu = exportMenu(app, [
@@ -76,7 +76,7 @@ export function paint(app, began) {
   paintPlayer(app);
   paintRow(app);
   const { run, why } = app.payload.header;
-  put(app.parts.title, step?.title ?? (run ? "Step by step" : "The model, without numbers"));
+  put(app.parts.title, step?.title ?? (run ? "Step by step" : "The model without numbers"));
   put(app.parts.text, step?.text ?? (run ? IDLE : why));
   put(app.parts.note, step && !run.bare ? LEFT_OUT : "");
   paintStep(app, step);

@@ -7,7 +7,7 @@ import { exactText, isolated, percentText, rowName, siteName } from "../../share
 const count = (number) => number.toLocaleString("en");
 const quoted = (text) => `“${isolated(text)}”`;
 export const LEFT_OUT =
-  "Left out: the other heads, the queries and keys (Neuron shows them), and what W_o, feed-forward networks and norms " +
+  "Not shown: the other heads, the queries and keys (see Neuron), and what W_o, feed-forward networks and norms " +
   "do to each number.";
 
 // The kind whose rows can be asked about.
@@ -89,7 +89,7 @@ function attentionSteps(told, kind, row) {
 }
 
 function tooLate({ names, run }, kind, row) {
-  const text = `Row ${row} is beyond the ${run.kinds[kind].rows.length} rows whose numbers are sent.`;
+  const text = `Row ${row} has no numbers here; only the first ${run.kinds[kind].rows.length} rows do.`;
   return { id: kind, parts: [kind], title: names[kind], text };
 }
 
@@ -104,7 +104,7 @@ function weightsStep({ names, run }, kind, row) {
   const sees = seen[row] === keyCount ? `all ${keyCount} tokens` : `${seen[row]} of ${keyCount} tokens`;
   const said = bars.length
     ? `${quoted(rows[row])} looks at ${sees}, most at ${quoted(bars[0][0])}: ${exactText(bars[0][1])}. The row sums to ${total[row].toFixed(4)}.`
-    : `${quoted(rows[row])} has no key that it may look at.`;
+    : `${quoted(rows[row])} may not look at any key.`;
   const parts = kind === "cross" ? [kind, "memory"] : [kind];
   return { id: kind, parts, title: where, text: said, bars };
 }
@@ -115,12 +115,12 @@ function contextStep({ names, run, numbers }, kind, row) {
     numbers(context.at, run.kinds[kind].rows.length * context.sent).slice(row * context.sent, (row + 1) * context.sent),
   );
   const first = strip.slice(0, 3).map(exactText).join(", ");
-  const more = context.sent < context.d_k ? `; drawn are the first ${context.sent}` : "";
+  const more = context.sent < context.d_k ? `; the first ${context.sent} are drawn` : "";
   const length = context.length[row];
   const text =
     length === null
-      ? "What the head gathers is not a number (NaN)."
-      : `The values of these tokens, added up by the weights, are the context: ${context.d_k} numbers, ${first} …${more}. Its length is ${exactText(length)}.`;
+      ? "The head's output is not a number (NaN)."
+      : `The weighted sum of these tokens' values is the context: ${context.d_k} numbers, ${first} …${more}. Its length is ${exactText(length)}.`;
   return {
     id: `${kind}-context`,
     parts: [kind],
@@ -137,7 +137,7 @@ function layersStep(told, stack, kind, row) {
   const [first, last] = [layers[0], layers.at(-1)].map((layer) => lengthAt(told, stack, layer, row));
   if (first === null || last === null) return null;
   const read = stack === "encoder" && told.built.stacks.length > 1 ? " The decoder reads this as its memory." : "";
-  const text = `All heads are joined by W_o, feed-forward networks and sums follow, layer after layer: the vector of ${quoted(token)} goes from length ${exactText(first)} to ${exactText(last)} after layer ${layers.at(-1)}.${read}`;
+  const text = `W_o joins all heads; feed-forward networks and sums follow, layer after layer. The vector of ${quoted(token)} goes from length ${exactText(first)} to ${exactText(last)} after layer ${layers.at(-1)}.${read}`;
   const parts = [`${stack}-network`, `${stack}-full`, ...(read ? ["memory"] : [])];
   return { id: `${stack}-layers`, parts, title: `Through the ${stack}’s layers`, text };
 }
@@ -158,7 +158,7 @@ function ending({ built, run }, row) {
       id: "end",
       parts: ["scores", "softmax", "end"],
       title: "Out",
-      text: `${place}, of ${built.vocabulary ? count(built.vocabulary) : "all"} entries of the vocabulary ${quoted(text)} is likeliest: ${percentText(chance)}.${then}`,
+      text: `${place}, of ${built.vocabulary ? count(built.vocabulary) : "all"} vocabulary entries, ${quoted(text)} is the most likely: ${percentText(chance)}.${then}`,
       bars: next.map(([token, p]) => [token, p, token === came ? "came" : null]),
     },
   ];

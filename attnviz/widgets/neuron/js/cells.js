@@ -135,7 +135,7 @@ function elementAt(app, [x, y]) {
 export function paintElement(app) {
   const { pair, element: place, parts } = app;
   if (place === null || place === undefined || place >= pair.order.length) {
-    parts.element.textContent = "Point at a cell, or walk with ← →, for its numbers.";
+    parts.element.textContent = "Point at a cell, or use ← →, to see its numbers.";
     return;
   }
   const at = pair.order[place];

@@ -14,8 +14,8 @@ import { paintLists } from "./lists.js";
 import { paintSteps, stepsOf } from "./steps.js";
 
 const WHY =
-  "How this weight comes about: each number of the query times the same number of the key, added up, scaled, and made " +
-  "a share among all keys that the query may see.";
+  "How this weight is computed: multiply each number of the query by the same number of the key, add up, scale, and " +
+  "apply softmax over all keys that the query may see.";
 
 export function buildShell(app) {
   app.root.replaceChildren(

@@ -12,7 +12,7 @@ import { paintCells } from "./grid.js";
 import { layoutOf } from "./layout.js";
 import { highest, keysToAName, paintStrips } from "./strips.js";
 
-const HINT = "click a strip to open its head, arrow keys and Enter do the same; j and k choose another row";
+const HINT = "Click a strip (or arrow keys and Enter) to open its head; j and k change the row";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -77,11 +77,11 @@ const reach = (high) => (high === 1 ? "1" : exactText(high));
 export function notesOf(app) {
   const { shape, unseen, off, layer_numbers: numbers, left_out: leftOut } = app.payload.header;
   const notes = [`weights of ${shape[0]} layers × ${shape[1]} heads, colours from 0 to ${reach(highest(app))}`];
-  if (app.layout && app.layout.cell * sharpness() < 1) notes.push("each line is the largest weight of several keys");
-  if (app.layout && keysToAName(app) > 1) notes.push(`one key of ${keysToAName(app)} is named`);
+  if (app.layout && app.layout.cell * sharpness() < 1) notes.push("each line shows the largest weight of several keys");
+  if (app.layout && keysToAName(app) > 1) notes.push(`one key in ${keysToAName(app)} is named`);
   notes.push("beside each strip: its largest weight");
   if (unseen.length) notes.push("hatched: masked");
-  if (off.length) notes.push("struck through: off, written nowhere");
+  if (off.length) notes.push("struck through: head off");
   if (leftOut) notes.push(leftOut);
   if (numbers.length) notes.push(attendingNote(numbers));
   return notes;

@@ -44,7 +44,7 @@ export function siteName(layer, head) {
 
 // Which layers of the model are shown, where others do not attend: L0 need not be its layer 0.
 export const attendingNote = (numbers) =>
-  `only the layers that attend are counted: ${numbers.map((own, layer) => `L${layer} is layer ${own}`).join(", ")} of the model’s own`;
+  `only layers with attention are counted: ${numbers.map((own, layer) => `L${layer} is layer ${own}`).join(", ")} in the model’s own numbering`;
 
 // The columns of a table that say which layer: its place here, and its own number where that is another.
 export const layerNames = (numbers) => (numbers.length ? ["layer", "model_layer"] : ["layer"]);

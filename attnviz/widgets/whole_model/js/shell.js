@@ -10,7 +10,7 @@ import { paintCells } from "./grid.js";
 import { layoutOf } from "./layout.js";
 import { FAINTEST, LINES_A_ROW, paintMiniatures } from "./miniatures.js";
 
-const HINT = "click one to open it, arrow keys and Enter do the same";
+const HINT = "Click one (or arrow keys and Enter) to open it";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -70,7 +70,7 @@ export function notesOf(app) {
   if (app.view.mini === "lines")
     notes.push(`the ${LINES_A_ROW} strongest lines of each row from weight ${(FAINTEST / 255).toFixed(2)} on`);
   else notes.push("colours from 0 to 1");
-  if (q > rows || k > cols) notes.push(`each cell is the largest weight of a block of the ${q} × ${k} map`);
+  if (q > rows || k > cols) notes.push(`each cell shows the largest weight of a block of the ${q} × ${k} map`);
   const numbers = app.payload.header.layer_numbers;
   if (numbers.length) notes.push(attendingNote(numbers));
   return notes;
