@@ -1,9 +1,11 @@
 """What is looked at before the server starts: whether settings go together, and whether what they name is there."""
 
-import hashlib
 import os
+import secrets
 import socket
 import ssl
+import tempfile
+from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +13,8 @@ from urllib.parse import urlsplit
 from attnviz.server.settings import Settings
 
 _SHORTEST = 8  # characters of a password
+_LEAST_SECRET = 32  # characters
+_SECRET_FILE = "cookie-secret"
 
 
 def check(settings: Settings) -> None:
@@ -74,7 +78,7 @@ def _login(settings: Settings) -> None:
             raise ValueError(f"login by oidc also needs {', '.join(missing)}.")
         if urlsplit(settings.public_address).scheme not in {"http", "https"}:
             raise ValueError(f"public_address is {settings.public_address!r}: give it whole, https://attn.example.")
-    if settings.cookie_secret and len(settings.cookie_secret) < 32:
+    if settings.cookie_secret and len(settings.cookie_secret) < _LEAST_SECRET:
         raise ValueError("cookie_secret is too short: give 32 characters or more, such as of `openssl rand -hex 32`.")
 
 
@@ -149,6 +153,34 @@ def check_port(host: str, port: int) -> None:
             raise ValueError(f"Port {port} of {host} cannot be listened on: {error.strerror}.") from None
 
 
+def _make_secret(file: Path) -> None:
+    """A file with a new secret, which its owner alone may read; that of a server that was quicker stays."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent)  # readable by its owner alone
+    with os.fdopen(handle, "w", encoding="ascii") as made:
+        made.write(secrets.token_hex(32))
+    with suppress(FileExistsError):
+        os.link(name, file)  # whole, or not at all
+    Path(name).unlink()
+
+
 def secret_of(settings: Settings) -> str:
-    """What cookies are signed with: the given secret, or one for this start, after which everybody logs in again."""
-    return settings.cookie_secret or hashlib.sha256(os.urandom(32)).hexdigest()
+    """What cookies are signed with: the given secret, or one that is made once and kept beside the database, so that
+    a restart logs nobody out.
+
+    Raises ValueError, with one sentence, where it can be neither read nor written.
+    """
+    if settings.cookie_secret:
+        return settings.cookie_secret
+    from attnviz.classroom.storage.database import folder_of
+
+    file = folder_of(settings.database) / _SECRET_FILE
+    try:
+        if not file.exists():
+            _make_secret(file)
+        kept = file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"The cookie secret cannot be kept in {file} ({error}): set cookie_secret.") from None
+    if len(kept) < _LEAST_SECRET:
+        raise ValueError(f"The cookie secret in {file} is too short: delete the file, and a new one is made.")
+    return kept

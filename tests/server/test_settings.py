@@ -150,3 +150,24 @@ def test_the_command_says_that_its_port_is_taken(capsys, monkeypatch) -> None:
 def test_a_missing_settings_file_is_said(capsys) -> None:
     assert main(["serve", "--config", "no.toml"]) == 2
     assert "The settings cannot be read from no.toml: No such file or directory." in capsys.readouterr().err
+
+
+def test_a_restart_signs_cookies_with_the_secret_that_was_kept_beside_the_database(tmp_path) -> None:
+    settings = Settings(database=str(tmp_path / "state" / "classes.sqlite"))
+    first = checks.secret_of(settings)
+    file = tmp_path / "state" / "cookie-secret"
+    assert len(first) == 64
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [*file.parent.iterdir()] == [file]
+    assert checks.secret_of(settings) == first
+    assert checks.secret_of(Settings(database=str(tmp_path / "other.sqlite"))) != first
+    assert checks.secret_of(Settings(cookie_secret="given" * 8)) == "given" * 8
+
+
+def test_a_secret_that_cannot_be_kept_is_said(tmp_path) -> None:
+    (tmp_path / "file").write_text("", encoding="ascii")
+    with pytest.raises(ValueError, match=r"cookie secret cannot be kept in .*: set cookie_secret\.$"):
+        checks.secret_of(Settings(database=str(tmp_path / "file" / "classes.sqlite")))
+    (tmp_path / "cookie-secret").write_text("short", encoding="ascii")
+    with pytest.raises(ValueError, match=r"is too short: delete the file"):
+        checks.secret_of(Settings(database=str(tmp_path / "classes.sqlite")))

@@ -36,6 +36,12 @@ def default_file() -> Path:
     return platformdirs.user_state_path("attnviz") / "classes.sqlite"
 
 
+def folder_of(address: str) -> Path:
+    """The folder of the SQLite file at an address; of another database, that of the default file."""
+    url = _url(address.strip())
+    return Path(url.database or "").parent if url.get_backend_name() == "sqlite" else default_file().parent
+
+
 def engine_of(address: str) -> Engine:
     """The database at an address: a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the default file.
 
