@@ -70,7 +70,13 @@ class Requests(H11Protocol):
         if is_answering or is_upgraded or self.transport.is_closing():
             self._head = _cancelled(self._head)
         elif self._head is None:
-            self._head = self.loop.call_later(_HEAD_SECONDS, self._cut, "slow head")
+            self._head = self.loop.call_later(_HEAD_SECONDS, self._end_wait)
+
+    def _end_wait(self) -> None:
+        if self.conn.trailing_data[0]:
+            self._cut("slow head")
+        else:  # nothing came: a browser has connected for what it may need, or keeps what it needs no more
+            self.transport.abort()
 
     def pause_writing(self) -> None:
         """What was sent is not read: for a while that may be a slow network."""

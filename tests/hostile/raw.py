@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 HOSTILE = "127.0.0.9"
 PING, PONG, CONTINUATION, BINARY = 9, 10, 0, 2
 _UPGRADE = (
-    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "GET /_stcore/stream HTTP/1.1\r\n{extra}Host: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n"
     "Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
 )
@@ -26,10 +26,11 @@ def connected(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def upgraded(address: str, source: str = HOSTILE) -> Iterator[socket.socket]:
-    """A websocket of the dashboard, from where frames are sent as they are given."""
+def upgraded(address: str, source: str = HOSTILE, *, said_to_be: str = "") -> Iterator[socket.socket]:
+    """A websocket of the dashboard, from where frames are sent as they are given; a proxy may say whose it is."""
     with connected(address, source) as connection:
-        connection.sendall(_UPGRADE.format(host=urlsplit(address).netloc).encode())
+        extra = f"X-Forwarded-For: {said_to_be}\r\n" if said_to_be else ""
+        connection.sendall(_UPGRADE.format(host=urlsplit(address).netloc, extra=extra).encode())
         head = b""
         while b"\r\n\r\n" not in head:
             head += connection.recv(1)

@@ -4,7 +4,7 @@ import resource
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -106,9 +106,9 @@ def test_a_slow_but_honest_head_is_answered(server: tuple[str, int]) -> None:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """A server that has a place for one visitor."""
+    """A server that has a place for one visitor of each address; a proxy says which."""
     log = tmp_path_factory.mktemp("full") / "log"
-    with served(log, {"ATTNVIZ_VISITORS": "1"}) as (address, _):
+    with served(log, {"ATTNVIZ_VISITORS_AN_ADDRESS": "1", "ATTNVIZ_PROXIES": "127.0.0.1,127.0.0.9"}) as (address, _):
         yield address, log
 
 
@@ -123,3 +123,21 @@ def test_a_websocket_that_is_refused_is_one_line_of_the_log(full: tuple[str, Pat
         added = log.read_text(encoding="utf-8").splitlines()[before:]
     assert len(added) == 1
     assert '"reason": "full"' in added[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "is_let_in"),
+    [
+        ("2001:db8::1", ("2001:db8::2", "2001:db8:0:0:ffff::3", "2001:0DB8::4"), False),
+        ("2001:db8:1::1", ("2001:db8:1:1::1", "2001:db8:2::1"), True),
+        ("::ffff:192.0.2.1", ("192.0.2.1", "::ffff:c000:201"), False),
+        ("::ffff:192.0.2.7", ("::ffff:192.0.2.8", "192.0.2.9"), True),
+    ],
+)
+def test_an_address_of_ipv6_is_a_64_however_it_is_written(full, first: str, others: tuple[str, ...], is_let_in) -> None:
+    address, _ = full
+    with raw.upgraded(address, said_to_be=first):
+        for other in others:
+            expected = nullcontext() if is_let_in else pytest.raises(AssertionError, match=" 429 ")
+            with expected, raw.upgraded(address, said_to_be=other):
+                pass

@@ -2,6 +2,7 @@
 
 import json
 import time
+from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.corpus import studies
 from attnviz.analysis.corpus.studies import Studies
-from attnviz.ui.causes.corpus import watch
+from attnviz.ui.causes.corpus import lists, watch
 from tests.pages.on_screen import notes
 
 LINES = (
@@ -144,3 +145,12 @@ def test_the_curve_is_drawn_for_what_was_counted_and_others_read_the_command(ope
     assert not app.exception
     assert "--model" in app.code[0].value
     assert app.get("plotly_chart") == []
+
+
+def test_a_file_that_is_longer_than_a_field_is_refused_and_the_field_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = SimpleNamespace(name="long.txt", type="text/plain", getvalue=lambda: b"x" * 200_001)
+    session = {lists._FILE: file, lists._TEXT: "I love you."}
+    monkeypatch.setattr(lists.st, "session_state", session)
+    lists._take_file()
+    assert session[lists._TEXT] == "I love you."
+    assert session["corpus-file-said"].startswith("These are 200,001 characters, more than the 200,000 that are read")
