@@ -119,7 +119,8 @@ def _choice(question: Question, picture: Picture) -> Truth:
     range_ = question.options[at].when
     assert range_ is not None  # it was found by it
     inside = min(found - range_.low, range_.high - found)
-    return Truth(at, f"{question.options[at].text} ({found:.4g})", margin=inside if range_.low < range_.high else None)
+    margin = inside if range_.low < range_.high else None
+    return Truth(at, question.options[at].text, margin=margin, measured=found)
 
 
 _TRUTH = {

@@ -46,7 +46,8 @@ def checked_step(
         return
     if step.question is None or truth is None:
         return
-    yield Remark(at + 1, line, f"right is {truth.said or 'what anybody writes'}")
+    by = "" if truth.measured is None else f" ({step.question.measure} is {truth.measured:.4g})"
+    yield Remark(at + 1, line, f"right is {truth.said or 'any text: it is not scored'}{by}")
     for said in _doubts(step.question, truth, signed):
         yield Remark(at + 1, line, said, is_problem=True)
 

@@ -40,7 +40,7 @@ def read_file(path: Path) -> Lesson:
         content = plain_file.content(path, most=MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise LessonError(line, "this is no text in UTF-8; save the file as UTF-8") from None
+        raise LessonError(line, "this is not UTF-8 text; save the file as UTF-8") from None
     except ValueError:
         raise LessonError(1, f"a lesson has at most {MOST_BYTES:,} bytes; this file has more: divide it") from None
     return read(content, name=path.stem)
@@ -71,7 +71,7 @@ def _head(found: Mapping[str, Any], places: Mapping[str, int]) -> dict[str, Any]
     """The front matter as arguments of `Lesson`."""
     for key in found:
         if key not in _HEAD:
-            raise LessonError(places[key], f"“{key[:40]}” is nothing that a lesson has: {', '.join(_HEAD[:4])}")
+            raise LessonError(places[key], f"a lesson has no “{key[:40]}”; it has {', '.join(_HEAD[:4])}")
     for key in _HEAD[:4]:
         if not isinstance(found.get(key), str) or not found[key].strip():
             raise LessonError(places.get(key, 1), f"the front matter needs “{key}: …”")
@@ -98,7 +98,7 @@ def _mapping(text: str, *, first: int) -> tuple[dict[str, Any], dict[str, int]]:
     except (yaml.YAMLError, RecursionError) as error:
         raise LessonError(first, f"this cannot be read as YAML ({type(error).__name__})") from None
     if not isinstance(node, yaml.MappingNode) or not isinstance(found, dict):
-        raise LessonError(first, "here stand lines such as “title: …”, a name, a colon and a text")
+        raise LessonError(first, "write lines such as “title: …” here: a name, a colon and a text")
     places: dict[str, int] = {}
     for key, _ in node.value:
         if key.value in places:

@@ -22,13 +22,14 @@ class Truth:
 
     `weights` are what a score needs besides: of `cell` the whole map as rows, with None where no cell can be chosen.
     `margin` is how far the right answer lies before the next, in the unit of what was compared; `said` says it in
-    words.
+    words. `measured` is the number that an option's range was chosen by: for authors, since options are in words.
     """
 
     answer: Any
     said: str = ""
     weights: Sequence[Sequence[float | None]] = ()
     margin: float | None = None
+    measured: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _cells(question: Question, answer: Any, truth: Truth) -> Marked:
     hits = len({tuple(cell) for cell in answer} & {tuple(cell) for cell in truth.answer})
     share = min(1.0, got / best) if best > 0 else 0.0
     if hits == len(truth.answer):
-        return Marked(1.0, "Exactly.")
+        return Marked(1.0)
     share = min(share, 0.89)  # near the largest weight is not on it
     return Marked(share, f"Your choice has weight {got:.2f}, the largest {best:.2f}.")
 
@@ -160,7 +161,7 @@ def _head_problem(question: Question, answer: Any, truth: Truth) -> str:
 
 def _option_problem(question: Question, answer: Any, truth: Truth) -> str:
     is_one = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(question.options)
-    return "" if is_one else "Choose one of the sentences first."
+    return "" if is_one else "Choose one of the answers first."
 
 
 def _said_problem(question: Question, answer: Any, truth: Truth) -> str:

@@ -106,7 +106,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("---\ntitle: Two words", "title: Two words", 1, "begins with"),
         ("minutes: 10", "minutes: ten", 3, "whole number from 1 to 240"),
         ("for: anybody\n", "", 1, "needs “for: …”"),
-        ("language: en", "langage: en", 5, "nothing that a lesson has"),
+        ("language: en", "langage: en", 5, "a lesson has no “langage”"),
         ("language: en\n---", "language: en", 1, "has no end"),
         ("## First", "##", 9, "heading has a text"),
         ("## First", "### First", 19, "put a heading"),
@@ -146,7 +146,7 @@ def test_a_mistake_is_said_with_its_line(wrong: str, right: str, line: int, word
 def test_a_file_that_is_no_text_says_where(tmp_path: Path) -> None:
     path = tmp_path / "broken.md"
     path.write_bytes(b"---\ntitle: \xff\n---\n")
-    with pytest.raises(LessonError, match="Line 2: this is no text in UTF-8"):
+    with pytest.raises(LessonError, match="Line 2: this is not UTF-8 text"):
         read_file(path)
 
 

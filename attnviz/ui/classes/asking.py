@@ -20,7 +20,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     TOKEN: ("What is written next", "What does the model write here?"),
     TRANSLATION: ("What the model writes", "What does the model write?"),
     NUMBER: ("A number", "How large is it?"),
-    CHOICE: ("One of several sentences", ""),
+    CHOICE: ("One of several answers", ""),
     TEXT: ("In their own words", ""),
 }
 _WITHOUT_PICTURE = (CHOICE, TEXT)
@@ -41,7 +41,7 @@ def button(page: str, query: str) -> None:
 def _form(page: str, query: str) -> None:
     """What is asked; a mistake is said below, and what was typed stays."""
     link = Link(page, dict(parse_qsl(query)))
-    st.markdown("One question about the picture on this page. Students answer with a code, on their phones.")
+    st.markdown("One question about the picture on this page. Students join with a code and answer on their phones.")
     try:
         shown = picture(link)
     except ValueError:
@@ -52,7 +52,7 @@ def _form(page: str, query: str) -> None:
     ask = st.text_input("Question", asked, max_chars=_MOST_ASKED, key=f"ask-question-{kind}")
     said = {"kind": kind, "ask": ask.strip()}
     said |= _fields(kind, shown)
-    if why := st.text_area("Why it is so (shown with the answer; may stay empty)", key="ask-why").strip():
+    if why := st.text_area("Why it is so (shown with the answer; optional)", key="ask-why").strip():
         said["why"] = why
     if st.button("Start", type="primary", key="ask-start"):
         _start(link, said, shown)
@@ -107,8 +107,8 @@ def _number(shown: Picture) -> dict[str, str]:
 
 
 def _options(kind: str) -> dict[str, Any]:
-    label = "Answers to choose from, a line each"
-    may = "" if kind == CHOICE else " (may stay empty: then they type it)"
+    label = "Answers to choose from, one per line"
+    may = "" if kind == CHOICE else " (optional: without them, students type)"
     typed = st.text_area(f"{label}{may}", key=f"ask-options-{kind}")
     lines = [line.strip() for line in typed.splitlines() if line.strip()]
     found: dict[str, Any] = {"options": lines} if lines or kind == CHOICE else {}
@@ -145,7 +145,7 @@ def _require_all(said: Mapping[str, Any]) -> None:
     if not said["ask"]:
         raise ValueError("Type the question first.")
     if "options" in said and not 2 <= len(said["options"]) <= _MOST_OPTIONS:
-        raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, a line each.")
+        raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, one per line.")
     if "heads" in said and not said["heads"]:
         raise ValueError("Name 2 to 8 heads to choose from, such as L0 H7, L1 H3.")
 

@@ -36,7 +36,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     """Draw it; the place of how many have answered."""
     step = found.lesson.steps[found.class_at]
     if found.is_over:
-        st.info("This class has ended: nobody joins or answers any more.", icon=":material/flag:")
+        st.info("This class has ended. Nobody can join or answer.", icon=":material/flag:")
     is_told = found.state == REVEALED
     st.caption(literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}"))
     if _is_lobby(found):
@@ -44,9 +44,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     else:
         _asked(step, is_told=is_told)
     if not found.is_guided:
-        st.info(
-            "Everybody walks alone: each sees what is right after an answer of their own.", icon=":material/hiking:"
-        )
+        st.info("Everybody works alone: each student sees what is right after answering.", icon=":material/hiking:")
     counts = st.container()
     teacher.controls(own, found)
     if found.problem:
@@ -81,7 +79,7 @@ def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
     if not _is_lobby(found):
         invitation.draw(found.code, is_large=False)
     st.segmented_control(
-        "How the class walks", ["together", "alone"], key="class-mode", required=True,
+        "Pace of the class", ["together", "alone"], key="class-mode", required=True,
         default="together" if found.is_guided else "alone", disabled=found.is_over,
         format_func={"together": "Together", "alone": "Everybody alone"}.__getitem__,
         on_change=_guide, args=(own,),
@@ -127,7 +125,7 @@ def _where(one: MemberLine) -> str:
 
 def _remove(own: Seat, found: TeacherView) -> None:
     """For a nickname that nobody wants to see."""
-    with st.popover("Remove somebody", type="tertiary"):
+    with st.popover("Remove a student", type="tertiary"):
         names = {one.id: one.nickname for one in found.members}
         st.selectbox(
             "Who", list(names), index=None, format_func=lambda known: names.get(known, ""), key="class-remove-who"

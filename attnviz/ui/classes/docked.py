@@ -11,7 +11,7 @@ from attnviz.ui.classes.seat import CLASS
 from attnviz.ui.lessons import companion, cover, going
 
 _COVERED = "Covered until the teacher reveals the answer."
-_OUTSIDE = "This picture belongs to a class, and this browser is not in it."
+_OUTSIDE = "This picture belongs to a class that you have not joined in this browser."
 
 
 def draw(title: str) -> str:

@@ -34,23 +34,23 @@ def draw(own: Seat, found: TeacherView) -> None:
             "such as Moodle's CSV import with `user` as the identifier.",
         )
         with st.popover("Your link"):
-            st.markdown("Whoever has this link teaches this class. Keep it, and show it to nobody.")
+            st.markdown("Anybody with this link can teach this class. Keep it, and show it to nobody.")
             st.code(invitation.secret_link(own), language=None)
         if not found.is_over:
             _end(own)
         _delete(own)
-    st.caption(f"Deleted by itself on {day(found.expires)}, with every nickname and answer.")
+    st.caption(f"The class is deleted on {day(found.expires)} at the latest, with all nicknames and answers.")
 
 
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
-        st.markdown("Nobody joins or answers any more. What was answered stays until it is deleted.")
+        st.markdown("Nobody can join or answer then. Answers stay until they are deleted.")
         st.button("End it", key="class-end", on_click=teacher.act, args=(room().teachers.end, own))
 
 
 def _delete(own: Seat) -> None:
     with st.popover("Delete"):
-        st.markdown("The class, its nicknames and its answers are deleted at once, and cannot be brought back.")
+        st.markdown("The class, its nicknames and its answers are deleted at once. This cannot be undone.")
         st.button("Delete everything now", key="class-purge", on_click=_purge, args=(own,))
 
 
@@ -62,4 +62,4 @@ def _purge(own: Seat) -> None:
         return
     seat.give_up(own)
     persistent.write({CLASS: None})
-    following.say("The class is deleted, with every nickname and answer.")
+    following.say("The class is deleted, with all nicknames and answers.")

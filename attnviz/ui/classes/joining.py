@@ -12,8 +12,8 @@ from attnviz.ui.markdown import literal
 
 STORED = (
     "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you see. "
-    "Nothing else, and no account. Your teacher sees your nickname beside your answers; the others in the class see no "
-    "name. All of it is deleted when the teacher deletes the class, and by itself {days} days after the class began."
+    "Nothing else, and no account. Your teacher sees your nickname beside your answers; other students see no names. "
+    "All of it is deleted when the teacher deletes the class, at the latest {days} days after it began."
 )
 _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
@@ -35,7 +35,7 @@ def draw() -> None:
             autocomplete="off",
             placeholder="such as BCDF GHJK",
         )
-        st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="what your teacher will know you by")
+        st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="the name that your teacher sees")
         st.caption(STORED.format(days=f"{days:g}"))
         st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):

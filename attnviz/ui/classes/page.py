@@ -11,7 +11,7 @@ from attnviz.ui.lessons import companion, windows
 
 def bar() -> None:
     """What stands in the place of the sentence."""
-    st.markdown("**Class** · a lesson or a question together, without accounts")
+    st.markdown("**Class** · A lesson or a question together. No account needed.")
 
 
 def draw() -> None:

@@ -28,9 +28,7 @@ def draw(own: Seat, found: MemberView) -> None:
     st.session_state[_IS_MORE] = False  # the whole page is being drawn
     _head(own, found)
     if found.is_over:
-        st.info(
-            f"The class has ended. What it was about can be seen until {day(found.expires)}.", icon=":material/flag:"
-        )
+        st.info(f"The class has ended. You can look at it until {day(found.expires)}.", icon=":material/flag:")
     if following.is_waiting(found):
         _wait(found)
         return
@@ -49,8 +47,8 @@ def _head(own: Seat, found: MemberView) -> None:
         companion.button()
         with st.popover("Leave", type="tertiary"):
             st.markdown(
-                "What you have answered stays with the class until it is deleted, at the latest on "
-                f"{day(found.expires)}. Your teacher can remove it at once."
+                "Your answers stay with the class until it is deleted, at the latest on "
+                f"{day(found.expires)}. Your teacher can remove them at once."
             )
             st.button("Leave the class", key="class-leave", on_click=_leave, args=(own,))
 
@@ -97,7 +95,7 @@ def _answering(own: Seat) -> None:
     elif found.may_answer:
         _asked(own, found, now, question, shown)
     else:
-        st.info("No more answers are taken. Waiting for the teacher.", icon=":material/hourglass:")
+        st.info("Answers are closed. Waiting for the teacher.", icon=":material/hourglass:")
 
 
 def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:

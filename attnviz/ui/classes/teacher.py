@@ -43,7 +43,7 @@ def answered(found: TeacherView) -> None:
     """How many have answered, as a bar and in words."""
     here = [one for one in found.members if one.is_here]
     if found.lesson.steps[found.class_at].question is None:
-        st.caption(f"{len(here)} here · this step asks nothing")
+        st.caption(f"{len(here)} here · this step has no question")
         return
     count = sum(found.round in one.answered for one in found.members)
     among = max(count, sum(one.is_here or found.round in one.answered for one in found.members))

@@ -6,7 +6,7 @@ from attnviz.maps.cover import Cover
 from attnviz.ui.lessons.opened import opened, progress
 from attnviz.ui.lessons.run import picture
 
-SAID = "Covered until the lesson's question is answered, or skipped."
+SAID = "Covered until you answer the lesson's question, or skip it."
 _FINE = ("Heads",)  # pages that cover what tells, and show the rest
 _NO_PICTURE = ("Lessons", "Class")
 

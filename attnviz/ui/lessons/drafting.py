@@ -59,7 +59,7 @@ def _take() -> None:
     try:
         _put(Draft.from_json(found["text"]), found["revision"])
     except ValueError:
-        now.said = "What this browser keeps of a draft cannot be read: begin another one, or open a file."
+        now.said = "The draft in this browser cannot be read: begin another one, or open a file."
 
 
 def change(draft: Draft) -> None:
@@ -101,7 +101,7 @@ def open_file(name: str, content: bytes) -> None:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{name} is no text in UTF-8: save the file as UTF-8.") from None
+        raise ValueError(f"{name} is not UTF-8 text: save the file as UTF-8.") from None
     try:
         replace(draft_of(read(text)))
     except ValueError as error:

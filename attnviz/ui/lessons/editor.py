@@ -59,7 +59,7 @@ def _tools(draft: Draft, at: int) -> None:
             icon=":material/download:",
         )  # fmt: skip
         if drafting.desk().former is not None:
-            st.button("Bring back the former draft", key="draft-former", on_click=drafting.bring_back)
+            st.button("Bring back the previous draft", key="draft-former", on_click=drafting.bring_back)
 
 
 def _try(at: int) -> None:

@@ -104,6 +104,19 @@ def progress(now: OpenedLesson) -> Progress:
     return of_lesson(now.lesson).setdefault(now.at, Progress())
 
 
+def first_open(lesson: Lesson) -> int:
+    """The first step whose question is open, where any is done; else the first step."""
+    did = of_lesson(lesson)
+    still = [at for at in lesson.questions if at not in did or not did[at].is_over]
+    return still[0] if len(still) < len(lesson.questions) and still else 0
+
+
+def is_done(lesson: Lesson) -> bool:
+    """Whether every question was answered, or skipped."""
+    did = of_lesson(lesson)
+    return bool(lesson.questions) and all(at in did and did[at].is_over for at in lesson.questions)
+
+
 def of_lesson(lesson: Lesson) -> dict[int, Progress]:
     """All that this visitor did in a lesson, by step."""
     return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})

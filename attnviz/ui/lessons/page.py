@@ -7,12 +7,11 @@ import streamlit as st
 from attnviz.lessons.draft import Draft
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import Shelved, shelf
-from attnviz.lessons.question import Question
 from attnviz.lessons.writing import draft_of
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
-from attnviz.ui.lessons.opened import is_followed, of_lesson, opened
+from attnviz.ui.lessons.opened import first_open, is_done, is_followed, of_lesson, opened
 from attnviz.ui.markdown import literal
 
 _UPLOAD = "draft-upload"
@@ -20,7 +19,7 @@ _UPLOAD = "draft-upload"
 
 def bar() -> None:
     """What stands in the place of the sentence."""
-    st.markdown("**Lessons** · each asks before it shows; none takes an account")
+    st.markdown("**Lessons** · Each asks you to guess first. No account needed.")
 
 
 def draw() -> None:
@@ -42,13 +41,14 @@ def _list() -> None:
     _own()
     if not found:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
-    for one in found:
+    following = next((one for one in found if one.lesson is not None and not is_done(one.lesson)), None)
+    for number, one in enumerate(found, start=1):
         with st.container(border=True, key=f"lesson-card-{one.name}"):
-            _card(one)
+            _card(one, number, is_following=one is following)
 
 
 def _own() -> None:
-    """The way to a lesson of one's own: begun, gone on with, or opened from a file."""
+    """Buttons for a lesson of one's own: begin it, go on with it, or open it from a file."""
     draft = drafting.desk().draft
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
         if draft is None:
@@ -80,34 +80,31 @@ def _copy(draft: Draft) -> None:
     editor.edit(0)
 
 
-def _card(one: Shelved) -> None:
+def _card(one: Shelved, number: int, *, is_following: bool) -> None:
     if one.lesson is None:
-        st.markdown(f"**{literal(one.name)}**")
+        st.markdown(f"**{number} · {literal(one.name)}**")
         st.error(literal(f"{one.name}.md: {one.problem}"))
         return
     lesson = one.lesson
-    text, way = st.columns([80, 20], vertical_alignment="center")
+    text, way = st.columns([64, 36], vertical_alignment="center")
     with text:
-        st.markdown(f"**{literal(lesson.title)}**  \n{lesson.about}")
-        st.caption(literal(f"{lesson.minutes} minutes · {lesson.audience}{_done(lesson)}"))
-    with way:
-        first = _first_open(lesson)
-        label = "Begin" if first == 0 else "Go on"
-        st.button(label, key=f"begin-{one.name}", width="stretch", on_click=going.go, args=(lesson, first))
-        st.button("Edit a copy", key=f"copy-{one.name}", width="stretch", on_click=_copy, args=(draft_of(lesson),))
-        st.button(
-            "Start a class", key=f"class-{one.name}", width="stretch", on_click=starting.on_lesson, args=(lesson,)
-        )
+        done = ":material/check_circle: " if is_done(lesson) else ""
+        st.markdown(f"**{done}{number} · {literal(lesson.title)}**  \n{lesson.about}")
+        st.caption(literal(f"{lesson.minutes} minutes · for {lesson.audience}{_done(lesson)}"))
+    with way, st.container(horizontal=True, horizontal_alignment="right"):
+        _ways(lesson, is_following=is_following)
+
+
+def _ways(lesson: Lesson, *, is_following: bool) -> None:
+    """What can be done with a lesson; of the one that follows, the first button stands out."""
+    name, first = lesson.name, first_open(lesson)
+    label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
+    kind = "primary" if is_following else "secondary"
+    st.button(label, key=f"begin-{name}", type=kind, on_click=going.go, args=(lesson, first))
+    st.button("Start a class", key=f"class-{name}", on_click=starting.on_lesson, args=(lesson,))
+    st.button("Edit a copy", key=f"copy-{name}", on_click=_copy, args=(draft_of(lesson),))
 
 
 def _done(lesson: Lesson) -> str:
     over = sum(one.is_over for one in of_lesson(lesson).values())
     return f" · {over} of {len(lesson.questions)} questions done" if over else ""
-
-
-def _first_open(lesson: Lesson) -> int:
-    """The first step whose question is open, where any is done; else the first step."""
-    did = of_lesson(lesson)
-    questions: dict[int, Question] = lesson.questions
-    still = [at for at in questions if at not in did or not did[at].is_over]
-    return still[0] if len(still) < len(questions) and still else 0

@@ -1,21 +1,27 @@
-"""The lesson's panel: the step's text and question, hints, the answer, what was right, and the way on."""
+"""The lesson's panel: the step's text and question, hints, the answer, what was right, and the way on.
+
+On a phone it is folded to a line above the picture, which says what is asked (assets/styles/lessons.css).
+"""
+
+import html
 
 import streamlit as st
 
 from attnviz.lessons.picture import Picture
-from attnviz.lessons.question import CHOICE, ROW, TEXT, Question
+from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson, opened, progress
+from attnviz.ui.lessons import answering, companion, drafted, drafting, ending, going, judging, windows
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
 _SPOT = {
     "row": "Look at the row that the question names: it is marked on the map.",
     "map": "Look at the large map.",
-    "grid": "Look at the grid of all heads, on the left.",
+    "grid": "Look at the grid of all heads.",
     "strip": "Look at the sentences above the maps.",
 }
+_IN_WORDS = (CHOICE, TOKEN, TRANSLATION)  # kinds of question whose answer is a text
 
 
 def draw() -> None:
@@ -23,11 +29,24 @@ def draw() -> None:
     now = opened()
     if now is None:
         return
+    if not windows.is_panel():
+        _line(now)
     _head(now)
     st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
     if now.question is not None:
         _question(now, now.question)
     _way(now)
+
+
+def _line(now: OpenedLesson) -> None:
+    """The panel as a line, for a phone. While the step is the same, so is the line: what is open stays open. It begins
+    open where the question covers the whole page.
+    """
+    asked = now.question.ask if now.question else now.step.title
+    is_open = " open" if now.question is not None and now.question.cover == "page" else ""
+    place = f"Lesson, step {now.at + 1} of {len(now.lesson.steps)}"
+    summary = f"<summary><small>{place}</small> <b>{html.escape(asked)}</b></summary>"
+    st.html(f"<details class='lesson-line'{is_open}>{summary}</details>")
 
 
 def _head(now: OpenedLesson) -> None:
@@ -105,12 +124,14 @@ def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unansw
 def _verdict(question: Question, did: Progress, answer: str) -> None:
     assert did.marked is not None
     assert did.marked.share is not None
-    said = f"You said {answer}. " if answer else ""
+    said = f"You said “{answer}”. " if answer else ""
     if did.marked.is_right:
-        sentence = f"Right. {said}{did.marked.said} {_right(question, did)}"
+        right = "" if question.kind in _IN_WORDS else _right(question, did)
+        sentence = f"Right. {said}{did.marked.said} {right}"
         st.success(literal(" ".join(sentence.split())), icon=":material/check:")
         return
-    sentence = f"{said}{did.marked.said} {_right(question, did)} Score {did.marked.share:.0%}."
+    score = f"Score {did.marked.share:.0%}." if did.marked.share > 0 else ""
+    sentence = f"{said}{did.marked.said} {_right(question, did)} {score}"
     st.warning(literal(" ".join(sentence.split())), icon=":material/close:")
 
 
@@ -118,8 +139,9 @@ def _right(question: Question, did: Progress) -> str:
     assert did.truth is not None
     if question.kind == TEXT or not did.truth.said:
         return ""
-    whose = "Right" if question.kind == CHOICE and not question.measure else "The model"
-    return f"{whose}: {did.truth.said.rstrip('.')}."
+    if question.kind in _IN_WORDS:
+        return f"Right: “{did.truth.said}”."
+    return f"The model: {did.truth.said.rstrip('.')}."
 
 
 def _way(now: OpenedLesson) -> None:
@@ -134,22 +156,12 @@ def _way(now: OpenedLesson) -> None:
                 "Next", key="lesson-next", icon=":material/arrow_forward:", type=_pull(now),
                 on_click=going.go, args=(now.lesson, now.at + 1),
             )  # fmt: skip
-    if now.at == last:
-        st.caption(summary(now))
+        else:
+            ending.way_on(now, kind=_pull(now))
+    if now.at == last and (now.question is None or progress(now).is_over):
+        st.caption(ending.summary(now))
 
 
 def _pull(now: OpenedLesson):
     """The way on draws the eye once the question is over."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"
-
-
-def summary(now: OpenedLesson) -> str:
-    """What the visitor did in the whole lesson, in one sentence."""
-    did = of_lesson(now.lesson)
-    found = [did[at] for at in now.lesson.questions if at in did]
-    right = sum(one.marked is not None and one.marked.is_right for one in found)
-    answered = sum(one.marked is not None for one in found)
-    skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    asked = len(now.lesson.questions)
-    questions = f"{asked} question" + ("" if asked == 1 else "s")
-    return f"The end. Of {questions} you answered {answered}, {right} of them right; {skipped} skipped, {hints} hints."

@@ -16,7 +16,7 @@ _KINDS = {
     TOKEN: "A token: what is written at this step?",
     TRANSLATION: "The translation: what is written in all?",
     NUMBER: "A number",
-    CHOICE: "One of several sentences",
+    CHOICE: "One of several answers",
     TEXT: "Free text, not scored",
 }
 _SPOTS = {
@@ -27,7 +27,7 @@ _SPOTS = {
     "strip": "the sentences",
 }
 _COVER = {"": "what fits the kind", **{name: name for name in COVERS}}
-_OPTIONS = "The sentences, one a line"
+_OPTIONS = "The answers, one per line"
 
 
 def draw(fields: Fields, picture: Picture | None) -> None:
@@ -83,7 +83,7 @@ def _head(fields: Fields, picture: Picture | None) -> None:
     with left:
         fields.choose("by", "Compared by", {"": "…", "weight": "weight of a cell", **{name: name for name in METRICS}})
     with right:
-        fields.switch("least", "The least is right")
+        fields.switch("least", "The smallest is right")
     if fields.texts.get("by") == "weight":
         _cell_of(fields, picture, ("row", "col"))
 
@@ -112,7 +112,7 @@ def _choice(fields: Fields, picture: Picture | None) -> None:
     _measure(fields, picture, empty="I say which one is right")
     if fields.texts.get("measure"):
         fields.area(
-            "when", "In which range each is right, one a line", height="content", placeholder="0 to 0.5\n0.5 to 1"
+            "when", "In which range each is right, one per line", height="content", placeholder="0 to 0.5\n0.5 to 1"
         )
     else:
         fields.choose("right", "Right is", {"": "…"} | {str(at): said for at, said in enumerate(sentences, start=1)})

@@ -127,5 +127,5 @@ def test_steps_are_ordered_and_what_is_deleted_comes_back(page: Page, settled) -
     expect(first).to_be_focused()  # no step is above it: the button that had the keyboard has nothing left to do
     page.get_by_role("button", name="Delete").click()
     expect(first).to_have_text("1 Guess before you look")
-    page.get_by_role("button", name="Bring back the former draft").click()
+    page.get_by_role("button", name="Bring back the previous draft").click()
     expect(first).to_have_text("1 Not every head does so")

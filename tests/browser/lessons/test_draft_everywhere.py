@@ -74,7 +74,7 @@ def test_by_keyboard_alone_and_the_focus_is_never_lost(page: Page, settled) -> N
 def test_on_a_phone_every_target_is_hit_and_no_sentence_is_cut_off(visitor, settled) -> None:
     page = opened(visitor(**PHONE, color_scheme="dark").new_page(), settled, 1)
     way(page, 2).tap()
-    sentences = page.get_by_label("The sentences, one a line")
+    sentences = page.get_by_label("The answers, one per line")
     expect(sentences).to_have_value(SENTENCES)
     expect(page.get_by_text("Right is No.")).to_be_visible()
     settled(page)

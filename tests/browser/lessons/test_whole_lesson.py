@@ -1,10 +1,12 @@
-"""A lesson from its first question to its end: by mouse beside the picture, and by keyboard on a phone."""
+"""A lesson from its first question to its end: by mouse beside the picture, by keyboard and by touch on a phone."""
 
 import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.browser.screens.phone import PHONE
 
 LESSON = "1-what-a-head-looks-at"
 # Where a cell of the large map is on the screen.
@@ -20,7 +22,7 @@ Press = Callable[[Page, str], None]
 
 def at_step(page: Page, settled, number: int) -> None:
     expect(page).to_have_url(re.compile(f"lesson_step={number}\\b"))
-    expect(page.get_by_text(f"{number} of 6")).to_be_visible()
+    expect(page.locator(".lesson-line")).to_contain_text(f"step {number} of 6")
     settled(page)
 
 
@@ -48,6 +50,17 @@ def onward(page: Page, settled, by: Press, number: int) -> None:
     at_step(page, settled, number)
 
 
+def unfold(page: Page) -> None:
+    """Open the line that stands for the panel, by keyboard."""
+    page.locator(".lesson-line summary").focus()
+    page.keyboard.press("Enter")
+
+
+def onward_unfolded(page: Page, settled, number: int) -> None:
+    onward(page, settled, reach, number)
+    unfold(page)
+
+
 def draw(page: Page, bar: int, share: float) -> None:
     track = page.locator(".track").nth(bar)
     box = track.bounding_box()
@@ -71,7 +84,7 @@ def test_a_whole_lesson_by_mouse(page: Page, settled) -> None:
     told(page, press, "Answer", "chien → rouge × red (0.99)")
     assert picture.evaluate(SUM) == pytest.approx(6, abs=1e-4), "six rows"
     onward(page, settled, press, 2)
-    told(page, press, "Hint", "This is the first layer.")
+    told(page, press, "Hint", "In layer 0 the decoder reads the English for the first time.")
     told(page, press, "Skip and show", "Skipped.")
     onward(page, settled, press, 3)
     draw(page, 1, 0.9)
@@ -94,24 +107,49 @@ def test_the_rest_by_keyboard_on_a_phone(visitor, settled) -> None:
     panel, picture = page.locator(".st-key-lesson-panel"), page.locator("[data-attnviz-painted]")
     expect(picture).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert panel.bounding_box()["y"] > picture.bounding_box()["y"], "the picture comes first"
 
+    unfold(page)
     panel.locator(".track").nth(1).focus()
     page.keyboard.press("PageUp")
     page.keyboard.press("ArrowRight")
     expect(panel.locator(".key .value").nth(1)).to_have_text("1.00")
     page.wait_for_timeout(600)
     told(page, reach, "Answer", "of their weight")
-    onward(page, settled, reach, 4)
+    onward_unfolded(page, settled, 4)
     panel.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
     settled(page)
     told(page, reach, "Answer", "7.39 / 11.11 is 0.665.")
-    onward(page, settled, reach, 5)
+    onward_unfolded(page, settled, 5)
     told(page, reach, "Skip and show", "Skipped.")
-    onward(page, settled, reach, 6)
+    onward_unfolded(page, settled, 6)
     panel.get_by_role("combobox").focus()
     page.keyboard.type("book")
     page.keyboard.press("Enter")
     settled(page)
-    told(page, reach, "Answer", "The end. Of 6 questions you answered 3")
+    told(page, reach, "Answer", "The end. 3 of 6 answered, 2 right, 1 skipped.")
+    reach(page, "Next lesson")
+    expect(page).to_have_url(re.compile("lesson=2-one-sentence-seventy-two-maps&lesson_step=1"))
+
+
+def test_on_a_phone_the_question_stays_above_the_picture(visitor, settled) -> None:
+    page = visitor(**PHONE).new_page()
+    src = "src=The+red+dog+sleeps.&to=fr&tgt=Le+chien+rouge+dort."
+    page.goto(f"/heads?{src}&kind=cross&layer=2&head=4&lesson={LESSON}&lesson_step=1")
+    settled(page)
+    line, picture = page.locator(".lesson-line"), page.locator("[data-attnviz-painted]")
+    answer = page.get_by_role("button", name="Answer", exact=True)
+    expect(line).to_contain_text("step 1 of 6 At the step that writes “rouge”, which English token")
+    expect(answer).to_be_hidden()
+    assert line.bounding_box()["y"] + line.bounding_box()["height"] < picture.bounding_box()["y"] < 300
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+    expect(picture).not_to_be_in_viewport(ratio=0.9)
+    expect(line.locator("b")).to_be_in_viewport(ratio=1)
+
+    line.locator("summary").tap()
+    expect(answer).to_be_in_viewport()
+    page.get_by_role("button", name="Skip and show").tap()
+    expect(page.get_by_text("Skipped.")).to_be_in_viewport()  # what is open stays open
+    line.locator("summary").tap()
+    expect(page.get_by_text("Skipped.")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -179,7 +179,7 @@
   };
 
   const isWithoutLink = () =>
-    /link does not carry|Covered until the lesson/.test(main().innerText) ||
+    /link does not carry|Covered until you answer/.test(main().innerText) ||
     ["/lessons", "/class"].includes(location.pathname);
 
   const copied = () => {

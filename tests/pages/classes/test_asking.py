@@ -31,7 +31,7 @@ def test_a_question_to_the_room_says_what_is_missing_and_begins_a_class(form: Ap
     app.selectbox(key="ask-kind").set_value("choice").run()
     for field, text, sentence in (
         ("ask-question-choice", "", "Type the question first."),
-        ("ask-question-choice", "Two or three?", "Type 2 to 8 answers to choose from, a line each."),
+        ("ask-question-choice", "Two or three?", "Type 2 to 8 answers to choose from, one per line."),
     ):
         app.text_input(key=field).set_value(text)
         app.button(key="ask-start").click().run()

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.lessons.reading import read
+from attnviz.lessons.scoring import Marked
+from attnviz.ui.lessons import ending
+from attnviz.ui.lessons.opened import OpenedLesson, Progress
 from attnviz.widgets.wire import Payload, unpack
 from tests.lessons.front_matter import FRONT_MATTER
 
@@ -206,9 +210,62 @@ def test_next_opens_the_link_of_the_step_that_follows(open_lesson) -> None:
 def test_the_list_has_every_lesson_and_says_what_is_wrong_with_a_file(open_lesson, open_page) -> None:
     app = open_page("lessons")
     assert not app.exception
-    assert "**Love**" in said(app)
+    assert "**10 · Love**" in said(app)
     assert "broken.md: Line 3: minutes are a whole number" in said(app)
     assert "15 minutes" in said(app)
+
+
+def primary(app: AppTest) -> list[str]:
+    return [button.key for button in app.button if button.proto.type == "primary"]
+
+
+def test_the_first_lesson_that_is_not_done_has_the_one_primary_button(open_lesson, open_page) -> None:
+    app = open_page("lessons")
+    assert primary(app) == ["begin-1-what-a-head-looks-at"]
+    app.session_state["_attnviz_lessons"] = {
+        "1-what-a-head-looks-at": {at: Progress(is_skipped=True) for at in range(6)},
+        "2-one-sentence-seventy-two-maps": {0: Progress(is_skipped=True)},
+    }
+    app.run()
+    assert "**:material/check_circle: 1 · What a head looks at**" in said(app)
+    assert "**2 · One sentence, seventy-two maps**" in said(app)
+    assert primary(app) == ["begin-2-one-sentence-seventy-two-maps"]
+    assert [app.button(key=key).label for key in primary(app)] == ["Go on"]
+
+
+def test_the_end_is_told_when_the_last_question_is_over(open_lesson) -> None:
+    app = open_lesson("masks", step=4)
+    assert "The end" not in said(app)
+    app.button(key="lesson-skip").click().run()
+    assert "The end. None of 4 answered, 1 skipped." in said(app)
+    assert primary(app) == ["lesson-all"], "there is no lesson after this one"
+
+
+def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
+    """To the next one that can be read: “broken” stands between."""
+    app = open_lesson(lesson="8-find-the-bug", step=6, model="toy:french", src="the red cat sees your horse")
+    app.button(key="lesson-following").click().run()
+    assert app.query_params["lesson"] in ("love", ["love"])
+    assert app.query_params["lesson_step"] in ("1", ["1"])
+
+
+@pytest.mark.parametrize(
+    ("answered", "right", "words"),
+    [(0, 0, "None of 4 answered."), (3, 0, "3 of 4 answered, none right."), (3, 2, "3 of 4 answered, 2 right."),
+     (4, 4, "4 of 4 answered, all right."), (1, 1, "1 of 4 answered, 1 right.")],
+)  # fmt: skip
+def test_a_lesson_is_summed_up_in_plain_words(monkeypatch, answered: int, right: int, words: str) -> None:
+    did = {at: Progress(marked=Marked(float(at < right))) for at in range(answered)}
+    monkeypatch.setattr(ending, "of_lesson", lambda lesson: did)
+    assert ending.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"
+
+
+def test_what_is_right_is_told_in_words_without_the_measure(open_lesson) -> None:
+    app = open_lesson(
+        page="heads", lesson="8-find-the-bug", step=6, model="toy:french", src="the red cat sees your horse"
+    )
+    app.button(key="lesson-skip").click().run()
+    assert "Skipped. Right: “Nothing, this model is sound”." in said(app)
 
 
 def test_a_lesson_that_there_is_not_is_one_note(open_lesson) -> None:
