@@ -104,7 +104,7 @@ def reveal(teacher: Page, ann: Page) -> None:
     press(teacher, "Reveal")
     expect(teacher.locator(".class-shares")).to_contain_text("1 of 3 right (33%)")
     expect(teacher.locator(".class-shares")).to_contain_text("2 of 2 right (100%)")
-    expect(ann.get_by_text("Right. You said gros.")).to_be_visible()
+    expect(ann.get_by_text("Right. You said “gros”.")).to_be_visible()
     expect(ann.locator("[data-attnviz-painted]")).to_be_attached()
     assert ann.evaluate("document.documentElement.scrollWidth") <= 390
 
