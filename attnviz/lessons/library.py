@@ -41,6 +41,14 @@ def lesson_named(name: str) -> Lesson:
     return one.lesson
 
 
+def following(name: str) -> Lesson | None:
+    """The lesson after the one of that name, of those that can be read; None after the last one."""
+    lessons = [one.lesson for one in shelf() if one.lesson is not None]
+    names = [one.name for one in lessons]
+    at = names.index(name) + 1 if name in names else len(names)
+    return lessons[at] if at < len(lessons) else None
+
+
 def _files() -> Iterator[Path]:
     own = os.environ.get(VARIABLE, "").strip()
     for folder in (SHIPPED, *([Path(own).expanduser()] if own else [])):

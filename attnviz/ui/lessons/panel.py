@@ -7,11 +7,12 @@ import html
 
 import streamlit as st
 
+from attnviz.lessons.library import following
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
-from attnviz.ui.lessons import answering, companion, drafted, drafting, ending, going, judging, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, opened, progress
+from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
@@ -157,11 +158,42 @@ def _way(now: OpenedLesson) -> None:
                 on_click=going.go, args=(now.lesson, now.at + 1),
             )  # fmt: skip
         else:
-            ending.way_on(now, kind=_pull(now))
+            _next_lesson(now)
     if now.at == last and (now.question is None or progress(now).is_over):
-        st.caption(ending.summary(now))
+        st.caption(summary(now))
+
+
+def _next_lesson(now: OpenedLesson) -> None:
+    """What follows the last step. In the panel's own window nothing does: the picture's window stays at its lesson."""
+    if windows.is_panel() or now.lesson.name == drafting.DRAFT:
+        return
+    if (other := following(now.lesson.name)) is None:
+        st.button("All lessons", key="lesson-all", type=_pull(now), on_click=going.home, args=({},))
+        return
+    st.button(
+        "Next lesson", key="lesson-following", icon=":material/arrow_forward:", type=_pull(now),
+        help=literal(other.title), on_click=going.go, args=(other, first_open(other)),
+    )  # fmt: skip
 
 
 def _pull(now: OpenedLesson):
     """The way on draws the eye once the question is over."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"
+
+
+def summary(now: OpenedLesson) -> str:
+    """What the visitor did in the whole lesson, in one sentence."""
+    did = of_lesson(now.lesson)
+    found = [did[at] for at in now.lesson.questions if at in did]
+    right = sum(one.marked is not None and one.marked.is_right for one in found)
+    answered = sum(one.marked is not None for one in found)
+    skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
+    parts = [f"{answered or 'none'} of {len(now.lesson.questions)} answered"]
+    if answered:
+        parts.append(f"{right or 'none'} right" if right < answered or answered == 1 else "all right")
+    if skipped:
+        parts.append(f"{skipped} skipped")
+    if hints:
+        parts.append(f"{hints} hint{'' if hints == 1 else 's'}")
+    said = ", ".join(parts)
+    return f"The end. {said[0].upper()}{said[1:]}."
