@@ -7,11 +7,13 @@ import numpy as np
 import torch
 
 from attnviz.analysis.masks.fills import FillChoice, Weighing, filled, one_head
+from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again
 from attnviz.learning import shipped
 from attnviz.learning.names import experiment_named
 from attnviz.learning.storage import toy_recording
 from attnviz.lessons.of_masks import MEASURES
+from attnviz.text.glossary import MASKS
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site
@@ -69,7 +71,8 @@ def test_the_toys_words_scores_and_losses() -> None:
     assert tells("4", "without the causal mask: {} words,", len(plain.words.pieces) - len(specials))
     assert without.scores["teacher_prefix"] == 1
     assert tells("4", "it predicts each next word right, always: {} %", 100 * without.scores["teacher_prefix"])
-    assert without.scores["own_prefix"] == 0
+    assert without.scores["own_prefix"] == without.scores["grammatical"] == 0
+    assert without.scores["loss"] < 0.01, "as the page Decoding says of a model that was trained without the mask"
     early = slice(60, 200)
     assert (without.losses[early].astype(np.float32).mean() + 0.2) < plain.losses[early].astype(np.float32).mean()
     assert tells("4", "at first its loss falls *faster* than that of the run with the mask")
@@ -148,3 +151,19 @@ def test_zeros_before_softmax_and_after_it() -> None:
     assert tells("5", "{}: more than four fifths of this row's weight lay on the future.", after.sum())
     assert float(after.sum()) < 0.2 - 0.01
     torch.testing.assert_close(after / after.sum(), fill(trace, "-inf"))
+
+
+def test_what_the_masks_page_says_of_fills_and_wait_k() -> None:
+    """The glossary's sentences, on lesson 5's picture."""
+    trace = step("5", 5).trace
+    renormalised = fill(trace, "zero after, renormalised")
+    torch.testing.assert_close(renormalised, fill(trace, "-inf"))
+    assert not renormalised[ROW + 1 :].any()
+    assert fill(trace, "zero after, renormalised", blind=True).isnan().all()
+    assert "The same as −∞ but for rounding, and NaN where nothing is left" in MASKS["0 after, renormalised"]
+    assert "so does 0 after it, once each row is divided by its sum" in MASKS["Fill"]
+    for name in ("finfo.min", "-1e9"):
+        even = fill(trace, name, blind=True)
+        torch.testing.assert_close(even, torch.full_like(even, 1 / len(even)))
+    assert torch.equal(MaskSpec({"wait-k": (1,)}).build(7, 7), MaskSpec({"causal": ()}).build(7, 7))
+    assert "With k = 1 it is the causal mask" in MASKS["wait-k"]

@@ -6,8 +6,9 @@ MASKS = SHARED | {
     # Controls.
     "Masks, combined with &": "Which keys a query may attend to. With several rules, a key must be allowed by all of "
     "them and by the paint. No rule: every query sees every key.",
-    "Fill": "What the mask writes into hidden cells, before or after the softmax. Only −∞, or a very negative number, "
-    "before the softmax gives hidden keys no weight and lets the others sum to 1.",
+    "Fill": "What the mask writes into hidden cells, before or after the softmax. −∞, or a very negative number, "
+    "before the softmax gives hidden keys no weight and lets the others sum to 1; so does 0 after it, once each row is "
+    "divided by its sum.",
     "Number": "The finite number in hidden cells. The softmax gives a hidden key a weight in proportion to exp(number "
     "− largest score), so −10 leaks a little and −2 a lot.",
     "Computed in": "The number format of scores, softmax and context at this site. Half precision has fewer digits, "
@@ -55,8 +56,8 @@ MASKS = SHARED | {
     "a finite number": "A number of your choice. Unless it is very negative, hidden keys keep some weight.",
     "0 before softmax": "A common mistake: a score of 0 is not small. exp(0) is 1, so hidden keys get weight.",
     "0 after softmax": "Weights of hidden keys are set to 0 after the softmax. The rest no longer sums to 1.",
-    "0 after, renormalised": "As above, then each row is divided by its sum. The same as −∞, except where nothing is "
-    "left: 0 / 0 is NaN.",
+    "0 after, renormalised": "As above, then each row is divided by its sum. The same as −∞ but for rounding, and NaN "
+    "where nothing is left: 0 / 0.",
     "PyTorch's fused kernel": "scaled_dot_product_attention, which never stores the weights. It masks with −∞ and "
     "returns zeros for a row without keys. attnviz runs on it.",
     "float32": "32 bits: 7 digits, up to 3.4e38. The usual format.",

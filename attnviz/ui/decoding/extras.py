@@ -27,8 +27,9 @@ def cost(model, src_len: int) -> None:
 
     st.caption(
         f"A whole target of each length behind a source of {src_len} tokens, on this machine, now. One pass computes "
-        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: as "
-        "many multiply-adds as the pass, but one after another. Counted are all matrix products, the encoder's too."
+        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: "
+        "about as many multiply-adds as the pass, but one row after another. Counted are all matrix products, the "
+        "encoder's too."
     )
     if not isinstance(model, Translator):
         st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")

@@ -90,6 +90,16 @@ def test_the_two_pronouns_of_the_story_were_as_good_as_equal(model) -> None:
     assert one.numbers["by_another"] / one.numbers["of"] == pytest.approx(2 / 3, abs=0.02)
 
 
+def test_the_three_heads_look_at_the_noun_while_its_article_is_written(model) -> None:
+    trace = model.trace(experiment("three-heads").address["src"], to="fr")
+    row = [token.text for token in trace.tokens("tgt")].index("l") - 1
+    for head in (0, 5, 7):
+        weights = trace.attn("cross", layer=2, head=head)[row]
+        assert trace.key_tokens("cross")[int(weights.argmax())].text == "bird"
+        assert float(weights.max()) > 0.55
+    assert "They look at the noun while its article is written." in experiment("three-heads").happens
+
+
 def test_every_experiment_is_counted_by_its_name() -> None:
     assert set(counts._COUNTS) == set(NAMES)
     assert len(set(NAMES)) == len(NAMES) == 6

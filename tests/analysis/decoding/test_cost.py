@@ -5,7 +5,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.analysis.decoding.cost import WAYS, measured, multiply_adds
+from attnviz.analysis.decoding.cost import LENGTHS, WAYS, measured, multiply_adds
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.decoding import Stepper
@@ -25,6 +25,16 @@ def test_one_pass_by_hand() -> None:
     own = 4 * (2 * 4 * 6) + 2 * (2 * 3 * 2 * 2)
     cross = 2 * (2 * 4 * 6) + 2 * (3 * 4 * 6) + 2 * (2 * 3 * 2 * 3)
     assert multiply_adds(CONFIG, "pass", 3, 2) == ENCODER + own + cross + 2 * (2 * 4 * 5) + 2 * (4 * 7)
+
+
+def test_caching_takes_about_as_many_as_one_pass() -> None:
+    """As the page Decoding says: with the shipped sizes, at every length that is measured, short source or long."""
+    sizes = ModelConfig(vocab_size=8000, d_model=256, n_heads=8, d_k=32, n_layers=3, d_ff=1024)
+    for src_len in (3, 60):
+        for length in LENGTHS:
+            ways = {way: multiply_adds(sizes, way, src_len, length) for way in WAYS}
+            assert 0.9 < ways["cached"] / ways["pass"] <= 1
+            assert ways["recomputed"] > 1.5 * ways["pass"]
 
 
 def test_recomputing_by_hand() -> None:
