@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in names:
         print(f"measuring: {name}", file=sys.stderr)
         rows.extend(importlib.import_module(f"benchmarks.{name}").rows())
-    print(f"{about['processor']}, {about['cores']} cores\n\n{report.table(rows)}")
+    print(f"{about['processor']}, {about['vector_units']}, {about['cores']} cores\n\n{report.table(rows)}")
     report.write(rows, about, OUT)
     return 0 if all(row.passed for row in rows) else 1
 

@@ -33,6 +33,7 @@ def machine() -> dict[str, str | float]:
 
     return {
         "processor": _processor(),
+        "vector_units": torch.backends.cpu.get_cpu_capability(),  # those that torch uses
         "cores": os.cpu_count() or 1,
         "busy_cores_at_start": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else -1,
         "torch_threads": torch.get_num_threads(),
