@@ -143,7 +143,7 @@ def test_what_runs_together_equals_what_runs_alone(models: dict, name: str) -> N
     batches: list[int] = []
 
     async def ask() -> list[Any]:
-        service = ModelService(models[name], name, limits=Limits(batch=4, batch_seconds=0.05))
+        service = ModelService(models[name], name, limits=Limits(batch=4, batch_seconds=0.5))
         together = service._batch
         service._batch = lambda jobs: batches.append(len(jobs)) or together(jobs)  # type: ignore[method-assign]
         transport = httpx.ASGITransport(_route(service))

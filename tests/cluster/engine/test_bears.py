@@ -1,7 +1,7 @@
 """The engine on a real Ray cluster: replicas killed, overloaded and replaced, and all of it stopped.
 
-A slow machine may take longer, in proportion to what it takes for one answer. ATTNVIZ_ENGINE_SECONDS says how long
-replicas are killed (180), ATTNVIZ_ENGINE_STOPPED how long the engine is away (60).
+Seconds are measured and told (-s), never asserted. ATTNVIZ_ENGINE_SECONDS says how long replicas are killed (180),
+ATTNVIZ_ENGINE_STOPPED how long the engine is away (60).
 """
 
 import asyncio
@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
+from attnviz.engine.admission import Limits
 from attnviz.engine.client import Engine
 from attnviz.engine.exchange import ID, SENT
 from attnviz.engine.message import Message
@@ -32,6 +33,8 @@ TEXT = "I love you very much."
 KILLED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_SECONDS", "180"))
 KILLED_EVERY = 20.0
 STOPPED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_STOPPED", "60"))
+_INSIDE = 2 * Limits().waiting  # answers of one replica further apart than this cannot have changed places
+_FEWEST = 4 * _INSIDE  # of a slow machine's too much
 _ADDRESS = f"http://127.0.0.1:{PORT}/models/{DEFAULT}"
 _WHO = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -78,12 +81,10 @@ def test_killed_replicas_lose_nothing_and_double_nothing(engine: Engine) -> None
             stop.set()
         answers = [answer for one in asked for answer in one.result()]
     seconds = sorted(took for *_, took in answers)
-    middle, worst = percentile(seconds, 50), seconds[-1]
-    say(f"{len(answers)} answers, {len(killed)} kills, p50 {middle:.2f} s, worst {worst:.2f} s")
+    say(f"{len(answers)} answers, {len(killed)} kills, p50 {percentile(seconds, 50):.2f} s, worst {seconds[-1]:.2f} s")
     assert killed
     assert all(asked == answered for asked, answered, _ in answers)
     assert len({asked for asked, *_ in answers}) == len(answers)
-    assert worst < max(3.0, 15 * middle)
 
 
 def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -> None:
@@ -91,41 +92,60 @@ def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -
     with httpx.Client() as raw:
         _one_of_two(raw)  # after what was killed before
     with ThreadPoolExecutor(1) as apart:  # a test with a browser has an event loop in this thread
-        one, most, answers = apart.submit(asyncio.run, _too_much(5.0, seconds=10.0)).result()
-    statuses = [status for status, *_ in answers]
-    accepted, refused = ([took for status, took in answers if status == code] for code in (200, 429))
-    say(
-        f"one takes {one:.3f} s and {most:.0f} are answered a second; of {len(answers)} in 10 s {len(accepted)} were "
-        f"accepted, p95 {percentile(accepted, 95):.2f} s, {len(refused)} refused, p95 {percentile(refused, 95):.2f} s"
+        most, answers = apart.submit(asyncio.run, _too_much(5.0, seconds=10.0)).result()
+    accepted, refused = ([one for one in answers if one.status == code] for code in (200, 429))
+    told = (
+        f"{len(found)} {word}, p95 {_p95(found):.2f} s" for found, word in ((accepted, "accepted"), (refused, "not"))
     )
-    assert set(statuses) == {200, 429}
-    assert percentile(accepted, 95) < max(5.0, 40 * one)
+    say(f"{most:.0f} are answered a second; of {len(answers)} in 10 s: {', '.join(told)}")
+    assert {one.status for one in answers} == {200, 429}
+    assert all(storage.from_bytes(one.content).src_text == one.text for one in accepted)
+    overtaking = [one for one in refused if any(o.sent < one.sent and o.ended > one.ended for o in accepted)]
+    assert len(overtaking) > len(refused) / 2, "a refusal does not wait for the answers before it"
+    for replica in {one.replica for one in accepted}:
+        ended = [one.ended for one in sorted(accepted, key=lambda one: one.sent) if one.replica == replica]
+        assert all(one < later for one, later in zip(ended, ended[_INSIDE:], strict=False)), "who came first is first"
 
 
-async def _too_much(times: float, *, seconds: float) -> tuple[float, float, list[tuple[int, float]]]:
-    """What one answer takes, how many there are a second at most, and what so many times as many are answered."""
+class _Answer(NamedTuple):
+    """What came of one request, and when it was sent and ended by the client's clock."""
+
+    text: str
+    status: int
+    content: bytes
+    replica: str
+    sent: float
+    ended: float
+
+
+def _p95(answers: list[_Answer]) -> float:
+    return percentile([one.ended - one.sent for one in answers], 95)
+
+
+async def _too_much(times: float, *, seconds: float) -> tuple[float, list[_Answer]]:
+    """How many are answered a second at most, and what so many times as many are answered."""
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None), headers=_WHO, timeout=120) as client:
-        alone = [await _ask(client, f"Alone, {number}.") for number in range(9)]
         stop, answered = time.monotonic() + 4, list[int]()
 
         async def visitor(number: int) -> None:
             while time.monotonic() < stop:
-                answered.append((await _ask(client, f"Number {number}, {len(answered)}."))[0])
+                answered.append((await _ask(client, f"Number {number}, {len(answered)}.")).status)
 
         await asyncio.gather(*map(visitor, range(16)))
-        most, began, tasks = answered.count(200) / 4, time.monotonic(), list[asyncio.Task[tuple[int, float]]]()
-        for number in range(int(times * most * seconds)):
-            await asyncio.sleep(began + number / (times * most) - time.monotonic())
+        most, began, tasks = answered.count(200) / 4, time.monotonic(), list[asyncio.Task[_Answer]]()
+        rate = max(times * most, _FEWEST / seconds)
+        for number in range(int(rate * seconds)):
+            await asyncio.sleep(began + number / rate - time.monotonic())
             tasks.append(asyncio.create_task(_ask(client, f"Much, {number}.")))
-        return percentile([took for _, took in alone], 50), most, await asyncio.gather(*tasks)
+        return most, await asyncio.gather(*tasks)
 
 
-async def _ask(client: httpx.AsyncClient, text: str) -> tuple[int, float]:
-    """The status of an answer and its seconds."""
+async def _ask(client: httpx.AsyncClient, text: str) -> _Answer:
     body, began = Message({"args": [text], "how": {"to": "fr"}}).to_bytes(), time.monotonic()
     answer = await client.post(f"{_ADDRESS}/trace", content=body, headers={SENT: f"{time.time():.3f}"})
     assert answer.status_code != 429 or float(answer.headers["Retry-After"]) >= 1
-    return answer.status_code, time.monotonic() - began
+    replica = answer.headers.get("X-Attnviz-Replica", "")
+    return _Answer(text, answer.status_code, answer.content, replica, began, time.monotonic())
 
 
 def test_models_are_replaced_without_a_failure(on_ray: OnRay, engine: Engine) -> None:

@@ -1,10 +1,12 @@
 """Answers of an engine on a real Ray cluster equal those of the same models here, alone and in batches."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import torch
 
+from attnviz.analysis.decoding.tolerance import tolerance
 from attnviz.analysis.masks.mask_spec import MaskSpec
 from attnviz.analysis.rerun import write_again
 from attnviz.engine.client import Engine
@@ -42,13 +44,15 @@ def test_traces_masks_interventions_and_steps_equal_the_local_models(engine: Eng
             torch.testing.assert_close(attn, records[1].attn[each], atol=WITHIN, rtol=0)
 
 
-def test_what_runs_together_equals_what_runs_alone(engine: Engine, local: dict) -> None:
+def test_what_runs_together_equals_what_runs_alone_but_for_rounding(engine: Engine, local: dict) -> None:
     texts = [f"{TEXT} {'I like it. ' * (count % 5)}{count}" for count in range(24)]
-    there = RemoteModel(engine, DEFAULT)
+    here, there = local[DEFAULT], RemoteModel(engine, DEFAULT)
     with ThreadPoolExecutor(12) as pool:
         together = list(pool.map(lambda text: there.trace(text, to="es"), texts))
     for text, made in zip(texts, together, strict=True):
-        alone = local[DEFAULT].trace(text, to="es")
+        alone = here.trace(text, to="es")
         assert made.sentences == alone.sentences
-        for kind in alone.kinds:
-            torch.testing.assert_close(made.attn(kind), alone.attn(kind), atol=WITHIN, rtol=0)
+        allowed = tolerance(alone, partial(here.rerun, alone))
+        for site in allowed.scores:
+            one, other = (trace.attn(site.kind, layer=site.layer) for trace in (alone, made))
+            assert ((one - other).abs().amax(-1) <= allowed.of_weights(site, one)).all(), site
