@@ -82,7 +82,7 @@ def test_it_learns_from_answers_and_from_nothing_else() -> None:
 def test_a_model_that_has_warmed_up_knows_what_an_answer_takes() -> None:
     service = ModelService(tiny_translator(), "tiny")
     service.warm_up()
-    assert 0 < service._admission.seconds_of("trace") < 5
+    assert service._admission.seconds_of("trace") > 0
 
 
 def test_a_model_that_cannot_warm_up_answers_all_the_same(models: dict) -> None:

@@ -1,8 +1,8 @@
-"""Opens crafted material in this process, one after another, and tells of each what came of it, what it took, how long.
+"""Opens crafted material in this process, one after another, and tells of each what came of it and what it took.
 
 Lines of a kind, a tab and a name come on standard input, a line of JSON goes out for each; what else is printed goes
 the way of errors. Of memory, what is in use at the most (VmHWM, set back before each) beyond what was in use before; a
-hard limit on the address space ends what goes on taking.
+hard limit on the address space ends what goes on taking. Of time, the processor's: others may use it besides.
 """
 
 import json
@@ -25,7 +25,7 @@ def status(field: str) -> int:
 def measured(attempt) -> dict[str, object]:
     """What an attempt came to (a sentence, "" for taken, or the name of another fault), bytes and seconds."""
     Path("/proc/self/clear_refs").write_text("5")  # sets the highest mark back
-    before, started = status("VmRSS"), time.perf_counter()
+    before, started = status("VmRSS"), time.process_time()
     try:
         attempt()
         said, fault = "", ""
@@ -33,7 +33,7 @@ def measured(attempt) -> dict[str, object]:
         said, fault = str(error), ""
     except BaseException as error:  # a fault of any kind is told of
         said, fault = "", f"{type(error).__name__}: {error}"[:300]
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     return {"said": said, "fault": fault, "grown": status("VmHWM") - before, "seconds": seconds}
 
 

