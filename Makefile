@@ -18,7 +18,7 @@ BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-cluster walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -34,6 +34,15 @@ cluster: $(SERVE_READY) ## several of them behind HAProxy, which one command sta
 
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# Files that compare what was computed; not those that train, start servers or only read text.
+COMPUTING := tests/transformer tests/tracing tests/maps tests/implementations tests/analysis tests/models/toy tests/models/translator \
+	$(addprefix tests/models/huggingface/,causes network parity test_model.py test_in_memory.py test_generate.py test_pairs.py) \
+	tests/lessons/test_shipped.py tests/lessons/test_told.py tests/learning/test_head_scores.py tests/learning/test_network.py \
+	tests/pages/causes/test_compare.py tests/pages/decoding tests/pages/frame/test_one_row.py
+
+test-portable: $(TEST_READY) ## what computes, without vector units, as another processor rounds it (two minutes)
+	@ATEN_CPU_CAPABILITY=default exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(COMPUTING) $(ARGS)
 
 test-cluster: $(CLUSTER_READY) ## what takes more than one process: dashboards behind HAProxy, models on an engine (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/cluster $(ARGS)

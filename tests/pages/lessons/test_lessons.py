@@ -233,6 +233,15 @@ def test_the_first_lesson_that_is_not_done_has_the_one_primary_button(open_lesso
     assert [button.label for button in app.button if button.proto.type == "primary"] == ["Go on"]
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_row_that_the_picture_does_not_have_is_one_sentence(open_lesson, tmp_path: Path, step: int) -> None:
+    text = LESSON.replace('row: "2"', "row: nowhere").replace('row: "1"', "row: nowhere")
+    (tmp_path / "love.md").write_text(text, encoding="utf-8")
+    app = open_lesson(step=step)
+    assert not app.exception
+    assert "There is no row “nowhere”: there are " in said(app)
+
+
 def test_the_end_is_told_when_the_last_question_is_over(open_lesson) -> None:
     app = open_lesson("masks", step=4)
     assert "The end" not in said(app)
