@@ -9,12 +9,13 @@ import asyncio
 import math
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from aiolimiter import AsyncLimiter
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnected
 
 from attnviz.classroom.fair_joining import network_of
 from attnviz.server.health import State
@@ -169,7 +170,8 @@ class FairUse:
             return message
 
         try:
-            await self._app(scope, receive_in_time, send)
+            with suppress(WebSocketDisconnected):  # Streamlit goes on asking a connection that it could not send to
+                await self._app(scope, receive_in_time, send)
         finally:
             self._connected[address] -= 1
             self._connected += Counter()  # forgets who has gone

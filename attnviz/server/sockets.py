@@ -23,7 +23,7 @@ from attnviz.server.back_messages import count_fields
 _LEAST = 2048  # bytes: of less there is little to win
 _SAMPLE = 1024
 _WINDOW_BITS = 12  # as uvicorn: they are memory of each connection
-LARGEST = 1 << 20  # bytes of a message after inflating, as `maxWidgetStateSize`
+LARGEST = 1_000_000  # bytes of a message after inflating, as `maxWidgetStateSize`
 _MOST_FIELDS = 4_000  # of a message: of each widget's state its id and its value, of a page a few hundred
 _PIECE = 1 << 10  # bytes that are parsed at a time: deflated, they hold a megabyte at most
 _SMALL = 1 << 10  # bytes: browsers send large messages in fragments, and these are larger
@@ -119,8 +119,8 @@ class Sockets(WebSocketsSansIOProtocol):
             del self._unread[:_PIECE]
             super().data_received(piece)
         if self.transport.is_closing():
-            return
-        if self._unread or not self.writable.is_set():
+            self._unread.clear()
+        elif self._unread or not self.writable.is_set():
             self.transport.pause_reading()
         elif not self.read_paused:
             self.transport.resume_reading()
@@ -128,7 +128,7 @@ class Sockets(WebSocketsSansIOProtocol):
     def _has_room(self) -> bool:
         """Whether no message waits, the peer reads what it is sent, and no handshake is under way."""
         is_open = self.handshake_complete or not self.handshake_initiated
-        return is_open and not self.read_paused and self.writable.is_set()
+        return is_open and not self.transport.is_closing() and not self.read_paused and self.writable.is_set()
 
     async def receive(self) -> Any:
         """The next message for the dashboard; what came behind it is parsed now."""
@@ -181,7 +181,9 @@ class Sockets(WebSocketsSansIOProtocol):
         message = b"".join(self.frames)
         self.frames = [message]
         try:
-            if count_fields(message, _MOST_FIELDS) > _MOST_FIELDS:
+            if self.close_sent:
+                self._refuse(CloseCode.POLICY_VIOLATION, "The connection is over.")
+            elif count_fields(message, _MOST_FIELDS) > _MOST_FIELDS:
                 self._refuse(CloseCode.MESSAGE_TOO_BIG, "A page has fewer widgets.")
         except ValueError as error:
             self._refuse(CloseCode.INVALID_DATA, str(error))
@@ -197,8 +199,11 @@ class Sockets(WebSocketsSansIOProtocol):
         return self._small <= _MOST_SMALL
 
     def _refuse(self, code: CloseCode, reason: str) -> None:
-        """Close the connection, and read nothing more of it; uvicorn leaves out what was parsed already."""
+        """Close the connection, and parse nothing more of it; uvicorn leaves out what was parsed already. Who goes on
+        after the dashboard has closed it is cut off.
+        """
         if not self.close_sent:
-            self._unread.clear()
             self.conn.fail(code, reason)
             self.handle_parser_exception()
+        elif not self.transport.is_closing():
+            self.transport.abort()

@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         with Visitor(address) as visitor:
             visitor.open("", {"src": "I love you."})  # what is imported late is here now
         yield Server(address, process)
-    assert "Traceback" not in (folder / "log").read_text(encoding="utf-8")
+    assert "Exception in ASGI application" not in (folder / "log").read_text(encoding="utf-8")
 
 
 def watched(server: Server) -> Watched:
@@ -76,7 +76,7 @@ def test_a_message_of_nothing_but_states_is_refused_before_it_is_parsed(server: 
 
 
 def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -> None:
-    message = raw.deflated(texts(1_000_000))
+    message = raw.deflated(texts(900_000))
     assert len(message) < 2_000
     with watched(server) as seen, ExitStack() as stack:
         flooding = [stack.enter_context(raw.upgraded(server.address)) for _ in range(4)]
@@ -85,6 +85,18 @@ def test_messages_that_deflate_well_are_inflated_one_at_a_time(server: Server) -
         with Visitor(server.address) as visitor:
             assert not visitor.open("", {"src": "I love you."}).exceptions
     assert seen.grown < 200
+    assert seen.longest < OTHERS_WAIT
+
+
+def test_who_goes_on_after_the_server_has_closed_is_cut_off(server: Server) -> None:
+    """Streamlit closes for a text that is none, and uvicorn then waits ten seconds for the other end to close, too."""
+    wrong = BackMsg()
+    wrong.rerun_script.query_string = "a=1"
+    message = raw.deflated(texts(900_000))
+    with watched(server) as seen, raw.upgraded(server.address) as connection:
+        connection.sendall(raw.frame(raw.BINARY, wrong.SerializeToString().replace(b"a=1", b"\xff\xff\xff")))
+        assert raw.send_for(connection, message * 50, 8.0, 40 << 20)
+    assert seen.grown < 60
     assert seen.longest < OTHERS_WAIT
 
 

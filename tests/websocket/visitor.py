@@ -96,7 +96,10 @@ class Visitor:
     def __enter__(self) -> Self:
         protocol: Any = "streamlit"
         stream = f"ws://{self._host}/_stcore/stream"
-        connection = connect(stream, subprotocols=[protocol], max_size=LARGEST, additional_headers=self._headers)
+        headers, patience = self._headers, self._patience
+        connection = connect(
+            stream, subprotocols=[protocol], max_size=LARGEST, additional_headers=headers, open_timeout=patience
+        )
         self._socket = self._stack.enter_context(connection)
         return self
 
