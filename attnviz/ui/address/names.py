@@ -19,4 +19,8 @@ FORMER = {
     "Decoding": {"map_layer": "layer", "map_head": "head"},
     "Anatomy": {"part": "tab"},
 }
+# What a page shows while nothing is said: a sentence that a single head turns, so that there is something to see.
+OPENING: dict[str, dict[str, str]] = {
+    "Causes": {"src": "I love you.", "to": "fr", "do": "off.cross.2.0"},
+}
 OF_LINKS = ("v", "weights")  # what a shared link says besides, and no address of ours

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.ui import streamlit_internals
 from attnviz.ui.address.fields import Problem
-from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, SITE
+from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, OPENING, SITE
 
 _KEY = "address"
 _MOST_WAYS = 24  # links to other pages that one page may offer
@@ -93,9 +93,9 @@ def _shared(page: str) -> tuple[str, ...]:
 
 
 def text(name: str, default: str = "") -> str:
-    """What is chosen for `name` on this page; `default` where nothing is."""
+    """What is chosen for `name` on this page; where nothing is, the page's opening, or `default`."""
     memory = _memory()
-    return _place(memory, name).get(name, default)
+    return _place(memory, name).get(name, _opening(memory).get(name, default))
 
 
 def page() -> str:
@@ -107,14 +107,21 @@ def texts() -> Texts:
     """All that is chosen on this page."""
     memory = _memory()
     shared = {name: memory.shared.get(name, "") for name in _shared(memory.page)}
-    found = Texts(shared | memory.own.get(memory.page, {}))
+    found = Texts(shared | _opening(memory) | memory.own.get(memory.page, {}))
     found.linked = frozenset(memory.linked)
     return found
 
 
 def write(texts: Mapping[str, str | None]) -> None:
-    """Take over choices of the visitor; None gives one up. All texts of a run are one step for Back."""
+    """Take over choices of the visitor; None gives one up. All texts of a run are one step for Back.
+
+    The first choice on a page that shows its opening is one of that: from then on the address says the rest of it too.
+    """
     memory = _memory()
+    if opening := _opening(memory):
+        if all((text(name) or None) == (chosen or None) for name, chosen in texts.items()):
+            return
+        memory.shared.update({name: said for name, said in opening.items() if name != "do" or "model" not in texts})
     for name, chosen in texts.items():
         place = _place(memory, name)
         if place.get(name) == chosen or (name != "src" and not place.get(name) and not chosen):
@@ -125,6 +132,12 @@ def write(texts: Mapping[str, str | None]) -> None:
             del place[name]
         else:
             place[name] = chosen
+
+
+def _opening(memory: _Memory) -> dict[str, str]:
+    """The texts that a page opens on, while no sentence, model or choice on this page is said."""
+    said = memory.own.get(memory.page) or any(name in memory.shared for name in BAR if name not in OF_WINDOW)
+    return {} if said else OPENING.get(memory.page, {})
 
 
 def _place(memory: _Memory, name: str) -> dict[str, str]:

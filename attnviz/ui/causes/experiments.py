@@ -38,10 +38,10 @@ def panel(request: Request) -> None:
     if name not in {one.name for one in ready_experiments()}:  # the tab says so
         return
     one = experiment(name)
-    with st.container(border=True, key="ready-experiment-panel"):
+    asked = f"“{literal(one.typed)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
+    # Folded to its line: what can be switched stays in sight.
+    with st.expander(f"**{literal(one.title)}.** {asked}", key="ready-experiment-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            asked = f"“{literal(one.typed)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
-            st.markdown(f"**{literal(one.title)}.** {asked}")
             st.button("Set it up again", key="ready-again", on_click=_set_up, args=(name,))
             st.button("Close", key="ready-close", on_click=_close)
         left, right = st.columns(2)

@@ -100,8 +100,8 @@ def _lesson(bench: MaskExperiment, found: BothWays, step: int) -> str:
         way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (
             f"{way} NaN has reached this position: it has no next token. In one pass a NaN row reaches earlier "
-            "positions too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only what is "
-            "written already counts."
+            "positions too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only "
+            "what is written already counts."
         )
     if not found.reads_ahead:
         near = f"to {found.apart:.1e} of a probability" if found.apart else "to the last bit"

@@ -14,8 +14,10 @@ def test_a_link_sets_everything_up_and_the_panel_tells_it(open_page, name) -> No
     one = next(each for each in ready_experiments() if each.name == name)
     app = open_page("causes", experiment=name, **one.address)
     assert not app.exception
+    (panel,) = [part for part in app.expander if one.title in part.label.replace("\\", "")]
+    assert f"“{one.typed}”: “{one.before}” becomes “**{one.after}**”" in panel.label.replace("\\", "")
+    assert not panel.proto.expanded, "the switches stay in sight"
     told = "\n".join(part.value for part in app.markdown).replace("\\", "")
-    assert f"“{one.typed}”: “{one.before}” becomes “**{one.after}**”" in told
     assert one.counting(one.numbers) in told
     assert f"What is told here was counted with other weights ({one.weights}): count it again." in notes(app)
 
@@ -43,7 +45,7 @@ def test_a_model_of_somebody_else_is_told_whose_experiment_it_is(open_page, fold
     assert not app.exception
     assert any("the translator that comes along" in caption.value for caption in app.caption)
     app.button(key="ready-close").click().run()
-    assert not any("Without cross" in part.value for part in app.markdown)
+    assert not any("Without cross" in part.label for part in app.expander)
 
 
 def test_an_experiment_that_there_is_not_is_said(open_page) -> None:

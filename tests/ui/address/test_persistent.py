@@ -121,6 +121,51 @@ def test_an_older_link_says_the_same_and_stays_as_it_is(page: str, link: dict, m
     assert _said(_on(app, page, step="3")) == means | {"step": "3"}
 
 
+OPENING = persistent.OPENING["Causes"]
+
+
+def _seen(app: AppTest) -> dict[str, str]:
+    """What the page is shown with, whether the address says it or not."""
+    memory = app.session_state[persistent._KEY]
+    return {name: (memory.shared | persistent._opening(memory)).get(name, "") for name in ("src", "to", "do")}
+
+
+def test_a_page_shows_its_opening_while_nothing_is_said_and_no_other_page_does() -> None:
+    app = _opened("Causes")
+    assert _said(app) == {}, "no entry of the history is made of what nobody chose"
+    assert _seen(app) == OPENING
+    assert _said(_on(app, "Heads")) == {}
+    assert _seen(app) == dict.fromkeys(OPENING, "")
+    _on(app, "Heads", kind="cross", layer="1")
+    _on(app, "Causes")
+    assert _seen(app) == OPENING, "a head in focus is no sentence"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        ({"do": None}, {"src": OPENING["src"], "to": OPENING["to"]}),
+        ({"src": "dog"}, OPENING | {"src": "dog"}),
+        ({"src": None}, {"to": OPENING["to"], "do": OPENING["do"]}),
+        ({"tab": "patch"}, OPENING | {"tab": "patch"}),
+        ({"model": "gpt2"}, {"src": OPENING["src"], "to": OPENING["to"], "model": "gpt2"}),
+        ({"src": OPENING["src"], "tgt": None}, {}),
+    ],
+)
+def test_the_first_choice_has_the_opening_said_and_what_is_given_up_stays_so(chosen: dict, left: dict) -> None:
+    app = _opened("Causes")
+    assert _said(_on(app, "Causes", **chosen)) == left
+    assert _seen(_on(app, "Causes")) == {name: left.get(name, "") for name in OPENING} if left else OPENING
+
+
+@pytest.mark.parametrize("link", [{"src": "dog"}, {"src": ""}, {"to": "de"}, {"tab": "patch"}, {"do": "off.cross.0.1"}])
+def test_a_link_and_a_visitors_own_sentence_stay_as_they_are(link: dict) -> None:
+    app = _opened("Causes", **link)
+    assert _seen(app) == dict.fromkeys(OPENING, "") | {name: link[name] for name in link if name in OPENING}
+    app = _on(_opened("Heads", **{name: text for name, text in link.items() if name != "tab"}), "Causes")
+    assert "tab" in link or _seen(app)["src"] == link.get("src", "")
+
+
 def test_an_emptied_sentence_is_a_choice_and_other_empty_texts_are_none() -> None:
     app = _opened("Heads", src="dog", tgt="chien")
     assert _said(_on(app, "Heads", src="", tgt="")) == {"src": ""}
