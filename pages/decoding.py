@@ -15,26 +15,18 @@ trace = layout.run_or_refuse(lambda: traces.computed(request))
 asked = controls.current(trace, request.entry)
 model = traces.model(request.entry.name)
 is_own = isinstance(model, Translator)
-chosen = controls.stepping(asked, is_own=is_own)
 upper, lower, below = st.container(key="decoding-stage"), st.container(key="decoding-lower"), st.container()
-with lower:
-    chosen |= controls.breaking(asked, is_own=is_own)
-numbers, right = lower.columns([34, 66], gap="medium")
-with below.container(horizontal=True, vertical_alignment="center"):
-    chosen |= controls.more(asked)
-    way_to_heads = st.container(width="content")
 with below:
+    chosen = controls.stepping(asked, is_own=is_own)
+    chosen |= controls.breaking(asked, is_own=is_own)
+    chosen |= controls.more(asked)
     chosen |= controls.experiment(asked)
 view = controls.with_choices(asked, chosen)
 run = layout.run_or_refuse(lambda: decoding_run.decoded(model, request, trace, view))
 with upper:
     stepper.stage(model, request, trace, view, run)
-with way_to_heads:
-    stepper.link_to_heads(model, trace, view, run)
-with numbers:
+with lower:
     verdict.number(run, view, trace.interventions)
-with right:
-    verdict.picture(run)
 with below:
     extras.more(model, view, run)
 layout.end_page(request, trace, view)

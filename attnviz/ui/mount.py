@@ -62,13 +62,15 @@ def flow(payload: Payload, *, key: str = "flow", on_change: OnChange) -> None:
     _view("flow", payload, key, on_change)
 
 
-def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange) -> None:
+def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _nothing) -> None:
     """The training table on the left, one decoding step after another on the right.
 
     The browser holds every step's data, so that slider and play button need no round trip; Python hears a moment after
-    each choice.
+    each choice. In the run after a click on “Open step …” ``st.session_state[key]["open"]`` holds its `step`.
     """
-    _view("stepper", payload, key, on_change)
+    data = unless_unchanged(payload, key)
+    mounted("stepper")(key=key, data=data, on_view_change=on_change, on_open_change=on_open)
+    persistent.catch_up(key, on_change)
 
 
 def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) -> None:

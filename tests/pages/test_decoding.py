@@ -2,12 +2,12 @@
 
 import html
 import re
-from urllib.parse import parse_qsl
-
 import pytest
 
+from attnviz.analysis.decoding import cost
+from attnviz.analysis.decoding.cost import WAYS, Cost
 from attnviz.text import glossary
-from attnviz.ui.decoding import controls, state
+from attnviz.ui.decoding import controls, state, stepper
 from attnviz.widgets.bundle import WIDGETS
 from tests.models.huggingface import checkpoints
 from tests.pages.decoding.decoding_page import PAIR, copied, header, said, verdict
@@ -44,7 +44,7 @@ def test_every_label_of_the_page_has_its_definition_under_the_pointer(open_page)
     defined = [" ".join(text.split()) for text in glossary.DECODING.values()]
     for choose in ("sampled", "beam"):
         app = open_page("decoding", **PAIR, choose=choose)
-        switches = next(part.help for part in app.markdown if "Break it" in part.value)
+        switches = next(part.help for part in app.markdown if "What each does" in part.value)
         widgets = [part for name in ("number_input", "toggle", "button_group") for part in app.get(name)]
         helps = [part.help for part in widgets] + [switches]
         assert len(helps) > 9
@@ -140,12 +140,13 @@ def test_an_empty_sentence_is_one_sentence_and_keeps_what_was_typed(open_page) -
     assert app.text_input(key="tgt-shown").value == "un chien"
 
 
-@pytest.mark.parametrize("more", ["cost", "experiment", "tables"])
+@pytest.mark.parametrize("more", ["verdict", "cost", "experiment", "tables"])
 def test_what_stands_below_is_there(open_page, more: str) -> None:
     app = open_page("decoding", **PAIR, more=more)
     assert not app.exception
     found = {
-        "cost": lambda: len(app.get("plotly_chart")) == 2,
+        "verdict": lambda: len(app.get("plotly_chart")) == 1,
+        "cost": lambda: len(app.get("plotly_chart")) == 1,
         "experiment": lambda: any("class='prefix-blocks'" in part.proto.body for part in app.get("html")),
         "tables": lambda: len(app.dataframe) == 2,
     }
@@ -163,8 +164,35 @@ def test_the_experiment_takes_other_ids_and_refuses_wrong_ones(open_page) -> Non
     assert not app.exception
 
 
-def test_a_translation_that_was_cut_is_written_again_in_heads(open_page) -> None:
-    app = open_page("decoding", src="I love you", to="fr")
-    assert "no <eos>" in header(app)["way"][-1][0], "this untrained model reaches no end"
-    (way,) = [link.proto for link in app.get("page_link") if "in Heads" in link.proto.label]
-    assert "tgt" not in dict(parse_qsl(way.query_string, keep_blank_values=True))
+@pytest.mark.parametrize("step", [1, 10**6])
+def test_a_translation_that_was_cut_is_written_again_in_heads(open_page, monkeypatch, step: int) -> None:
+    told = header(open_page("decoding", src="I love you", to="fr"))
+    assert "no <eos>" in told["way"][-1][0], "this untrained model reaches no end"
+    assert told["opens"]
+    sent = []
+    monkeypatch.setattr(stepper.going, "send", lambda *place: sent.append(place))
+    monkeypatch.setattr(stepper, "reported", lambda *_: {"step": step})
+    monkeypatch.setattr(stepper, "stepper", lambda payload, *, key, on_change, on_open: on_open())
+    assert not open_page("decoding", src="I love you", to="fr").exception
+    ((page, query),) = sent
+    assert page == "Heads"
+    assert query["row"] == str(min(step, len(told["steps"]) - 1))
+    assert "tgt" not in query
+
+
+def test_what_an_address_asks_for_is_open_and_the_rest_is_folded(open_page) -> None:
+    for link, opened in (({}, set()), ({"causal": "none"}, {"Break it"}), ({"way": "teacher"}, {"How it steps"})):
+        app = open_page("decoding", **PAIR, **link)
+        assert {fold.label for fold in app.expander if fold.proto.expanded} == opened
+        assert not app.get("plotly_chart")
+
+
+def test_costs_are_drawn_and_listed_as_far_as_they_are_known(open_page, monkeypatch) -> None:
+    app = open_page("decoding", **PAIR, more="cost")
+    (table,) = [part.value for part in app.dataframe]
+    assert list(table) == ["way", "length", "multiply_adds"]
+    costs = [Cost(way, 5, 10, 0.5) for way in WAYS]
+    monkeypatch.setattr(cost, "measured", lambda *_, **__: iter(costs))
+    app.button(key="measure").click().run()
+    (table,) = [part.value for part in app.dataframe]
+    assert list(table["seconds"]) == [0.5] * 3

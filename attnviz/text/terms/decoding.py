@@ -10,6 +10,9 @@ DECODING = {
     "prefix": "The tokens so far, <bos> first. A step reads them and writes the next one.",
     "Greedy": "Each step takes the most likely token.",
     "Sampled": "Each step draws a token at random, likely ones more often.",
+    "How it steps": "Ways to step and to choose a token, and what the training side is compared with.",
+    "Every difference": "A map of all differences between pass and steps: each head, output and position as a share of "
+    "what rounding allows there.",
     "Beam": "Several sentences grow side by side. The one with the highest log-probability per token wins.",
     "Temperature": "Scores are divided by it before the softmax. Below 1, likely tokens are drawn more often; above "
     "1, unlikely ones.",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.text.glossary import definition
@@ -41,7 +42,9 @@ def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     """How to step, how to choose, and what the training side is compared with. A checkpoint has no beam here, and its
     padding is its own.
     """
-    bar = st.container(key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall")
+    bar = _fold("How it steps", is_open=not asked.is_plain).container(
+        key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall"
+    )
     chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_defined(*WAYS.values()))}
     without = () if is_own else ("beam",)
     if asked.choose in without:
@@ -58,14 +61,15 @@ def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
 
 def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     """The switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
+    fold = _fold("Break it", is_open=bool(asked.broken) and is_own)
     if not is_own:
-        st.caption(
-            "Break it: the switches change how attnviz's own translators compute. This checkpoint is run as it is; "
+        fold.caption(
+            "The switches change how attnviz's own translators compute. This checkpoint is run as it is; "
             "its mask can be changed on the Masks page."
         )
         return {}
-    here = st.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
-    here.markdown("**Break it**", width="content", help=_defined(*SWITCHES, first=definition("Break it")))
+    here = fold.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")
+    here.markdown("What each does", width="content", help=_defined(*SWITCHES, first=definition("Break it")))
     return {
         "causal": _listed(asked, "causal", "Causal mask", here),
         "dtype": _listed(asked, "dtype", "Type that the steps run in", here),
@@ -117,6 +121,14 @@ def adopt() -> None:
     news = {name: chosen[name] for name in PLACE if name in chosen and chosen[name] != shown.get(name)}
     persistent.write({name: str(value) for name, value in news.items()})
     st.session_state[PLACE_SHOWN] = shown | news
+
+
+def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
+    """A part that is folded when the page opens, unless a link asks for something in it; then as the visitor has it."""
+    key = f"fold-{label.lower().replace(' ', '-')}"
+    if not persistent.is_drawn(key):
+        st.session_state[key] = is_open
+    return st.expander(label, expanded=st.session_state[key])
 
 
 def _one_of(asked: DecodingState, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:

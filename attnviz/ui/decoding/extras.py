@@ -5,12 +5,15 @@ import streamlit as st
 from attnviz.analysis.decoding.comparison import Decoded
 from attnviz.models.translator.translator import Translator
 from attnviz.ui import captions, charts, hosted, layout
+from attnviz.ui.decoding import verdict
 from attnviz.ui.decoding.state import DecodingState
 
 
 def more(model, view: DecodingState, run: Decoded) -> None:
     """Draw the part that was chosen, if any."""
-    if view.more == "cost":
+    if view.more == "verdict":
+        verdict.picture(run)
+    elif view.more == "cost":
         cost(model, len(run.made.src))
     elif view.more == "experiment":
         experiment(view)
@@ -37,7 +40,7 @@ def cost(model, src_len: int) -> None:
     key = f"costs-{model.model_id}-{src_len}"
     if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
         st.session_state[key] = _measured(model, src_len)
-    costs = pd.DataFrame(st.session_state.get(key) or _counted(model, src_len))
+    costs = pd.DataFrame(st.session_state.get(key) or _counted(model, src_len)).dropna(axis="columns")
     charts.chart(cost_chart(costs, theme=charts.theme()), key="cost")
     charts.take_along("cost", lambda: costs, captions.of_model())
     st.dataframe(costs, key="cost-shown", hide_index=True, height=180)

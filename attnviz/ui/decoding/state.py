@@ -10,7 +10,12 @@ WAYS = {"cached": "KV cache", "recomputed": "Recompute the prefix", "teacher": "
 CHOICES = {"greedy": "Greedy", "sampled": "Sampled", "beam": "Beam"}
 MASKS = {"causal": "Causal mask", "none": "No causal mask", "ahead": "Mask off by one"}
 DTYPES = {"float32": "float32", "float16": "float16", "bfloat16": "bfloat16"}
-MORE = {"cost": "Cost", "experiment": "The untrained experiment", "tables": "Numbers as tables"}
+MORE = {
+    "verdict": "Every difference",
+    "cost": "Cost",
+    "experiment": "The untrained experiment",
+    "tables": "Numbers as tables",
+}
 DROPOUT = 0.1  # the rate that the switch leaves on: the paper's
 
 
@@ -69,6 +74,11 @@ class DecodingState:
     step: int | None = whole(used="the last one")
     layer: int | str = or_mean(MEAN, of="layer")
     head: int | str = or_mean(MEAN, of="head")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it steps, chooses and trains as the page opens."""
+        return all(getattr(self, name) == _HEALTHY[name] for name in ("way", "choose", "seed", "smoothing", "padding"))
 
     @property
     def broken(self) -> tuple[str, ...]:

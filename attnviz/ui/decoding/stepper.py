@@ -11,7 +11,9 @@ from attnviz.ui.address import persistent, share
 from attnviz.ui.decoding import run as decoding_run
 from attnviz.ui.decoding.controls import COMPONENT, PLACE_SHOWN, adopt
 from attnviz.ui.decoding.state import CHOICES, WAYS, DecodingState
+from attnviz.ui.lessons import going
 from attnviz.ui.mount import stepper
+from attnviz.ui.reported import NUMBER, reported
 from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
 
 HYPOTHESES = 6  # of a beam, at each step
@@ -25,7 +27,9 @@ def stage(model, request, trace, view: DecodingState, run: Decoded) -> None:
     )
     captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.spelled(run.made.ids)[0])
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
-    stepper(captions.on(payload), key=COMPONENT, on_change=adopt)
+    stepper(captions.on(payload), key=COMPONENT, on_change=adopt, on_open=lambda: _open(model, trace, view, run))
+    if going.is_going():
+        st.rerun()
 
 
 def _step(view: DecodingState, run: Decoded) -> int:
@@ -67,7 +71,12 @@ def _inference(run: Decoded, trace, view: DecodingState, model) -> Inference:
         for kept in made.hypotheses
     ]
     return Inference(
-        candidates, trace.tokens("tgt")[1:], hypotheses, _way(view, made, _was_cut(model, view, own)), run.passed
+        candidates,
+        trace.tokens("tgt")[1:],
+        hypotheses,
+        _way(view, made, _was_cut(model, view, own)),
+        run.passed,
+        _opens(model, trace, run),
     )
 
 
@@ -96,21 +105,25 @@ def _way(view: DecodingState, made: DecodingRecord, was_cut: bool) -> list[tuple
     return parts
 
 
-def link_to_heads(model, trace, view: DecodingState, run: Decoded) -> None:
-    """The Heads page on the sentence that was stepped through, the step's row pinned, on the head that is in view."""
-    made = run.made
-    step = _step(view, run)
-    own = _is_targets(run, trace)
-    if not own and not model.inputs.takes_target:
-        st.caption("Heads shows the greedy continuation of this prompt, not the one that was drawn here.")
+def _opens(model, trace, run: Decoded) -> bool:
+    """Whether Heads shows what was stepped through: of a prompt it shows the greedy continuation alone."""
+    return model.inputs.takes_target or _is_targets(run, trace)
+
+
+def _open(model, trace, view: DecodingState, run: Decoded) -> None:
+    """The run that follows opens Heads on the sentence that was stepped through, the step's row pinned, on the head in
+    view.
+    """
+    asked = reported(COMPONENT, "open", {"step": NUMBER})
+    if asked is None or not _opens(model, trace, run):
         return
+    made = run.made
+    own = _is_targets(run, trace)
     tgt = "" if not model.inputs.takes_target else share.target(trace) if own else model.spelled(made.ids)[0]
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
-    row = {"kind": kind, "row": str(step), "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
-    there = persistent.way("Heads", row | {"tgt": tgt})
-    st.page_link(
-        "pages/heads.py", label=f"Open step {step} in Heads", icon=":material/open_in_new:", query_params=there
-    )
+    row = str(min(max(asked["step"], 0), len(made.chosen) - 1))
+    there = {"kind": kind, "row": row, "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
+    going.send("Heads", persistent.way("Heads", there | {"tgt": tgt}))
 
 
 def _is_targets(run: Decoded, trace) -> bool:

@@ -26,14 +26,16 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
     why = reasons(view, _seen(run)) if view.broken else (unbroken(_equality(run), view),)
+    lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
+    seen, folded = (lines, []) if not verdict.holds else ([], lines)
     st.html(
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
-        + "".join(f"<p class='verdict-line'>{line}</p>" for line in (*_done(done), *_lines(run)))
+        + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _done(done)), *seen])
         + "".join(_said(reason, is_open=len(why) == 1) for reason in why)
-        + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}, and other "
-        "words here</summary>"
+        + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
+        f"{', where they come nearest to it,' if folded else ''} and other words here</summary>{''.join(folded)}"
         f"<dl>{_WORDS}</dl></details></div>"
     )
 

@@ -1,5 +1,7 @@
 """What the three ways cost as the target grows: seconds and multiply-adds, side by side."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -16,22 +18,38 @@ _LOOKS = {
 }
 
 
+@dataclass(frozen=True)
+class _Panel:
+    """One of the two panels: the column that it draws, what it is called, and its unit."""
+
+    column: str
+    title: str
+    axis: str
+    unit: str
+    scale: float = 1
+
+
+_PANELS = (
+    _Panel("seconds", "Measured time of a whole target", "milliseconds", "ms", 1e3),
+    _Panel("multiply_adds", "Counted multiply-adds of a whole target", "multiply-adds", "multiply-adds"),
+)
+
+
 def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     """Lines over target length: measured milliseconds on the left, counted multiply-adds on the right.
 
-    `costs` has columns way, length, seconds, multiply_adds.
+    `costs` has columns way, length, multiply_adds, and seconds where they were measured; without them only what is
+    counted is drawn.
     """
     look = colour.theme(theme)
-    titles = ("Measured time of a whole target", "Counted multiply-adds of a whole target")
-    figure = make_subplots(cols=2, subplot_titles=titles, horizontal_spacing=0.09)
+    shown = [each for each in _PANELS if each.column in costs]
+    figure = make_subplots(cols=len(shown), subplot_titles=[each.title for each in shown], horizontal_spacing=0.09)
     for way, part in costs.groupby("way", sort=False):
         shade, dash, symbol = _LOOKS[str(way)]
-        for column, (values, unit) in enumerate(
-            ((1e3 * part["seconds"], "ms"), (part["multiply_adds"], "multiply-adds")), 1
-        ):
+        for column, each in enumerate(shown, 1):
             figure.add_scatter(
                 x=part["length"],
-                y=values,
+                y=each.scale * part[each.column],
                 name=_NAMES[str(way)],
                 mode="lines+markers",
                 showlegend=column == 1,
@@ -41,14 +59,14 @@ def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
                 zorder=1
                 if way == "pass"
                 else 0,  # its counts nearly coincide with the cache's: dots on a line show both
-                hovertemplate=f"{_NAMES[str(way)]}, %{{x}} tokens: %{{y:,.4g}} {unit}<extra></extra>",
+                hovertemplate=f"{_NAMES[str(way)]}, %{{x}} tokens: %{{y:,.4g}} {each.unit}<extra></extra>",
                 row=1,
                 col=column,
             )
     figure.update_xaxes(title_text="tokens in the target →", gridcolor=look.line, zeroline=False, rangemode="tozero")
     figure.update_yaxes(gridcolor=look.line, zeroline=False, rangemode="tozero")
-    figure.update_yaxes(title_text="milliseconds", col=1)
-    figure.update_yaxes(title_text="multiply-adds", col=2)
+    for column, each in enumerate(shown, 1):
+        figure.update_yaxes(title_text=each.axis, col=column)
     figure.update_annotations(font_size=12)
     figure.update_layout(
         font={"family": FONT, "color": look.text, "size": 12},

@@ -39,8 +39,8 @@ class Training:
 class Inference:
     """The right side: what each step would write next `(text, probability, drawn, id, piece)`, likeliest first; the
     teacher's tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended,
-    kept)`; the way of stepping as `(words, term)`, each with the term that defines it; and what one pass over the same
-    tokens computed.
+    kept)`; the way of stepping as `(words, term)`, each with the term that defines it; what one pass over the same
+    tokens computed; and whether a step can be opened on Heads.
     """
 
     candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
@@ -48,6 +48,7 @@ class Inference:
     hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
     way: Sequence[tuple[str, str]] = ()
     passed: Mapping[Kind, Tensor] = field(default_factory=dict)
+    opens: bool = True
 
 
 def stepper_payload(
@@ -72,6 +73,7 @@ def stepper_payload(
         "kinds": [_kind(*drawn, made, blobs, only) for drawn in _drawn(made, inference)],
         "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
         "way": [list(part) for part in inference.way],
+        "opens": inference.opens,
         "fork": parts_ways(made, inference.teacher),
         "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
     }

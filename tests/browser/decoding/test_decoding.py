@@ -47,11 +47,25 @@ def test_keys_walk_the_steps_and_the_address_follows(page: Page, settled: Callab
     assert view(page)["step"] == last_step(page)
 
 
+def test_a_step_is_opened_that_is_seen_while_it_plays(page: Page, settled: Callable[[Page], None]) -> None:
+    opened(page, f"{PATH}&step=0")
+    settled(page)
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Open step 3 in Heads").click()
+    page.wait_for_url("**/heads?**")
+    row = int(parse_qs(urlsplit(page.url).query)["row"][0])
+    assert row >= 3, "it played on until the click"
+    settled(page)
+    shown = json.loads(page.locator(".avz[data-attnviz-painted]").get_attribute("data-attnviz-view") or "{}")
+    assert shown["row"] == row
+
+
 @pytest.mark.parametrize("switch", ["Dropout 0.1 left on", "Positions restart in the cache"])
 def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
     visitor: Callable[..., BrowserContext], switch: str
 ) -> None:
     first, second = opened(visitor().new_page()), opened(visitor().new_page())
+    first.get_by_text("Break it", exact=True).click()
     first.get_by_text(switch).click()
     first.locator("[data-verdict='broken']").wait_for()
     expect(first.locator(".verdict-line").filter(has_text="breaks first at")).to_be_visible()
@@ -62,7 +76,7 @@ def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
 
 def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Callable[[Page], None]) -> None:
     opened(page, "/decoding?src=A%20big%20red%20dog%20jumped.&to=zh&step=1&layer=1&head=3")
-    page.get_by_role("link", name="Open step 1 in Heads").click()
+    page.get_by_role("button", name="Open step 1 in Heads").click()
     page.wait_for_url("**/heads?**")
     page.locator(".avz[data-attnviz-painted]").wait_for(timeout=60_000)
     settled(page)
@@ -76,7 +90,7 @@ def test_a_step_opens_in_heads_and_the_sentence_stays(page: Page, settled: Calla
 
 
 def test_the_verdicts_picture_and_numbers_can_be_taken_along_by_keyboard(page: Page) -> None:
-    opened(page)
+    opened(page, f"{PATH}&more=verdict")
     page.locator(".st-key-verdict .main-svg").first.wait_for()
     tools = page.locator(".st-key-verdict-tools")
     starts = {"PNG": b"\x89PNG", "SVG": b"<svg", "CSV": b"\xef\xbb\xbfline,place"}

@@ -32,20 +32,37 @@ def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
 ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
-@pytest.mark.parametrize("more", ["", "&choose=sampled&temperature=1.5", "&dropout=true", ALL_BROKEN])
+@pytest.mark.parametrize("more", ["", "&dropout=true", ALL_BROKEN])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
 def test_steps_and_verdict_are_seen_without_scrolling(
     visitor: Callable[..., BrowserContext], width: int, height: int, more: str
 ) -> None:
     page = opened(visitor(viewport={"width": width, "height": height}).new_page(), PATH + more)
-    page.locator(".st-key-verdict .main-svg").first.wait_for()
+    page.locator("[data-verdict]").wait_for()
     bar = page.locator(".status-bar").bounding_box()
     assert bar is not None
-    for seen in (ROOT, "[data-verdict]", ".verdict", ".st-key-verdict"):
+    for seen in (ROOT, "[data-verdict]", ".verdict"):
         box = page.locator(seen).bounding_box()
         assert box is not None
         assert box["y"] >= 0, seen
         assert box["y"] + box["height"] <= bar["y"], seen
+
+
+def test_on_a_phone_the_verdict_and_the_step_are_in_the_first_screen(visitor: Callable[..., BrowserContext]) -> None:
+    page = opened(visitor(viewport={"width": 390, "height": 844}).new_page())
+    for seen in ("[data-verdict]", ".player", ".prefix"):
+        box = page.locator(seen).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] < 800, seen
+
+
+def test_what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page: Page) -> None:
+    opened(page)
+    for label in ("Break it", "How it steps"):
+        expect(page.locator("details").filter(has_text=label).first).not_to_have_attribute("open", "")
+    opened(page, f"{PATH}&causal=none")
+    expect(page.locator("details[open]").filter(has_text="Break it")).to_have_count(1)
+    expect(page.locator("details[open]").filter(has_text="How it steps")).to_have_count(0)
 
 
 def test_what_was_chosen_is_seen_among_the_candidates_however_unlikely(page: Page) -> None:

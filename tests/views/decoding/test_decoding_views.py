@@ -111,6 +111,9 @@ def test_the_cost_chart_shows_milliseconds_beside_multiply_adds() -> None:
     assert (list(time.x), list(time.y), list(count.y)) == ([5, 10], [5.0, 10.0], [55, 110])
     assert len({line.line.dash for line in figure.data}) == 3  # told apart without colour
     assert sum(bool(line.showlegend) for line in figure.data) == 3
+    counted = cost_chart(costs.drop(columns="seconds"))
+    assert [title.text for title in counted.layout.annotations] == ["Counted multiply-adds of a whole target"]
+    assert len(counted.data) == 3, "no panel stands empty"
 
 
 @pytest.fixture

@@ -10,12 +10,14 @@ const BEAT_MS = 650;
 
 export function paintPlayer(app) {
   const { parts, view } = app;
-  const { steps, way } = app.payload.header;
+  const { steps, way, opens } = app.payload.header;
   const last = steps.length - 1;
   parts.slider.max = String(last);
   parts.slider.value = String(view.step);
   parts.slider.setAttribute("aria-valuetext", `step ${view.step} of ${last}`);
   parts.at.textContent = `step ${view.step} of ${last}`;
+  parts.opens.textContent = `Open step ${view.step} in Heads`;
+  parts.opens.hidden = !opens;
   paintWay(app, way);
   parts.play.textContent = app.playing ? "Pause" : "Play";
   parts.play.setAttribute("aria-label", app.playing ? "Pause" : "Play");

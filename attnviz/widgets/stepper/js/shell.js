@@ -65,7 +65,14 @@ function inferencePane(app, parts) {
 function siteTools(app, parts) {
   parts.layer = select("Layer", { onchoose: (text) => change(app, { layer: siteChoice(text) }) });
   parts.head = select("Head", { onchoose: (text) => change(app, { head: siteChoice(text) }) });
-  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, exportMenu(app, EXPORTS));
+  parts.opens = button("", { onclick: () => openStep(app) });
+  return element("div", { class: "tools" }, parts.layer.node, parts.head.node, parts.opens, exportMenu(app, EXPORTS));
+}
+
+// The step that is shown, also of a film that plays: it stops there.
+function openStep(app) {
+  pause(app);
+  app.send("open", { step: app.view.step, at: performance.now() });
 }
 
 function playerBar(app, parts) {
