@@ -2,6 +2,7 @@
 
 import html
 import re
+
 import pytest
 
 from attnviz.analysis.decoding import cost
