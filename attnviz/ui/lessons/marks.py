@@ -47,12 +47,13 @@ def on_map(view: Any) -> dict[str, Any] | None:
         return None
     try:
         shown = picture(now.link)
-    except ValueError:
+        row = shown.row(question.row) if shown is not None and question.row else None
+    except ValueError:  # the panel says so
         return None
     if shown is None or (shown.kind, shown.layer, shown.head) != (view.kind, view.layer, view.head):
         return None
     did = progress(now)
-    told: dict[str, Any] = {"most": question.most, "row": shown.row(question.row) if question.row else None}
+    told: dict[str, Any] = {"most": question.most, "row": row}
     if did.is_over and did.truth is not None:
         return {"right": did.truth.answer, "guess": did.guess or []}
     return told | ({"spot": question.show} if did.rungs > len(question.hints) else {})

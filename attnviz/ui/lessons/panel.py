@@ -69,6 +69,8 @@ def _question(now: OpenedLesson, question: Question) -> None:
     st.markdown(f"**{literal(question.ask)}**")
     try:
         shown = picture(now.link)
+        if shown is not None and question.row:
+            shown.row(question.row)
     except ValueError as error:
         st.error(literal(str(error)))
         did.is_skipped = True  # nobody can answer, and nothing is to be covered
