@@ -42,6 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def _exact_products() -> None:
+    from attnviz.transformer.device import exact_products
+
+    exact_products()
+
+
 def _reader_gone() -> int:
     """Whoever read our output has had enough (`| head`): no error, and nothing more to flush at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,6 +57,7 @@ def _reader_gone() -> int:
 def _translate(options: argparse.Namespace) -> int:
     from attnviz.models import catalogue
 
+    _exact_products()
     lines = (line.rstrip("\r\n") for line in sys.stdin)
     if not catalogue.is_translator(options.model):
         return _write(catalogue.load(options.model, progress=_teller()), options, lines)
@@ -87,6 +94,7 @@ def _write(model: Any, options: argparse.Namespace, lines: Iterable[str]) -> int
 def _trace(options: argparse.Namespace) -> int:
     import attnviz
 
+    _exact_products()
     model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(options.text, **_arguments(options, model))
     attnviz.save(trace, options.out)
@@ -98,6 +106,7 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _steps(options: argparse.Namespace) -> int:
+    _exact_products()
     for line in steps_command.lines(options):
         print(line)
     return 0

@@ -1,7 +1,7 @@
 """Run a model again on the tokens of a trace, with a probe in force: what it computes, and what it would then write."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -14,6 +14,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import likeliest
+from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.probe import Probe
 
 MOST_UNCACHED = 128  # tokens, where each of them costs a pass over all before it
@@ -40,12 +41,14 @@ class _IdsSoFar:
 class Writing:
     """What a model writes, a token at a time, as far as it has come. Several visitors may wait for the same one."""
 
-    def __init__(self, model: Model, steps: Generator[_IdsSoFar, None, None]) -> None:
-        self._model, self._steps, self._lock = model, steps, Lock()
+    def __init__(self, model: Model, begin: Callable[[], Generator[_IdsSoFar, None, None]]) -> None:
+        self._model, self._begin, self._steps, self._lock = model, begin, begin(), Lock()
         self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
-        """Write for so long, a token at least, or to the end. What torch refuses ends it, and `error` says so."""
+        """Write for so long, a token at least, or to the end. What torch refuses ends it, and `error` says so; where a
+        device has no memory left it is raised, and asked again it is written anew.
+        """
         until = time.perf_counter() + seconds
         with self._lock:
             while not self.done:
@@ -60,6 +63,9 @@ class Writing:
         except StopIteration:
             self.done = True
         except RuntimeError as refusal:
+            if is_out_of_memory(refusal):
+                self._steps = self._begin()
+                raise
             self.done, self.error = True, str(refusal).strip().splitlines()[0]
 
     @property
@@ -108,7 +114,7 @@ def write_again(model: Model, trace: Trace, probe: Probe | None, *, cached: bool
 
 def writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
     """The same, to be written piece by piece. Nothing is computed before the first `go_on`."""
-    return Writing(model, _steps(model, trace, probe, cached=cached))
+    return Writing(model, lambda: _steps(model, trace, probe, cached=cached))
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
@@ -141,15 +147,16 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
         logits = writer.stepper.step(fed, probe=None if probe is None else probe.at(at if cached else 0))
         at += fed.shape[1]
         fed = likeliest(writer.vocabulary.forbid(logits)).unsqueeze(1)
+        chosen, is_nan = fed[:, 0].tolist(), logits.isnan().any(dim=-1).tolist()
         for row in sorted(going):
-            if _stops(rows, row, logits[row], int(fed[row]), writer):
+            if _stops(rows, row, None if is_nan[row] else chosen[row], writer):
                 going.discard(row)
         yield rows
 
 
-def _stops(rows: _IdsSoFar, row: int, logits: Tensor, chosen: int, writer: Writer) -> bool:
-    """Write a row's next id down; whether the row ends there."""
-    if bool(logits.isnan().any()):
+def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: Writer) -> bool:
+    """Write a row's next id down, if there is one; whether the row ends there."""
+    if chosen is None:
         rows.notes[row] = "every score is NaN: there is no next token"
         return True
     rows.ids[row].append(chosen)

@@ -4,6 +4,7 @@ It is the same whether Ray runs it as a replica or one process serves it (`app`)
 """
 
 import asyncio
+import gc
 import hmac
 import logging
 import os
@@ -11,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -24,6 +26,7 @@ from attnviz.engine.message import MOST_BYTES, Message
 from attnviz.engine.operations import OPERATIONS
 from attnviz.engine.together import batch_key, run_together
 from attnviz.models.protocol import Model
+from attnviz.transformer.device import OutOfDeviceMemoryError, retry_out_of_memory
 
 log = logging.getLogger(__name__)
 _KEPT_BYTES = 64 << 20  # of answers, for who asks again because the first answer was lost
@@ -124,6 +127,8 @@ class ModelService:
             if key is not None:
                 return await self._batcher.submit(key, job)
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._alone, job)
+        except OutOfDeviceMemoryError as error:
+            raise RefusedError(503, str(error), kind="memory") from error
         except ValueError as error:
             raise RefusedError(422, str(error), kind="ValueError") from error
         except RuntimeError as error:
@@ -138,7 +143,8 @@ class ModelService:
 
     def _alone(self, job: "_Job") -> bytes:
         job.require_time()
-        return OPERATIONS[job.operation](self._model, Message.from_bytes(job.body))
+        run, asked = OPERATIONS[job.operation], Message.from_bytes(job.body)
+        return retry_out_of_memory(lambda: run(self._model, asked), gc.collect)
 
     async def _together(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._batch, jobs)
@@ -147,13 +153,11 @@ class ModelService:
         """Those that are still in time run together; where one of them is refused, each runs by itself."""
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
-        try:
+        made: Sequence[bytes | Exception] | None = None
+        with suppress(Exception):  # which is gone, with all that it holds of the device's memory, before they run again
             made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
-            for at, one in zip(going, made, strict=True):
-                found[at] = one
-        except Exception:
-            for at in going:
-                found[at] = self._one(jobs[at])
+        for at, one in zip(going, made or map(self._one, [jobs[at] for at in going]), strict=True):
+            found[at] = one
         return found
 
     def _one(self, job: "_Job") -> bytes | Exception:

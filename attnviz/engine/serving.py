@@ -59,6 +59,9 @@ def load(name: str, threads: int) -> Model:
     """A model that the engine can serve. Raises ValueError for one of which there are only weights to see."""
     import torch
 
+    from attnviz.transformer.device import exact_products
+
+    exact_products()
     torch.set_num_threads(threads)
     model = catalogue.load(name)
     if not isinstance(model, Model) or hasattr(model, "why"):

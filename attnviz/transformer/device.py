@@ -1,11 +1,23 @@
 """Where a model runs, and in which floating-point type: the best there is, unless somebody says otherwise."""
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_TF32 = 2.0**-11  # what rounding to TF32 moves a number by at most, as a share of its size
+_FULL = (
+    "The device that the model runs on has no memory left for this, even with all caches emptied: take a shorter text "
+    "or a smaller model, or run it on the CPU (ATTNVIZ_DEVICE=cpu)."
+)
+Result = TypeVar("Result")
+
+
+class OutOfDeviceMemoryError(ValueError):
+    """A device has no memory for what was asked, even with all caches emptied."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -59,6 +71,54 @@ def wait_for(device: torch.device) -> None:
         torch.cuda.synchronize(device)
     elif device.type == "mps":
         torch.mps.synchronize()
+
+
+def exact_products() -> None:
+    """Multiply float32 matrices in float32, whatever this machine's torch would do: NVIDIA's containers round to TF32,
+    and 11 bits are too few for what the pages claim. For processes of our own; it changes the whole process.
+    """
+    torch.set_float32_matmul_precision("highest")
+
+
+def rounding_unit(dtype: torch.dtype, device: str) -> float:
+    """How far rounding moves a number of that type on that type of device, as a share of its size: the type's machine
+    epsilon, or what TF32 leaves of float32 where this process multiplies so.
+    """
+    is_tf32 = device == "cuda" and dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision == "tf32"
+    return _TF32 if is_tf32 else torch.finfo(dtype).eps
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether a device had no memory left, and nothing else is wrong with what was asked. MPS says so in words only."""
+    return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error)
+
+
+def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -> Result:
+    """What `run` returns. Where its device has no memory left, `free` what can be freed, and run it once more.
+
+    Raises OutOfDeviceMemoryError with one sentence where that is not enough.
+    """
+    try:
+        return run()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+    free()  # here, and not above: there the error holds what the run had made
+    _free_spare_blocks()
+    try:
+        return run()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise OutOfDeviceMemoryError(_FULL) from error
+
+
+def _free_spare_blocks() -> None:
+    """Hand back what torch holds of a device's memory without using it."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif _has_mps():
+        torch.mps.empty_cache()
 
 
 def _exists(device: torch.device) -> bool:

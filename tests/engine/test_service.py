@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+import torch
 
 from attnviz.engine.admission import Limits
 from attnviz.engine.exchange import DEADLINE, ID, WEIGHTS
@@ -87,6 +88,29 @@ class Slow:
         self.runs += 1
         time.sleep(self._seconds)
         return self._model.trace(*args, **how)
+
+
+class Full(Slow):
+    """A model whose device has no memory left the first few times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__(0.0)
+        self._times = times
+
+    def trace(self, *args: Any, **how: Any) -> Any:
+        if self.runs < self._times:
+            self.runs += 1
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+        return super().trace(*args, **how)
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, 200), (2, 503)])
+def test_a_full_device_is_tried_once_more_and_then_said_to_be_full(times: int, status: int) -> None:
+    with served({"tiny": Full(times)}, Limits(batch=1)) as engine:
+        answer = post(engine, message())
+    assert answer.status_code == status
+    if status != 200:
+        assert (answer.json()["type"], "no memory left" in answer.json()["error"]) == ("memory", True)
 
 
 def test_asked_twice_with_one_id_it_runs_once() -> None:

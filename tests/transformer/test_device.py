@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from attnviz.transformer import device as devices
-from attnviz.transformer.device import available_devices, choose_device, choose_dtype
+from attnviz.transformer.device import (
+    OutOfDeviceMemoryError,
+    available_devices,
+    choose_device,
+    choose_dtype,
+    exact_products,
+    retry_out_of_memory,
+    rounding_unit,
+)
 
 CPU = torch.device("cpu")
 
@@ -85,3 +93,52 @@ def test_waiting_asks_the_device_that_computes(name, called, monkeypatch):
     monkeypatch.setattr(torch.mps, "synchronize", lambda: asked.append("mps"))
     devices.wait_for(torch.device(name))
     assert asked == called
+
+
+@pytest.fixture
+def tf32():
+    torch.set_float32_matmul_precision("high")
+    yield
+    torch.set_float32_matmul_precision("highest")
+
+
+def test_products_in_tf32_are_said_to_be_rounded_until_exact_ones_are_asked_for(tf32):
+    assert rounding_unit(torch.float32, "cuda") == 2.0**-11
+    assert rounding_unit(torch.float32, "cpu") == torch.finfo(torch.float32).eps
+    assert rounding_unit(torch.bfloat16, "cuda") == torch.finfo(torch.bfloat16).eps
+    exact_products()
+    assert rounding_unit(torch.float32, "cuda") == torch.finfo(torch.float32).eps
+
+
+FULL = (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB."),
+        RuntimeError("MPS backend out of memory (MPS allocated: 9.00 GB)."))  # fmt: skip
+
+
+@pytest.mark.parametrize("error", FULL)
+def test_where_memory_is_full_it_is_freed_and_the_run_is_tried_once_more(error):
+    done = []
+
+    def run(times: int) -> str:
+        done.append("run")
+        if done.count("run") <= times:
+            raise error
+        return "made"
+
+    assert retry_out_of_memory(lambda: run(1), lambda: done.append("freed")) == "made"
+    assert done == ["run", "freed", "run"]
+    done.clear()
+    with pytest.raises(OutOfDeviceMemoryError, match=r"^The device .* has no memory left .*\(ATTNVIZ_DEVICE=cpu\)\.$"):
+        retry_out_of_memory(lambda: run(2), lambda: done.append("freed"))
+    assert done == ["run", "freed", "run"]
+
+
+def test_what_else_goes_wrong_is_not_tried_again():
+    done = []
+
+    def run() -> None:
+        done.append("run")
+        raise RuntimeError("shapes cannot be multiplied")
+
+    with pytest.raises(RuntimeError, match="shapes"):
+        retry_out_of_memory(run, lambda: done.append("freed"))
+    assert done == ["run"]

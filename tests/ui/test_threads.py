@@ -26,6 +26,13 @@ def test_a_number_of_threads_is_taken(said, count, monkeypatch) -> None:
     assert torch.get_num_threads() == count
 
 
+def test_the_app_multiplies_float32_in_float32_whatever_the_machine_is_set_to(monkeypatch) -> None:
+    monkeypatch.delenv("ATTNVIZ_THREADS", raising=False)
+    torch.set_float32_matmul_precision("high")
+    threads.prepare()
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
 @pytest.mark.parametrize("said", ["0", "-1", "abc", "1.5", "\u00b2", "1025", "9" * 5000])
 def test_anything_else_is_refused_in_one_sentence(said, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_THREADS", said)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import Probe, Site, Stack
 
 Pass = Callable[[Probe | None], Trace]
@@ -22,7 +23,7 @@ Pass = Callable[[Probe | None], Trace]
 @dataclass(frozen=True, eq=False)
 class Tolerance:
     """What may differ: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
-    logits by `logits` `(length,)`; in a type whose machine epsilon is `epsilon`.
+    logits by `logits` `(length,)`; where numbers are rounded by `epsilon` of their size.
     """
 
     epsilon: float
@@ -41,7 +42,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0) -> Tol
 
     `dtype` is the name of the type whose rounding is asked about; left out, that of the pass.
     """
-    epsilon = torch.finfo(getattr(torch, dtype or whole.info.dtype)).eps
+    epsilon = rounding_unit(getattr(torch, dtype or whole.info.dtype), whole.info.device)
     generator = torch.Generator().manual_seed(0)
     spread = _RoundingSpread.none(whole, item)
     for _ in range(PASSES):

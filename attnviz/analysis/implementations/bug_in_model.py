@@ -16,6 +16,7 @@ from attnviz.models.translator.generate import decoding_limit
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Stepper, decode
+from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Probe, Site
 
@@ -52,6 +53,8 @@ def bug_in_model(
         after, after_cut = written(model, trace, wrong)  # type: ignore[arg-type]
         return BugEffect(change, before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
+        if isinstance(error, RuntimeError) and is_out_of_memory(error):
+            raise
         return Raised.by(error)
 
 

@@ -13,6 +13,7 @@ from attnviz.analysis.rerun import run_again
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.probe import Kind
 
 
@@ -41,6 +42,8 @@ def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
     try:
         return Effect(trace, run_again(model, trace, probe.at(0)), probe)
     except RuntimeError as refusal:
+        if is_out_of_memory(refusal):
+            raise
         return Refused(str(refusal).strip().splitlines()[0])
 
 

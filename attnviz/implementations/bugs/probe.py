@@ -34,6 +34,8 @@ class BuggySites(Probe):
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """The wrong context, cut into heads so that the model's own merge gives what the bug's merge gave.
 
+        It is made in float32 on the CPU, as the weights are, whatever the model runs in.
+
         Raises whatever torch raises at the wrong step, and ValueError where no context gives its output.
         """
         weights = self.weights.get(site)
@@ -41,9 +43,10 @@ class BuggySites(Probe):
         if weights is None or call.input_ is None or call.memory is None:
             return context
         attention = SteppedAttention(weights.biased_as(call.bias), self.steps, off=self.off)
-        made, _ = attention.context(call.input_, call.memory, call.mask)
+        mask = None if call.mask is None else call.mask.cpu()
+        made, _ = attention.context(call.input_.cpu().float(), call.memory.cpu().float(), mask)
         joined = self.steps.merge(made) if self.off is None else _before_output(attention.output(made), weights)
-        return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+        return joined.unflatten(-1, (weights.n_heads, -1)).transpose(1, 2).to(context)
 
 
 def _before_output(output: Tensor, weights: SiteWeights) -> Tensor:

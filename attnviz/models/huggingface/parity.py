@@ -20,6 +20,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest, weights_within
 from attnviz.transformer.attention import call_attn, call_scores
+from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible
 
 _KINDS: dict[str, Kind] = {
@@ -80,11 +81,11 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
     def run(probe: Probe | None = None) -> OurPass:
         return _our_pass(network, sample, target, probe)
 
-    found, rows = run(), (sample if target is None else target).mask.bool()
+    found, rows = run(), (sample if target is None else target).mask.bool().cpu()
     named = {name or network.places[0].site.kind: weights for name, weights in expected.attn.items()}
     _check_shapes(found, named)
-    comparison = _Comparison(found, named, expected.output, {"encoder_self": sample.mask.bool()}, rows)
-    epsilon = torch.finfo(expected.output.dtype).eps
+    comparison = _Comparison(found, named, expected.output, {"encoder_self": sample.mask.bool().cpu()}, rows)
+    epsilon = rounding_unit(expected.output.dtype, expected.output.device.type)
     if comparison.beyond(_ParitySpread.none(found), epsilon) is not None:
         refusal = comparison.beyond(_ParitySpread.of(found, run, epsilon), epsilon)
         if refusal is not None:

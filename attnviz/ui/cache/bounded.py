@@ -39,6 +39,16 @@ def empty() -> float:
     return held
 
 
+def with_room(run: Callable[[], Kept]) -> Kept:
+    """What `run` returns; where its device has no memory left, caches let go of all that they hold, and it runs again.
+
+    Raises ValueError with one sentence where that is not enough.
+    """
+    from attnviz.transformer.device import retry_out_of_memory  # imports torch, which a page's frame does without
+
+    return retry_out_of_memory(run, empty)
+
+
 class BoundedCache(Generic[Name, Kept]):
     """At most `most` models, or things whose `size` adds up to that; what was asked for longest ago makes room.
 
@@ -113,7 +123,7 @@ class BoundedCache(Generic[Name, Kept]):
 
     def _loaded(self, name: Name, place: _Slot[Kept], load: Callable[[], Kept]) -> Kept:
         try:
-            return load()
+            return with_room(load)
         except BaseException:
             with self._lock:
                 if self._places.get(name) is place:

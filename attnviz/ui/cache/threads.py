@@ -14,6 +14,9 @@ def prepare() -> None:
     """What a model's computations begin with. Raises ValueError as `_given`."""
     import torch
 
+    from attnviz.transformer.device import exact_products
+
+    exact_products()
     torch.set_num_threads(_given() or 1)
 
 

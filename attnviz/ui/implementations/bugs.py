@@ -15,6 +15,7 @@ from attnviz.text.display import display
 from attnviz.transformer.probe import Site
 from attnviz.ui import charts
 from attnviz.ui.address import widgets
+from attnviz.ui.cache import bounded
 from attnviz.ui.implementations.state import SCOPES, ImplementationsState
 from attnviz.ui.line_list import Lines, line_list
 from attnviz.ui.site.experiment import SiteExperiment
@@ -126,7 +127,8 @@ def _in_model(key: tuple[str, ...], _bench: SiteExperiment, _view: Implementatio
         weights = _bench.weights(sites)
     except ValueError as refusal:  # of another layer than the one that is open
         return Raised.by(refusal)
-    return bug_in_model(_bench.model, _bench.trace, BUGS[_view.bug].steps, weights, off=_off(_view))
+    steps, off = BUGS[_view.bug].steps, _off(_view)
+    return bounded.with_room(lambda: bug_in_model(_bench.model, _bench.trace, steps, weights, off=off))
 
 
 def _off(view: ImplementationsState) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.ui.cache import bounded
 from attnviz.ui.masks.experiment import MaskExperiment
 
 FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, and of each later one
@@ -30,5 +31,5 @@ def _write(bench: MaskExperiment, seconds: float) -> bool:
         return True
     ways = [bench.writing(), bench.unchanged()]
     if going := [way for way in ways if not way.done]:
-        going[0].go_on(seconds)
+        bounded.with_room(lambda: going[0].go_on(seconds))
     return all(way.done for way in ways)

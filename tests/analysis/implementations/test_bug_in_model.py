@@ -5,7 +5,8 @@ import torch
 
 import attnviz
 from attnviz.analysis.implementations.bug_in_model import MOST, BugEffect, bug_in_model
-from attnviz.analysis.rerun import run_again
+from attnviz.analysis.masks.effect import effect
+from attnviz.analysis.rerun import run_again, write_again, writing
 from attnviz.analysis.site.case import site_module
 from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
@@ -13,6 +14,8 @@ from attnviz.implementations.bugs.probe import BuggySites
 from attnviz.implementations.steps import RIGHT
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.tracing.interventions import MaskOverride
+from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.probe import Site
 
 SITES = [Site(kind, layer) for kind in ("encoder_self", "decoder_self", "cross") for layer in (0, 1)]
@@ -60,6 +63,38 @@ def test_what_torch_raises_is_told(model, trace, everywhere) -> None:
     result = bug_in_model(model, trace, BUGS["float_head_size"].steps, everywhere)
     assert isinstance(result, Raised)
     assert result.error.startswith("TypeError")
+
+
+def test_in_half_precision_right_steps_are_right_and_a_wrong_one_is_what_it_is(model, trace, everywhere) -> None:
+    """Sites are computed in float32 whatever the model runs in: a RuntimeError of ours would read like the bug's."""
+    half = model.in_dtype(torch.bfloat16)
+    right = bug_in_model(half, half.trace("a big red dog", to="fr"), RIGHT, everywhere)
+    assert isinstance(right, BugEffect)
+    assert right.logits_change < 0.1
+    wrong = bug_in_model(half, trace, BUGS["float_head_size"].steps, everywhere)
+    assert isinstance(wrong, Raised)
+    assert wrong.error.startswith("TypeError")
+
+
+def full(*_, **__):
+    raise torch.OutOfMemoryError("CUDA out of memory.")
+
+
+def test_a_full_device_is_no_bug_and_no_refusal(model, trace, everywhere, monkeypatch) -> None:
+    probe = MaskOverride([SITES[0]], lambda q_len, k_len: torch.ones(1, q_len, k_len, dtype=torch.bool))
+    written = writing(model, trace, None)
+    whole = write_again(model, trace, None)
+    with monkeypatch.context() as patch:
+        patch.setattr(MultiHeadAttention, "forward", full)
+        for run in (
+            lambda: bug_in_model(model, trace, RIGHT, everywhere),
+            lambda: effect(model, trace, probe),
+            lambda: written.go_on(0.0),
+        ):
+            with pytest.raises(torch.OutOfMemoryError):
+                run()
+    assert not written.error
+    assert [written.go_on(60.0).written()] == whole, "asked again it is written from its beginning"
 
 
 def test_a_head_that_is_rightly_off_is_an_ablation_and_zeroing_the_output_is_not(model, everywhere) -> None:

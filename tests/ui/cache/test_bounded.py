@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 
 import pytest
+import torch
 
 from attnviz.ui.cache import bounded
 from attnviz.ui.cache.bounded import UNDER_WAY, BoundedCache
@@ -139,3 +140,21 @@ def test_what_is_counted_by_the_byte_can_be_let_go_of_and_loaded_models_stay():
     assert (traces.names, traces.total) == ((), 0)
     assert models.get("a") is model
     assert traces.get("I love you.") is not first
+
+
+def test_where_a_device_is_full_all_caches_are_emptied_and_it_is_read_again():
+    other, found = BoundedCache(Loader(), most=100, size=lambda _: 40), []
+    other.get("A dog.")
+
+    def read(name, progress):
+        found.append(other.names)
+        if len(found) in (1, 3, 4):
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return name
+
+    cache = BoundedCache(read)
+    assert cache.get("a") == "a"
+    assert found == [("A dog.",), ()]
+    with pytest.raises(ValueError, match="no memory left for this"):
+        cache.get("b")
+    assert cache.get("b") == "b", "it can be asked for again"
