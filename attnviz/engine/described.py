@@ -3,12 +3,12 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
+from attnviz.transformer.decoding import forbidden
 from attnviz.transformer.probe import Kind
 
 
@@ -21,9 +21,7 @@ class RemoteRules:
 
     def forbid(self, logits: Tensor) -> Tensor:
         """Logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
-        if not self.never:
-            return logits
-        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+        return forbidden(logits, self.never)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Each is made for one run, like a `Recorder`, and must not be shared between thre
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -31,6 +31,7 @@ class MaskOverride(Probe):
     head: int | None = None
     start: int = 0
     weigh: Weigh | None = None
+    _made: dict[tuple[int, int, torch.device], Tensor] = field(default_factory=dict, init=False, repr=False)  # of a run
 
     def at(self, start: int) -> "MaskOverride":
         """The same intervention for a run whose first query is at position `start`."""
@@ -43,10 +44,12 @@ class MaskOverride(Probe):
         return changed if self.weigh is None else replace(changed, edited=self._weighed(changed, self.weigh(changed)))
 
     def _in_force(self, call: AttentionCall) -> Tensor:
-        q_len, k_len = call.query.shape[2], call.key.shape[2]
-        wanted = for_heads(self.mask(self.start + q_len, k_len)[..., self.start :, :])
+        q_len, k_len, device = call.query.shape[2], call.key.shape[2], call.query.device
+        if (q_len, k_len, device) not in self._made:
+            made = self.mask(self.start + q_len, k_len)[..., self.start :, :]
+            self._made[q_len, k_len, device] = made.to(device)
+        wanted = for_heads(self._made[q_len, k_len, device])
         assert wanted is not None  # a mask went in
-        wanted = wanted.to(call.query.device)
         if self.head is None:
             return wanted
         shape = (*call.query.shape[:3], k_len)

@@ -14,6 +14,7 @@ from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.matvec import MatVec
 from attnviz.transformer.one_token import OneTokenDecoder
 from attnviz.transformer.probe import Probe
+from attnviz.transformer.runs import runs
 from attnviz.transformer.transformer import Transformer
 
 Logits = Float[Tensor, "batch vocab_size"]
@@ -123,6 +124,16 @@ def likeliest(logits: Logits) -> Ids:
     return logits.argmax(dim=-1)
 
 
+def forbidden(logits: Logits, ids: Sequence[int]) -> Logits:
+    """Logits with these ids at minus infinity."""
+    if not ids:
+        return logits
+    left = logits.clone()
+    for run in runs(ids):
+        left[:, run].fill_(float("-inf"))
+    return left
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """What decoding must know of the ids: where a sentence ends, and which ids are never written."""
@@ -137,9 +148,7 @@ class Vocabulary:
 
     def forbid(self, logits: Logits) -> Logits:
         """Logits with the ids that are never written at minus infinity."""
-        if not self.never:
-            return logits
-        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+        return forbidden(logits, self.never)
 
     def likeliest(self, logits: Logits) -> list[int]:
         """Greedy choices among the ids that may be written. Logits are copied only where another was the likeliest."""
@@ -152,7 +161,7 @@ class BatchStep:
     """One step of a batch: the rows that are still being written, and what each of them chose."""
 
     rows: tuple[int, ...]
-    ids: Ids
+    ids: tuple[int, ...]
 
 
 def decode_steps(
@@ -173,17 +182,19 @@ def decode_steps(
     rows, fed, length = tuple(row for row, limit in enumerate(limits) if limit > 0), first, 0
     if 0 < len(rows) < len(first):
         kept = torch.tensor(rows, device=first.device)
-        fed = first[kept]
+        fed, teacher = first[kept], None if teacher is None else teacher[kept]
         stepper.keep(kept)
     while rows:
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
-        yield BatchStep(rows, chosen)
-        fed = chosen if teacher is None else teacher[list(rows), length - 1]
-        ends = [id_ == vocabulary.eos_id or length >= limits[row] for row, id_ in zip(rows, fed.tolist(), strict=True)]
+        ids = tuple(chosen.tolist())  # the one wait for the device in a step
+        yield BatchStep(rows, ids)
+        fed = chosen if teacher is None else teacher[:, length - 1]
+        ids = ids if teacher is None else fed.tolist()
+        ends = [id_ == vocabulary.eos_id or length >= limits[row] for row, id_ in zip(rows, ids, strict=True)]
         going = [place for place, end in enumerate(ends) if not end]
         if 0 < len(going) < len(rows):
             kept = torch.tensor(going, device=fed.device)
-            fed = fed[kept]
+            fed, teacher = fed[kept], None if teacher is None else teacher[kept]
             stepper.keep(kept)
         rows = tuple(rows[place] for place in going)
 
@@ -199,6 +210,6 @@ def decode(
     """What `decode_steps` writes: each row's ids without the first token, `<eos>` included if reached."""
     written: list[list[int]] = [[] for _ in first]
     for step in decode_steps(stepper, first, vocabulary, max_tokens=max_tokens, choose=choose):
-        for row, id_ in zip(step.rows, step.ids.tolist(), strict=True):
+        for row, id_ in zip(step.rows, step.ids, strict=True):
             written[row].append(id_)
     return written

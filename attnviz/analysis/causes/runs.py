@@ -78,13 +78,14 @@ def written(model: Model, trace: Trace, edits: Edits) -> list[tuple[int, ...]]:
     at = 0
     while rows and at < min(limit, writer.room):
         start = 0 if at == 0 else at + writer.begun.shape[1] - 1
-        chosen = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.at(start))))
-        for row, id_ in zip(rows, chosen.tolist(), strict=True):
+        fed = likeliest(writer.vocabulary.forbid(stepper.step(fed, probe=edits.at(start)))).unsqueeze(1)
+        chosen, at = fed[:, 0].tolist(), at + 1
+        for row, id_ in zip(rows, chosen, strict=True):
             ids[row].append(id_)
-        going = [place for place, id_ in enumerate(chosen.tolist()) if id_ not in writer.vocabulary.ends]
-        at, fed = at + 1, chosen[going].unsqueeze(1)
+        going = [place for place, id_ in enumerate(chosen) if id_ not in writer.vocabulary.ends]
         if going and len(going) < len(rows):
-            kept = torch.tensor(going, device=chosen.device)
+            kept = torch.tensor(going, device=fed.device)
+            fed = fed[kept]
             stepper.keep(kept)
             edits = edits.keep(kept)
         rows = [rows[place] for place in going]

@@ -18,7 +18,8 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.decoding import Choose, likeliest
+from attnviz.transformer.decoding import Choose, forbidden, likeliest
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe
 
 _NOBODY = Chain(())
@@ -63,9 +64,7 @@ class GenerationRules:
 
     def forbid(self, logits: Tensor) -> Tensor:
         """Logits with the ids that are never written at minus infinity."""
-        if not self.never:
-            return logits
-        return logits.index_fill(1, torch.tensor(self.never, device=logits.device), float("-inf"))
+        return forbidden(logits, self.never)
 
 
 class CheckpointStepper:
@@ -116,8 +115,8 @@ def written(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generation
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
     while len(ids) < count and not (ids and ids[-1] in rules.ends):
-        ids.append(int(likeliest(rules.forbid(stepper.step(fed)))))
-        fed = torch.tensor([[ids[-1]]], device=fed.device)
+        fed = likeliest(rules.forbid(stepper.step(fed))).unsqueeze(1)
+        ids.append(int(fed))
     return ids
 
 
@@ -142,13 +141,16 @@ def steps(
 ) -> Iterator[Step]:
     """Decode as planned, a `Step` at a time: the last row of its decoder maps is what the step computed."""
     fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
+    ids = torch.tensor([fed.ids], device=stepper.network.device)
+    newest = ids[:, 0]
     for index in range(total):
         prefix = _first(fed, index + 1)
         recorder, started = Recorder(), time.perf_counter()
-        newest = torch.tensor([prefix.ids[-1]], device=stepper.network.device)
-        logits = stepper.step(newest, probe=recorder)
+        logits = stepper.step(ids[:, index] if index < ids.shape[1] else newest, probe=recorder)
+        wait_for(stepper.network.device)
         seconds = time.perf_counter() - started
-        chosen = int(plan.choose(rules.forbid(logits)))
+        newest = plan.choose(rules.forbid(logits))
+        chosen = int(newest)
         longer = text.continued(prefix, [chosen], segment=0 if plan.source else 1)
         yield _step(stepper, plan, (recorder, logits, seconds), longer, info)
         if index + 1 < len(fed.tokens):

@@ -22,6 +22,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
 from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Probe
@@ -86,6 +87,7 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     memory = translator.model.encode(translator.ids(src), None, run)
     tgt_in = torch.tensor([tgt[:-1]], device=translator.device)
     logits = translator.model.logits(translator.model.decode(tgt_in, memory, None, run))
+    wait_for(translator.device)
     info = _info(translator, to, about("Source", src.notes), forward_seconds=time.perf_counter() - started)
     rest = {"memory": memory, "logits": logits, "info": info, "interventions": in_force.interventions}
     return Trace.of(recorder, [sentence], **rest)
@@ -110,6 +112,7 @@ class RecordedSteps:
         start = 0 if self.stepper.cache is None else self.stepper.prefix.shape[1]
         looking = self.recorder if self.edits is None else Chain((self.edits.at(start), self.recorder))
         logits = self.stepper.step(ids, probe=self.faults.probe(looking), dropout=self.dropout)
+        wait_for(ids.device)
         self.logits, self.seconds = logits, time.perf_counter() - started
         return logits
 
@@ -129,7 +132,7 @@ def _choices(watched: RecordedSteps, first: Ids, vocabulary: Vocabulary, plan: P
         return
     teacher = None if plan.teacher is None else torch.tensor([plan.teacher[1:]], device=first.device)
     for written in decode_steps(watched, first, vocabulary, max_tokens=limit, choose=plan.choose, teacher=teacher):
-        yield int(written.ids)
+        yield written.ids[0]
 
 
 @dataclass(frozen=True)

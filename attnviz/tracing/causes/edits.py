@@ -3,7 +3,7 @@
 Edits know positions of the text, not rows of a pass: a step of a cached decoding applies those that are its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack, visible
+from attnviz.transformer.runs import paired_runs
 
 Numbers = tuple[int, ...]
 Row = int | slice  # of the batch
@@ -35,62 +36,67 @@ class Edit:
 
     def into(self, tensor: Tensor, row: Row, start: int) -> None:
         """Write the values into `tensor` `(batch, heads, length, size)`, whose first position is `start`."""
-        heads = self.heads_of(tensor)
-        if self.positions is None and self.put is None:
-            tensor[row, heads] = 0
-            return
-        rows, chosen = self._rows(tensor.shape[2], start)
-        put = tensor.new_zeros(()) if self.put is None else self._values(chosen).to(tensor)
-        tensor[row, heads[:, None], rows[None]] = put
+        for heads, rows, chosen in self.cells(tensor, start):
+            _write(tensor[row][..., heads, rows, :], self._values(*chosen))
 
     def into_stream(self, tensor: Tensor, row: Row, start: int) -> None:
         """The same for hidden states `(batch, length, d_model)`."""
-        rows, chosen = self._rows(tensor.shape[1], start)
-        tensor[row, rows] = tensor.new_zeros(()) if self.put is None else self.put[chosen].to(tensor)
+        for rows, chosen in self._rows(tensor.shape[1], start):
+            _write(tensor[row, rows], None if self.put is None else self.put[chosen])
 
-    def weights(self, own: Tensor, seen: Tensor, start: int) -> Tensor:
-        """What takes the place of a call's own weights `(heads, q_len, k_len)` in the rows that it changes:
-        `(heads, rows, k_len)`. `seen` is True where a query may attend to a key.
+    def weights(self, own: Tensor, seen: Tensor, chosen: tuple[slice, slice], first: int) -> Tensor:
+        """What takes the place of a call's own weights `(…, heads, rows, k_len)` in some of its cells, of which `first`
+        is the first row's position and `chosen` says where their values are. `seen` is True where a query may attend.
         """
-        rows, chosen = self._rows(own.shape[1], start)
-        own, seen = own[:, rows], seen[:, rows]
         if self.how == "uniform":
             return seen.float() / seen.sum(dim=-1, keepdim=True).clamp(min=1)
         if self.how == "diagonal":
             keys = torch.arange(own.shape[-1], device=own.device)
-            return (seen & (keys == start + rows.to(keys).unsqueeze(-1))).float()
+            rows = torch.arange(first, first + own.shape[-2], device=own.device)
+            return (seen & (keys == rows.unsqueeze(-1))).float()
         if self.how == "exchange":
             return self._exchanged(own, seen)
-        return _fitted(self._values(chosen).to(own), own.shape[-1])
+        values = self._values(*chosen)
+        assert values is not None  # weights are even, on the diagonal, exchanged or given
+        return _fitted(values.to(own), own.shape[-1])
 
-    def heads_of(self, tensor: Tensor) -> Tensor:
-        """The heads that it changes, as an index."""
-        return torch.tensor(range(tensor.shape[1]) if self.heads is None else self.heads, device=tensor.device)
+    def cells(self, tensor: Tensor, start: int) -> Iterator[tuple[slice, slice, tuple[slice, slice]]]:
+        """The heads and rows of `(batch, heads, length, …)` that it changes, and where the values of each are."""
+        heads = range(tensor.shape[1]) if self.heads is None else self.heads
+        for some, of_heads in paired_runs((head, nth) for nth, head in enumerate(heads)):
+            for rows, of_rows in self._rows(tensor.shape[2], start):
+                yield some, rows, (of_heads, of_rows)
 
-    def rows_of(self, tensor: Tensor, start: int) -> Tensor:
-        """The rows of a pass `(…, length, …)` that it changes, as an index."""
-        return self._rows(tensor.shape[2], start)[0].to(tensor.device)
-
-    def _rows(self, length: int, start: int) -> tuple[Tensor, Tensor]:
+    def _rows(self, length: int, start: int) -> list[tuple[slice, slice]]:
         """Rows of a pass of `length` positions from `start` on, and where their values are among all."""
         positions = range(start, start + length) if self.positions is None else self.positions
-        here = [(at - start, nth) for nth, at in enumerate(positions) if 0 <= at - start < length]
-        nths = [at + start if self.positions is None else nth for at, nth in here]
-        return torch.tensor([at for at, _ in here], dtype=torch.long), torch.tensor(nths, dtype=torch.long)
+        here = ((at, at if self.positions is None else nth) for nth, at in enumerate(positions))
+        return paired_runs((at - start, nth) for at, nth in here if 0 <= at - start < length)
 
-    def _values(self, chosen: Tensor) -> Tensor:
-        assert self.put is not None  # the caller asked
-        return self.put if self.put.shape[1] == 1 else self.put[:, chosen]
+    def _values(self, heads: slice, rows: slice) -> Tensor | None:
+        """Those of some heads and rows; an axis of one is for all of them."""
+        if self.put is None:
+            return None
+        some = self.put if self.put.shape[0] == 1 else self.put[heads]
+        return some if some.shape[1] == 1 else some[:, rows]
 
     def _exchanged(self, own: Tensor, seen: Tensor) -> Tensor:
         """Two columns, or two runs of them, in each other's place, in rows that see both."""
-        one, other = (list(columns) for columns in self.swap)
-        if max(*one, *other) >= own.shape[-1]:
+        if max(*self.swap[0], *self.swap[1]) >= own.shape[-1]:
             return own  # a step of a decoding that does not see that far
-        swapped = own.clone()
-        swapped[..., one], swapped[..., other] = own[..., other], own[..., one]
-        both = seen[..., [*one, *other]].all(dim=-1, keepdim=True)
+        swapped, both = own.clone(), seen.new_ones((*seen.shape[:-1], 1))
+        for one, other in paired_runs(zip(*self.swap, strict=True)):
+            swapped[..., one], swapped[..., other] = own[..., other], own[..., one]
+            both = both & seen[..., one].all(dim=-1, keepdim=True) & seen[..., other].all(dim=-1, keepdim=True)
         return torch.where(both, swapped, own)
+
+
+def _write(place: Tensor, values: Tensor | None) -> None:
+    """Values into a part of a tensor; zeros where there are none."""
+    if values is None:
+        place.zero_()
+    else:
+        place.copy_(values)
 
 
 def _fitted(weights: Tensor, k_len: int) -> Tensor:
@@ -193,14 +199,13 @@ class Edits(Probe):
         return 0 if site.kind == "encoder_self" else self.start
 
     def _weighed(self, site: Site, call: AttentionCall, here: list[tuple[Row, Edit]]) -> AttentionCall:
-        attn, seen, start = call_attn(call), visible(call).to(call.query.device), self._start(site)
+        attn, seen, start = call_attn(call), visible(call), self._start(site)
         edited = torch.zeros(attn.shape[:3], dtype=torch.bool, device=attn.device)
         for row, edit in here:
-            rows, heads = edit.rows_of(attn, start), edit.heads_of(attn)
-            for item in range(len(attn)) if isinstance(row, slice) else (row,) if len(rows) else ():
-                put = edit.weights(attn[item, heads], seen[item, heads], start)
-                attn[item, heads[:, None], rows[None]] = put
-                edited[item, heads[:, None], rows[None]] = True
+            for heads, rows, chosen in edit.cells(attn, start):
+                part = attn[row][..., heads, rows, :]
+                part.copy_(edit.weights(part, seen[row][..., heads, rows, :], chosen, start + rows.start))
+                edited[row][..., heads, rows].fill_(True)
         return replace(call, edited=EditedWeights(attn, edited).beside(call.edited))
 
 

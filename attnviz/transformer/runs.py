@@ -1,0 +1,23 @@
+"""Numbers as slices. A list of numbers is an index that has to be copied to the device that it indexes on, which then
+waits, for each token and each edit; slices are not copied anywhere.
+"""
+
+from collections.abc import Iterable
+
+
+def runs(numbers: Iterable[int]) -> list[slice]:
+    """Numbers in their order, those that go up by one together as a slice."""
+    return [here for here, _ in paired_runs((number, number) for number in numbers)]
+
+
+def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
+    """Pairs of numbers in their order, those that both go up by one together as two slices."""
+    found: list[tuple[slice, slice]] = []
+    for here, there in pairs:
+        if found and (found[-1][0].stop, found[-1][1].stop) == (here, there):
+            here, there = found[-1][0].start, found[-1][1].start
+            length = found.pop()[0].stop - here + 1
+        else:
+            length = 1
+        found.append((slice(here, here + length), slice(there, there + length)))
+    return found
