@@ -45,8 +45,8 @@ class Trace(TraceLike):
 
     @classmethod
     def of(cls, recorder: Recorder, sentences: Sequence[Sentence], **rest) -> "Trace":
-        """A trace of what a recorder wrote down."""
-        return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)
+        """A trace of what a recorder wrote down, on the CPU: traces are kept, and a GPU's memory is the models'."""
+        return cls(recorder.calls, recorder.contexts, recorder.layers, tuple(sentences), **rest)._on_cpu()
 
     def __repr__(self) -> str:
         """What a notebook shows of it, and what was done to the run."""
@@ -113,17 +113,19 @@ class Trace(TraceLike):
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """The recorded call of a site, with its batch axis, on the device and in the dtype that it ran in."""
+        """The recorded call of a site, with its batch axis, in the dtype that it ran in; on the CPU, or for a single
+        step of a decoding, where it ran.
+        """
         layer = counted(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
         return self.calls[Site(kind, layer)]
 
     def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side: computed on the device that ran.
+        """Every head's map in 8 bits, 0 to 255, at most `side` cells a side.
 
         A cell of a reduced map is the largest weight under it, so that no peak is lost. For pictures only.
         """
         maps = (call_attn(self._one(kind, layer, None, item))[0] for layer in self._layers(kind))
-        return torch.stack([thumbnail(attn, side) for attn in maps]).cpu()
+        return torch.stack([thumbnail(attn, side).cpu() for attn in maps])  # layers may be on several devices
 
     def nbytes(self) -> int:
         """Bytes of memory that the trace keeps alive, storage that is shared counted once."""
@@ -134,6 +136,26 @@ class Trace(TraceLike):
         put = (values for each in self.interventions for values in each.values.values())
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
         return bytes_kept(self.calls.values(), others)
+
+    def _on_cpu(self) -> "Trace":
+        """The same on the CPU; a tensor that several sites share stays one."""
+        if all(call.query.device.type == "cpu" for call in self.calls.values()):
+            return self
+        moved: dict[int, Tensor] = {}
+
+        def on_cpu(tensor: Tensor) -> Tensor:
+            if id(tensor) not in moved:
+                moved[id(tensor)] = tensor.cpu()
+            return moved[id(tensor)]
+
+        return replace(
+            self,
+            calls={site: call.each(on_cpu) for site, call in self.calls.items()},
+            contexts={site: on_cpu(context) for site, context in self.contexts.items()},
+            layers={place: on_cpu(output) for place, output in self.layers.items()},
+            memory=None if self.memory is None else on_cpu(self.memory),
+            logits=None if self.logits is None else on_cpu(self.logits),
+        )
 
     def _only(self, kind: Kind, layer: int, head: int | None) -> "Trace":
         call = of_item(self.calls[Site(kind, layer)], None, head)

@@ -95,7 +95,7 @@ def _own_attn(call: AttentionCall) -> Tensor:
 def call_sunk(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
     """What each row of a recorded call gives to its head's sink; in float32. Zeros without sinks."""
     if call.sinks is None:
-        return torch.zeros(call.query.shape[:3])
+        return torch.zeros(call.query.shape[:3], device=call.query.device)
     raw = call_scores(call).detach()
     seen = raw if call.mask is None else raw.masked_fill(~call.mask, -math.inf)
     sunk = (call.sinks.squeeze(-1).float() - seen.logsumexp(dim=-1)).sigmoid()
@@ -118,19 +118,28 @@ def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
     """The context of one call. PyTorch's fused kernel computes it, but for rows whose weights somebody has edited,
-    and where scores are capped or share with a sink.
+    where scores are capped or share with a sink, and where its gradients would be NaN.
 
     A row with no visible key gives zeros on both paths.
     """
     if probe is not None and site is not None:
         call = probe.on_call(site, call)
     drops = dropout is not None and dropout.attention and dropout.rate > 0
-    by_hand = drops or call.softcap is not None or call.sinks is not None  # the kernel knows neither
+    by_hand = drops or call.softcap is not None or call.sinks is not None or _would_poison(call)
     if by_hand:
         out = _explicit(call, dropout if drops else None)
     else:
         out = _fused(call) if call.edited is None else _edited(call, call.edited)
     return out if probe is None or site is None else probe.on_context(site, out)
+
+
+def _would_poison(call: AttentionCall) -> bool:
+    """Whether the fused kernel's gradients would be NaN in a whole head: those of a GPU divide by the sum of a row that
+    sees no key, and 0 · NaN reaches all keys on the way back.
+    """
+    if not torch.is_grad_enabled() or call.mask is None or call.query.device.type == "cpu":
+        return False
+    return bool(no_keys(call.mask).any())
 
 
 def _edited(call: AttentionCall, edited: EditedWeights) -> Tensor:

@@ -25,10 +25,11 @@ class Dropout:
     def __call__(self, x: Tensor) -> Tensor:
         """A tensor of the same shape, partly zeroed.
 
-        Sixteen random bits decide on each number (four numbers a draw), so that the rate is kept to 1/65536.
+        Sixteen random bits decide on each number (two numbers a draw of 32, which every device fills), so that the rate
+        is kept to 1/65536.
         """
-        draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64, device=x.device)
-        bits = draws.random_(-(2**63), None, generator=self.generator).view(torch.int16)[: x.numel()]
+        draws = torch.empty((x.numel() + 1) // 2, dtype=torch.int32, device=x.device)
+        bits = draws.random_(-(2**31), None, generator=self.generator).view(torch.int16)[: x.numel()]
         keep = bits.view(x.shape) >= round(self.rate * 65536) - 32768
         return x * keep * (1 / (1 - self.rate))
 

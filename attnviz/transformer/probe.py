@@ -78,6 +78,12 @@ class AttentionCall:
     sinks: Tensor | None = None
     edited: EditedWeights | None = None
 
+    def each(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":
+        """The same call with every tensor changed."""
+        changed = {name: change(part) for name, part in vars(self).items() if isinstance(part, Tensor)}
+        edited = self.edited and EditedWeights(change(self.edited.attn), change(self.edited.rows))
+        return replace(self, **changed, edited=edited)
+
 
 class Probe:
     """What a forward pass tells, and asks, the caller. This one changes nothing; others override what they need.
@@ -141,7 +147,7 @@ def of_item(call: AttentionCall, item: int | None, head: int | None) -> Attentio
 def visible(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
     """True where a query may attend to a key, for every item and head; a view of what is stored once."""
     shape = (*call.query.shape[:3], call.key.shape[2])
-    mask = torch.ones((), dtype=torch.bool) if call.mask is None else call.mask
+    mask = torch.ones((), dtype=torch.bool, device=call.query.device) if call.mask is None else call.mask
     return mask.expand(shape)
 
 

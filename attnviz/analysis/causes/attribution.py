@@ -111,7 +111,7 @@ def by_key(
     asked.require(trace)
     whole = trace.layer_output(maps.stack, _layers(maps, trace)[-1], item)[asked.row].double()
     weights = explained_weights(trace, site, item)[:, asked.row]
-    value = trace.call(site.kind, site.layer).value[item].double().cpu()
+    value = trace.call(site.kind, site.layer).value[item].cpu().double()
     given = weights.unsqueeze(-1) * (value @ maps.of(site.kind, site.layer).weight.double())
     return (maps.norm.direction(given, whole) @ asked.of(maps.weight)).float()
 
@@ -121,7 +121,7 @@ def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, 
     weights = trace.attn(site.kind, layer=site.layer, item=item).double()
     if not trace.interventions:
         return weights
-    gathered = weights @ trace.call(site.kind, site.layer).value[item].double().cpu()
+    gathered = weights @ trace.call(site.kind, site.layer).value[item].cpu().double()
     context = trace.context(site.kind, site.layer, item).double()
     apart = (gathered - context).abs().amax(dim=-1, keepdim=True)
     return weights.where(apart <= _SAME * (1 + gathered.abs().amax()), 0.0)

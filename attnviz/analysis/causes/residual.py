@@ -100,13 +100,13 @@ def _ended(
     head = next((one for one in reversed(watch.after) if _is_near(one.made, logits)), None)
     if head is None:
         return NotPlain("its logits are more than a linear map of what goes in")
-    stream = watch.layers[-1].double().cpu().flatten(0, 1)
-    normed = head.input_.double().cpu().reshape(len(stream), -1)
+    stream = watch.layers[-1].cpu().double().flatten(0, 1)
+    normed = head.input_.cpu().double().reshape(len(stream), -1)
     norm = _norm_between(stream, normed)
     if norm is None:
         return NotPlain("what stands between its last layer and its logits is no norm that can be taken apart")
-    weight = head.weight.double().cpu()
-    bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.double().cpu()
+    weight = head.weight.cpu().double()
+    bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.cpu().double()
     return ResidualMaps(stack, outputs, norm, weight, bias)
 
 

@@ -44,4 +44,4 @@ def shares_of_heads(
 
 def _given(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
     """f(x): what each head would write of each key at a weight of 1, float64."""
-    return trace.call(site.kind, site.layer).value[item].double().cpu() @ own.weight.double()
+    return trace.call(site.kind, site.layer).value[item].cpu().double() @ own.weight.double()

@@ -113,7 +113,7 @@ def _differentiate(model: Model, corpus: ReadCorpus, batch: CorpusBatch, found: 
         sites = list(gates.placed)
         slopes = torch.autograd.grad(gain, [gates.placed[site] for site in sites])
     # L is −log p: these slopes are −z·∂L/∂z
-    by_site = {site: slope.double().cpu()[..., 0] for site, slope in zip(sites, slopes, strict=True)}
+    by_site = {site: slope.cpu().double()[..., 0] for site, slope in zip(sites, slopes, strict=True)}
     for nth, (kind, layer, head) in enumerate(found.places):
         slope = by_site[Site(kind, layer)][:, head]
         found.amounts[list(batch.items), nth] = slope.abs().sum(dim=1)

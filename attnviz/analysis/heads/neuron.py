@@ -113,4 +113,4 @@ def neuron(trace: TraceLike, kind: Kind, *, layer: int, head: int, query: int, k
 
 
 def _double(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().double().cpu().numpy()
+    return tensor.detach().cpu().double().numpy()

@@ -108,6 +108,7 @@ def _shown(model: Any, device: torch.device | None, dtype: torch.dtype | None) -
     shown = copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
     shown.eval()
     first = next(model.parameters())
+    device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
     if (device in (None, first.device)) and dtype in (None, first.dtype):
         return shown
     moved = copy.deepcopy(shown)

@@ -208,7 +208,7 @@ def _made_by(norm: nn.Module, made: Tensor) -> bool:
     gain, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
     if gain is None or gain.shape[0] != made.shape[-1]:
         return False
-    plain = (made.double() - (0 if bias is None else bias.double())) / gain.double()
+    plain = (made.double() - (0 if bias is None else bias.cpu().double())) / gain.cpu().double()
     return bool((plain.square().mean(-1) - 1).abs().median() < _CLOSE)
 
 

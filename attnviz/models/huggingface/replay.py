@@ -27,6 +27,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.external.weights import ReplayedWeights
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace_like import KINDS, TraceLike
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Kind
 
 _MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
@@ -102,6 +103,7 @@ class ReplayedModel(CheckpointModel):
         batch = Batch.of([read.ids], self.text.pad_id, self._segments(read)).to(self.device)
         sentence, target = self._sentence(read, batch, targets, limit)
         expected = parity.eager(self.model, batch, target)
+        wait_for(self.device)
         notes = (*about("Text", read.notes), *about("Second sentence", read.pair_notes))
         return self._traced(expected, sentence, time.perf_counter() - started, notes)
 

@@ -30,6 +30,7 @@ def drafted(model: Pretrained, target: TargetPass, *, bos_id: int, limit: int) -
         if ids[-1] in model.vocabulary.ends or len(ids) > limit:
             return ids[1:]
     stepper = Stepper(model.model, target.memory, None, capacity=limit)
-    stepper.step(torch.tensor([ids[:-1]]))
-    rest = decode(stepper, torch.tensor(ids[-1:]), model.vocabulary, max_tokens=limit + 1 - len(ids))
+    written = torch.tensor([ids], device=target.memory.device)
+    stepper.step(written[:, :-1])
+    rest = decode(stepper, written[:, -1], model.vocabulary, max_tokens=limit + 1 - len(ids))
     return [*ids[1:], *rest[0]]

@@ -30,6 +30,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
     src = padded([each.ids for each in read], codec.pad_id).to(model.device)
     src_mask = model.model.src_mask(src)
     memory = model.model.encode(src, src_mask, ForwardContext(recorder))
+    wait_for(model.device)
     encoded = time.perf_counter()
     ids = [(codec.bos_id(to), *each) for each in generate(model, memory, src_mask, to=to, limits=limits)]
     decoded = time.perf_counter()

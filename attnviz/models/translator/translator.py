@@ -30,6 +30,7 @@ from attnviz.transformer import checkpoint
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.checkpoint import weights_id
 from attnviz.transformer.decoding import Choose, Stepper, Vocabulary, likeliest
+from attnviz.transformer.device import wait_for
 from attnviz.transformer.draft import DraftModel
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
@@ -112,6 +113,7 @@ class Translator:
         bound = in_force.bound([Sentence(src.tokens, given, text, tgt_text or "")])
         started = time.perf_counter()
         memory = self.model.encode(self.ids(src), None, ForwardContext(bound.before(recorder)))
+        wait_for(self.device)
         encoded = time.perf_counter()
         request = GenerationRequest(text, to, tgt_text, max_tokens, bound.edits)
         target = TargetPass(self.model, memory, ForwardContext(bound.before(recorder)))

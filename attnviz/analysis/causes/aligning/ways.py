@@ -129,7 +129,7 @@ def _norms(known: KnownMaps, trace: Trace, layer: int, head: int | None, item: i
     own = known.outputs[site]
     assert isinstance(own, OutputMap)
     weights = explained_weights(trace, site, item)
-    given = trace.call("cross", layer).value[item].double().cpu() @ own.weight.double()
+    given = trace.call("cross", layer).value[item].cpu().double() @ own.weight.double()
     if head is not None:
         return (weights[head] * given[head].norm(dim=-1)).float()
     return torch.stack([torch.einsum("hj,hjm->jm", row, given).norm(dim=-1) for row in weights.transpose(0, 1)]).float()

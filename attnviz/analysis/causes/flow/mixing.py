@@ -121,7 +121,7 @@ def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, it
     kept = stream_before(maps, trace, kind, layer, item)
     if kind != "cross":
         weights = explained_weights(trace, Site(kind, layer), item).diagonal(dim1=1, dim2=2)
-        value = trace.call(kind, layer).value[item].double().cpu()
+        value = trace.call(kind, layer).value[item].cpu().double()
         itself = torch.einsum("hr,hrd,hdm->rm", weights, value, own.weight.double())
         read, kept = read - itself, kept + itself
     sizes = kept.norm(dim=-1), read.norm(dim=-1)
@@ -147,7 +147,7 @@ def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, i
     """Each row's parts are its keys' values through the heads, and what the row was before."""
     own = maps.of(kind, layer)
     weights = explained_weights(trace, Site(kind, layer), item)
-    given = trace.call(kind, layer).value[item].double().cpu() @ own.weight.double()  # (heads, k_len, d_model)
+    given = trace.call(kind, layer).value[item].cpu().double() @ own.weight.double()  # (heads, k_len, d_model)
     before = stream_before(maps, trace, kind, layer, item)
     rows = []
     for row, x in enumerate(before):

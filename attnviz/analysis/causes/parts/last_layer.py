@@ -73,7 +73,7 @@ class LastLayer:
         output = self.sublayers[nth].output
         assert output is not None  # it is a site
         weights = explained_weights(trace, site)[:, asked.row]
-        value = trace.call(site.kind, site.layer).value[0].double().cpu()
+        value = trace.call(site.kind, site.layer).value[0].cpu().double()
         given = weights.unsqueeze(-1) * (value @ output.weight.double())
         return (self._on(given, nth, asked.row) @ asked.of(self.weight)).float()
 
@@ -157,10 +157,10 @@ def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> t
     for one in reversed(products):
         if one.input_.shape != stream.shape or one.made.shape != logits.shape or not torch.equal(one.input_, stream):
             continue
-        beside = (logits - one.made)[0].double().cpu()
+        beside = (logits - one.made.cpu())[0].double()
         if _is_near(beside, beside[:1].expand_as(beside), float(logits.abs().max())):
-            own = 0.0 if one.bias is None else one.bias.double().cpu()
-            return one.weight.double().cpu(), beside[0] + own
+            own = 0.0 if one.bias is None else one.bias.cpu().double()
+            return one.weight.cpu().double(), beside[0] + own
     return None
 
 
@@ -171,7 +171,7 @@ def _is_near(one: Tensor, other: Tensor, size: float = 1.0) -> bool:
 
 def _rows(numbers: Tensor | None) -> Tensor:
     assert numbers is not None  # the stack has a layer
-    return numbers.detach()[0].double().cpu()
+    return numbers.detach()[0].cpu().double()
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +191,8 @@ class _HeardNorm:
     @property
     def norm(self) -> LastNorm:
         assert self.gain is not None  # `is_usable`
-        gain = self.gain.double().cpu()
-        bias = gain.new_zeros(len(gain)) if self.bias is None else self.bias.double().cpu()
+        gain = self.gain.cpu().double()
+        bias = gain.new_zeros(len(gain)) if self.bias is None else self.bias.cpu().double()
         return LastNorm(gain, bias, self.eps, is_centred=True)
 
 
