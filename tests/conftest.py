@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 
 import pytest
@@ -62,6 +63,15 @@ def _one_scan_for_components() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
+
+
+@pytest.fixture(params=["cpu", "cuda", "mps"])
+def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
+    """The CPU, and two devices that are not there: what a test of a model asks for where it must hold on a GPU too."""
+    from tests.fake_device import fake_device
+
+    with nullcontext(torch.device("cpu")) if request.param == "cpu" else fake_device(request.param) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from attnviz.transformer.attention import (
     scores,
 )
 from attnviz.transformer.dropout import Dropout
-from attnviz.transformer.probe import AttentionCall, Site
+from attnviz.transformer.probe import AttentionCall, Site, visible
 from tests.transformer.calls import BATCH, CLOSE, D_K, D_V, HEADS, K_LEN, MASKS, Q_LEN, SITE, call_of, mask_of
 
 
@@ -162,27 +162,39 @@ def test_shapes_are_checked_in_tests():
         scores(torch.randn(Q_LEN, D_K), torch.randn(K_LEN, D_V))
 
 
-@pytest.mark.parametrize(
-    "device",
-    [
-        pytest.param(
-            "cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no CUDA device")
-        ),
-        pytest.param(
-            "mps",
-            marks=pytest.mark.skipif(not torch.backends.mps.is_available(), reason="this machine has no MPS device"),
-        ),
-    ],
-)
-def test_other_devices_agree_with_the_cpu_and_give_zeros_without_keys(device):
+def blind_row() -> torch.Tensor:
     mask = torch.ones(BATCH, 1, Q_LEN, K_LEN, dtype=torch.bool)
     mask[1, 0, 2] = False
-    call = call_of(mask)
-    there = AttentionCall(
-        *(t.to(device) for t in (call.query, call.key, call.value)), scale=call.scale, mask=mask.to(device)
-    )
+    return mask
+
+
+def test_every_device_agrees_with_the_cpu_and_gives_zeros_without_keys(device):
+    call = call_of(blind_row())
+    there = call.each(lambda part: part.to(device))
     torch.testing.assert_close(attend(there).cpu(), attend(call), rtol=0.0, atol=1e-4)
-    assert attend(there)[1, :, 2].eq(0).all()
+    assert attend(there)[1, :, 2].cpu().eq(0).all()
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_a_row_without_keys_spoils_no_gradient_on_any_device(device, has_bias):
+    bias = torch.randn(1, HEADS, Q_LEN, K_LEN, generator=torch.Generator().manual_seed(1)) if has_bias else None
+    call = call_of(blind_row(), bias)
+    found, expected = (
+        gradients(call.each(lambda part: part.to(device))),
+        gradients(call.each(lambda part: part.clone())),
+    )
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.cpu(), other, **CLOSE)
+
+
+def gradients(call: AttentionCall) -> tuple[torch.Tensor, ...]:
+    parts = tuple(part.requires_grad_() for part in (call.query, call.key, call.value))
+    return torch.autograd.grad(attend(call).square().sum(), parts)
+
+
+def test_what_is_made_for_a_call_is_on_its_device(device):
+    call = call_of().each(lambda part: part.to(device))
+    assert visible(call).device == call_sunk(call).device == call.query.device
 
 
 def test_a_sink_takes_its_share_of_each_row_and_has_no_value():

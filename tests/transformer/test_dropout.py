@@ -9,22 +9,22 @@ from attnviz.transformer.dropout import Dropout, dropped
 from attnviz.transformer.layers import ForwardContext
 
 
-def _generator(seed: int = 1) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+def _generator(seed: int = 1, device: str | torch.device = "cpu") -> torch.Generator:
+    return torch.Generator(device).manual_seed(seed)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.5, 0.9])
-def test_rate_is_kept_and_the_rest_grows(rate):
-    size = 400_003  # not a multiple of the four numbers that a draw decides on
-    out = Dropout(rate, _generator())(torch.ones(size))
+def test_rate_is_kept_and_the_rest_grows(rate, device):
+    size = 400_003  # not a multiple of the two numbers that a draw decides on
+    out = Dropout(rate, _generator(device=device))(torch.ones(size, device=device)).cpu()
     share = out.eq(0).float().mean().item()
     assert share == pytest.approx(rate, abs=5 * math.sqrt(rate * (1 - rate) / size))
     torch.testing.assert_close(out[out != 0], torch.full_like(out[out != 0], 1 / (1 - rate)))
     assert out.mean().item() == pytest.approx(1, abs=0.02)
 
 
-def test_neighbours_are_dropped_independently():
-    kept = Dropout(0.5, _generator())(torch.ones(400_000)).ne(0).float() - 0.5
+def test_neighbours_are_dropped_independently(device):
+    kept = Dropout(0.5, _generator(device=device))(torch.ones(400_000, device=device)).cpu().ne(0).float() - 0.5
     for distance in range(1, 9):
         assert abs((kept[distance:] * kept[:-distance]).mean().item()) < 0.25 * 5 / math.sqrt(400_000)
 
