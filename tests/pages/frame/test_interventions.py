@@ -66,7 +66,7 @@ def test_the_pages_trace_is_that_of_the_model_with_the_head_ablated(open_page) -
         (
             "cached",
             "even.dec.0.0~swap.cross.1.all.0.1",
-            "decoder self L0 H0 even; cross L1, every head: 0 and 1 exchang",
+            "decoder self L0 H0 even; cross L1, every head: 0 and 1 swapped",
         ),
         ("recomputed", OFF, "cross L0 H1 off"),
         ("teacher", OFF, "cross L0 H1 off"),
