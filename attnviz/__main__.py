@@ -63,7 +63,7 @@ def _translate(options: argparse.Namespace) -> int:
         return _write(catalogue.load(options.model, progress=_teller()), options, lines)
     model, first = catalogue.translator(options.model), 1
     if options.to is None:
-        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
+        raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
 
     def tell(index: int, note: str) -> None:
         print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)
@@ -79,10 +79,10 @@ def _translate(options: argparse.Namespace) -> int:
 def _write(model: Any, options: argparse.Namespace, lines: Iterable[str]) -> int:
     """A checkpoint's translations, a line for a line."""
     if options.to is not None and not model.languages:
-        raise ValueError(f"{model.name} takes no --to: it writes what it was made to write.")
+        raise ValueError(f"{model.name} takes no --to: it has only one output language.")
     to = {"to": options.to} if options.to is not None else {}
     if not model.inputs.takes_target or not model.writes:
-        raise ValueError(f"{model.name} translates nothing: give an encoder-decoder that writes, or a shipped model.")
+        raise ValueError(f"{model.name} cannot translate. Give an encoder-decoder model or a shipped model.")
     for number, line in enumerate(lines, start=1):
         written, notes = model.written(line, **to) if line.strip() else ("", ())
         print(written.replace("\n", " "))
@@ -134,7 +134,7 @@ def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
         if _ASKED[option][0] not in taken:
             raise ValueError(f"{model.name} takes no --{option.replace('_', '-')}: it asks for {' and '.join(taken)}.")
     if model.inputs.has_language and "to" not in given:
-        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
+        raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
     return {_ASKED[option][1]: value for option, value in given.items()}
 
 
@@ -149,7 +149,7 @@ def _tell(share: float, what: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attnviz", description="See how multi-head attention works.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    translate = commands.add_parser("translate", help="one translation a line of standard input, in the same order")
+    translate = commands.add_parser("translate", help="translate standard input, one sentence per line")
     trace = commands.add_parser("trace", help="run one sentence and save what every head did")
     trace.add_argument("text", help="the sentence, or a decoder's prompt")
     trace.add_argument("--target", help="a target to trace instead of what the model writes")
@@ -167,8 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     trace.set_defaults(run=_trace)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
-    engine_command.add(commands.add_parser("engine", help="run models for many dashboards, on Ray Serve"))
-    serve_command.add(commands.add_parser("serve", help="serve the dashboard to many, with what that needs"))
+    engine_command.add(commands.add_parser("engine", help="run models for several dashboards, on Ray Serve"))
+    serve_command.add(commands.add_parser("serve", help="serve the dashboard to many visitors"))
     cluster_command.add(commands.add_parser("cluster", help="serve it by several processes behind HAProxy"))
     for command in (translate, trace, steps):
         command.add_argument("--to", help="the language that a translator writes, such as fr or zh")

@@ -10,13 +10,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1: this machine alone)")
     parser.add_argument("--port", type=int, default=8600, help="the port (8600)")
     parser.add_argument("--replicas", type=int, default=1, help="processes of each model (1)")
-    parser.add_argument("--most-replicas", type=int, help="as many when there is much to do (as --replicas)")
-    parser.add_argument("--waiting", type=int, default=64, help="requests that wait at most; others are told to (64)")
-    parser.add_argument("--batch", type=int, default=8, help="requests that run together at most; 1: none do (8)")
+    parser.add_argument("--most-replicas", type=int, help="most processes of each model under load (as --replicas)")
+    parser.add_argument("--waiting", type=int, default=64, help="most requests that may wait; others are refused (64)")
+    parser.add_argument("--batch", type=int, default=8, help="most requests run in one batch; 1: no batching (8)")
     parser.add_argument("--threads", type=int, default=1, help="threads of each replica (1)")
     parser.add_argument("--gpus", type=float, default=0.0, help="GPUs of each replica, or a part of one (0)")
     parser.add_argument("--memory-mb", type=int, default=200, help="Ray's object store (200)")
-    parser.add_argument("--alone", action="store_true", help="one process, without Ray and what it can do")
+    parser.add_argument("--alone", action="store_true", help="one process, without Ray")
     parser.set_defaults(run=run)
 
 

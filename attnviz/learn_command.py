@@ -17,11 +17,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="french, reverse, sort, twice or add")
     parser.add_argument("--out", type=Path, help="an .npz file; attnviz.learning.storage lists its keys")
     parser.add_argument("--without", action="append", default=[], metavar="NAME",
-                        help="what is left out, once for each: causal-mask, shifted-labels, positions, padding-mask, "
-                        "cross-attention, scale")  # fmt: skip
+                        help="what to leave out (repeatable): causal-mask, shifted-labels, positions, padding-mask, "
+                            "cross-attention, scale")  # fmt: skip
     parser.add_argument("--leak", default="", help="one-head or one-token: where the causal mask leaks")
-    parser.add_argument("--seed", type=int, default=1, help="of the first weights and of the lines that are drawn")
-    parser.add_argument("--pairs", type=int, help="lines to learn from; left out, all there are")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first weights and of the lines drawn")
+    parser.add_argument("--pairs", type=int, help="how many lines to train on (default: all)")
     for name in ("layers", "heads", "d-model", "d-ff", "steps"):
         parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--learning-rate", type=float)

@@ -27,16 +27,18 @@ COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "look
 def add(parser: argparse.ArgumentParser) -> None:
     """The command's arguments, besides language and model."""
     parser.add_argument("text", help="the sentence")
-    parser.add_argument("--target", help="a teacher's target: it is fed, whatever the model would choose")
+    parser.add_argument("--target", help="a target to feed at each step, whatever the model would choose")
     parser.add_argument("--new-tokens", type=int, help="how many tokens a decoder writes after its prompt")
     parser.add_argument("--recompute", action="store_true", help="run the whole prefix at every step: no KV cache")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--beam", type=int, metavar="N", help="keep N sentences and write the best")
-    how.add_argument("--sample", action="store_true", help="draw each token, instead of taking the likeliest")
-    parser.add_argument("--seed", type=int, default=0, help="of what --sample draws")
-    parser.add_argument("--temperature", type=float, default=1.0, help="of --sample")
-    parser.add_argument("--top-k", type=int, help="of --sample: only so many of the likeliest")
-    parser.add_argument("--top-p", type=float, help="of --sample: only the likeliest that hold this probability")
+    how.add_argument("--sample", action="store_true", help="draw each token instead of taking the most likely")
+    parser.add_argument("--seed", type=int, default=0, help="seed of --sample")
+    parser.add_argument("--temperature", type=float, default=1.0, help="temperature of --sample")
+    parser.add_argument("--top-k", type=int, help="for --sample: draw only from this many most likely tokens")
+    parser.add_argument(
+        "--top-p", type=float, help="for --sample: draw only from the most likely tokens with this total probability"
+    )
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:
@@ -57,9 +59,9 @@ def _of_translator(options: argparse.Namespace, model: "Translator") -> Iterator
     from attnviz.text.limits import about
 
     if options.to is None:
-        raise ValueError(f"Say with --to which language to write: {', '.join(model.languages)}.")
+        raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
     if options.new_tokens is not None:
-        raise ValueError(f"{model.name} takes no --new-tokens: it writes to the end of its sentence.")
+        raise ValueError(f"{model.name} takes no --new-tokens: it stops at the end of its sentence.")
     teacher = _teacher(options, model)
     made = decoding_record(steps(model, options.text, _plan(options, model, None if teacher is None else teacher.ids)))
     for row in (COLUMNS, *_rows(made, model)):
@@ -98,7 +100,7 @@ def _asked(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     no_language = options.to is not None and not model.languages
     for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
         if is_given:
-            raise ValueError(f"{model.name} takes no {option}: that is for the translators.")
+            raise ValueError(f"{model.name} takes no {option}: only translators do.")
     asked: dict[str, Any] = {"choose": _choose(options, model)}
     if options.to is not None:
         asked["to"] = options.to

@@ -142,7 +142,7 @@ def test_a_shell_sees_a_sentence_and_no_traceback(folder):
         (("translate", "--to", "xx"), "does not write 'xx'"),
         (("trace", "  ", "--to", "fr", "--out", "x.npz"), "The sentence is empty"),
         (("steps", "  ", "--to", "fr"), "The sentence is empty"),
-        (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot be fed a teacher's prefix"),
+        (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot use a teacher's prefix"),
         (("steps", "dog", "--to", "fr", "--sample", "--temperature", "inf"), "at least 0.001, not inf"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
     ],
@@ -181,7 +181,7 @@ def test_translate_writes_what_a_checkpoint_writes(checkpoint_of, capsys, monkey
     assert main(["translate", "--model", str(folder)]) == 0
     said = capsys.readouterr()
     assert said.out == attnviz.load(folder, device="cpu").trace("A cat sat.").tgt_text + "\n\n"
-    assert said.err.endswith("attnviz: line 1: the target was cut without reaching an end.\n")
+    assert said.err.endswith("attnviz: line 1: the target was cut without reaching <eos>.\n")
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,11 @@ def test_a_checkpoint_of_several_languages_is_told_one(tmp_path, capsys, monkeyp
     assert main(["trace", "A cat sat.", "--to", "de", "--out", str(tmp_path / "t.npz"), "--model", str(folder)]) == 0
     assert attnviz.load_trace(tmp_path / "t.npz").to == "de"
     assert main(["steps", "A cat sat.", "--to", "tlh", "--model", str(folder)]) == 2
-    assert "The model knows no language “tlh”" in capsys.readouterr().err
+    assert "The model does not know the language “tlh”" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [("translate",), ("steps", "dog")])
 def test_a_translator_must_be_told_its_language(folder, capsys, monkeypatch, command):
     monkeypatch.setattr("sys.stdin", io.StringIO("dog\n"))
     assert main([*command, "--model", str(folder)]) == 2
-    assert "Say with --to which language to write: " in capsys.readouterr().err
+    assert "Choose the language to write with --to: " in capsys.readouterr().err

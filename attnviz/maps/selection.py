@@ -103,7 +103,7 @@ def _left_out(options: MapOptions, any_hidden: bool, has_sinks: bool) -> str:
     hidden = {"special tokens": options.hides_specials, "the other part": options.quadrant is not None}
     what = [name for name, is_hidden in hidden.items() if is_hidden]
     if not what or not any_hidden:
-        return "rows sum to less than 1: the rest goes to the head’s sink, which is no token" if has_sinks else ""
+        return "rows sum to less than 1: the rest goes to the head’s sink, which is not a token" if has_sinks else ""
     what = [*what, "the sink"] if has_sinks else what
     sums = "rows made to sum to 1 again" if options.specials == "renormalise" else "rows sum to less than 1"
     return f"{' and '.join(what)} hidden: {sums}"

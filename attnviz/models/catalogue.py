@@ -87,7 +87,7 @@ def load(
     if not isinstance(model, str | Path):
         return _from_memory(model, tokenizer, device, dtype)
     if tokenizer is not None:
-        raise ValueError("A tokenizer is given beside a model in memory; a folder or hub id has its own.")
+        raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
     if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)
@@ -146,7 +146,7 @@ def _toy(model: Any) -> "Toy | None":
 
         model = shipped.path(experiment_named(model.removeprefix(TOY)))
         if not model.is_file():
-            raise ValueError(f"No recording {model.name} comes with the package: train it with attnviz.learn.")
+            raise ValueError(f"No recording {model.name} is included. Train it with attnviz.learn.")
     if isinstance(model, str | os.PathLike):
         path = local_paths.place(model)  # type: ignore[arg-type]
         if path is None or path.suffix != RECORDING or path.is_dir():

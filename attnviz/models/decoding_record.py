@@ -70,7 +70,7 @@ def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
         rows.append([(newest_row(last.trace, item), last.trace.sentences[item].tgt) for item in items])
         records.append((last.hypotheses, last.seconds))
     if last is None or first is None:
-        raise ValueError("There is no step to look at: the target holds no token.")
+        raise ValueError("There are no steps: the target has no tokens.")
     path = _path(rows, last)
     made = stacked([row for row, _ in path], first.trace)
     fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))

@@ -36,7 +36,7 @@ def until_done(page: Page, text: str) -> None:
 def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, settled: Callable) -> None:
     opened(page)
     settled(page)
-    as_it_is = written(page).first.inner_text().removeprefix("as it is").strip()
+    as_it_is = written(page).first.inner_text().removeprefix("unchanged").strip()
     expect(written(page).nth(1)).to_contain_text(as_it_is)
     page.get_by_role("button", name="Every head of Cross L0, off or on").click()
     expect(off(page)).to_have_count(8)  # at once
@@ -100,7 +100,7 @@ def test_a_head_that_noticed_is_opened_and_taken_along(page: Page, settled: Call
     expect(chosen).to_have_attribute("data-site", site)
     kind, layer, head = site.split(".")
     page.wait_for_url(lambda url: all(part in url for part in (f"kind={kind}", f"layer={layer}", f"head={head}")))
-    for item, found in (("CSV of the numbers", "apart_bits"), ("SVG picture", "as it is")):
+    for item, found in (("CSV of the numbers", "apart_bits"), ("SVG picture", "unchanged")):
         page.get_by_text("Export", exact=True).click()
         with page.expect_download() as download:
             page.get_by_role("menuitem", name=item).click()

@@ -104,7 +104,7 @@ def test_a_checkpoint_keeps_no_beam_and_says_so(open_page, tmp_path) -> None:
     model = str(checkpoints.save(tmp_path / "gpt2", checkpoints.ALL["gpt2"]))
     app = open_page("decoding", src="I love you.", model=model, choose="beam")
     assert not app.exception
-    assert "here each step takes the likeliest token" in said(app)
+    assert "Here each step takes the most likely token" in said(app)
     assert not any(step["beam"] for step in header(app)["steps"])
 
 

@@ -70,12 +70,10 @@ def test_the_row_without_keys_is_the_pinned_one_and_other_paint_stays(open_page)
 def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_page) -> None:
     app = open_page("masks", **LINK, tab="says", masks="none", scope="kind", step="1")
     text = shown(app)
-    assert text.count("at each step there is no future yet") == 2, "over the words, and over the next tokens"
+    assert text.count("no future tokens exist yet") == 2, "over the words, and over the next tokens"
     assert "as in training: position 1 can read what comes after it" in text
     assert "what differs is the future" in text
-    assert "where positions now read what comes after them" in shown(
-        open_page("masks", **LINK, masks="none", scope="kind")
-    )
+    assert "where positions now read later tokens" in shown(open_page("masks", **LINK, masks="none", scope="kind"))
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
@@ -83,7 +81,7 @@ def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str)
     text = shown(open_page("masks", **LINK, tab="says", masks="prefix_1", scope="kind", kind=kind))
     assert "Both ways agree" in text
     assert "reads nothing that comes after it" in text
-    assert "no future yet" in text
+    assert "no future tokens exist yet" in text
 
 
 def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
@@ -92,7 +90,7 @@ def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
     assert "Both ways agree" in shown(open_page("masks", **link, masks="causal"))
     encoder = open_page("masks", model=folder("bert"), src="the cat sat on", tab="says", masks="window_1")
     assert not encoder.exception
-    assert "no future yet" not in shown(encoder), "it writes nothing"
+    assert "no future tokens exist yet" not in shown(encoder), "it writes nothing"
 
 
 def test_a_row_that_is_nan_has_one_cause_in_the_sentences_and_below_the_numbers(open_page) -> None:
@@ -133,7 +131,7 @@ def test_every_control_rule_fill_and_tab_has_a_definition(open_page, tab: str) -
         "Run",
         "About this model",
         "Ask the room",
-        "Give the row its keys back",
+        "Show the row's keys again",
         "first",
         "second",
     }  # no word of their own

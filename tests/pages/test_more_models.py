@@ -48,7 +48,7 @@ def test_the_tabs_of_a_replay(open_page, folder, tab):
     app = open_page("heads", model=folder("bloom"), src="I love you.", tab=tab)
     assert not app.exception
     assert not app.error
-    told = [info.value.replace("\\", "") for info in app.info if "neuron view takes" in info.value]
+    told = [info.value.replace("\\", "") for info in app.info if "neuron view shows" in info.value]
     assert bool(told) == (tab == "neuron")
     assert all(WHY in text and "file" not in text for text in told)
 

@@ -45,7 +45,7 @@ def alignment_errors(
     or for a model without cross-attention.
     """
     if "cross" not in model.kinds:
-        raise ValueError(f"{model.name} has no cross-attention: there is nothing that aligns words.")
+        raise ValueError(f"{model.name} has no cross-attention, so it does not align words.")
     if pairs is None:
         pairs = {to: gold_pairs(to) for to in gold_languages() if to in model.languages}
     if not pairs or not all(pairs.values()):

@@ -45,7 +45,7 @@ class LogitOf:
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
         if any(each.what == "layer" for each in trace.interventions):
-            raise ValueError("Hidden states of this trace were patched: what its layers add is no sum of their parts.")
+            raise ValueError("Hidden states of this trace were patched, so its layers' output is not a sum of parts.")
         rows, vocab_size = trace.logits.shape[1:]
         if not 0 <= self.row < rows:
             raise ValueError(f"There is no row {self.row}: this trace has rows 0 to {rows - 1}.")
@@ -53,7 +53,7 @@ class LogitOf:
             if not 0 <= id_ < vocab_size:
                 raise ValueError(f"There is no token {id_}: the vocabulary has {vocab_size}.")
         if self.against == self.id:
-            raise ValueError("A token leads itself by nothing: compare two different ones.")
+            raise ValueError("A token's lead over itself is 0. Choose two different tokens.")
         return trace.logits
 
     def of(self, numbers: Tensor) -> Tensor:

@@ -73,7 +73,7 @@ class Measurement:
         if control is not None and control.step != metric.step:
             raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
         if control is not None and {control.a, control.b} == {metric.a, metric.b}:
-            raise ValueError("The control pair is the metric itself: choose two other tokens, which should not move.")
+            raise ValueError("The control pair is the metric itself. Choose two other tokens that should not move.")
         return cls(metric, control)
 
     def at(self, logits: Tensor) -> Tensor:

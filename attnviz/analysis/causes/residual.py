@@ -76,7 +76,7 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
     with torch.inference_mode(), ProductWatch(hear):
         again = model.rerun(plain, Chain((watch, beside)))
     if again.logits is None:
-        return NotPlain("it has no head over the vocabulary")
+        return NotPlain("it has no output over a vocabulary")
     if watch.layers and any(kind in again.numbers for kind in again.kinds):
         return NotPlain("some of its layers do not attend, and what they add is not told apart")
     maps = output_maps(model, plain)

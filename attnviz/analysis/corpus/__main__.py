@@ -94,9 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     assert __doc__ is not None
     parser = argparse.ArgumentParser("python -m attnviz.analysis.corpus", description=__doc__.split("\n\n", 1)[1])
     parser.add_argument("--to", default="", help="the language to write")
-    parser.add_argument("--model", default="", help="a checkpoint; left out, the translator that comes along")
+    parser.add_argument("--model", default="", help="a checkpoint (default: the shipped translator)")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--out", type=Path, help="a CSV file, a line a point")
+    where.add_argument("--out", type=Path, help="a CSV file, one line per point")
     where.add_argument("--card", action="store_true", help="write it for a shipped model, and into its card")
     parser.add_argument("--halves", action="store_true", help="find the orders on every other sentence")
     parser.add_argument("--orders-from", type=Path, help="other sentences, on which the orders are found")

@@ -41,19 +41,19 @@ def read_config(folder: Path, tensors: int) -> Any:
     kind = content.get("model_type")
     if not isinstance(kind, str):
         raise ModelError(
-            f"{files_folder.CONFIG} in {folder.name!r} names no model_type: it is not one of transformers."
+            f"{files_folder.CONFIG} in {folder.name!r} has no model_type, so it is not a transformers model."
         )
     if not _are_names(content.get("architectures")):
-        raise ModelError(f"{files_folder.CONFIG} in {folder.name!r} gives architectures that are no list of names.")
+        raise ModelError(f"{files_folder.CONFIG} in {folder.name!r} has architectures that are not a list of names.")
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
         if kind in CONFIG_MAPPING:
             raise ModelError(
-                f"{files_folder.CONFIG} in {folder.name!r} is no config of {kind} ({reason(error)})."
+                f"{files_folder.CONFIG} in {folder.name!r} is not a config of {kind} ({reason(error)})."
             ) from error
-        unknown = "is of a kind that transformers does not know"
-        asks = "asks to run code of its own" if "auto_map" in content else unknown
+        unknown = "is of a type that transformers does not know"
+        asks = "needs its own code to be run" if "auto_map" in content else unknown
         raise ModelError(f"The model in {folder.name!r} {asks} ({kind}).") from error
     _check_layers(config, tensors, folder.name)
     return config
@@ -79,14 +79,14 @@ def of_config(config: Any) -> Architecture:
     if sort in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING:
         writes = _writes(config, modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING)
         return Architecture(AutoModelForCausalLM if writes else AutoModel, writes)
-    raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: encoder, decoder or both.")
+    raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read (encoder, decoder or both).")
 
 
 def refuse_what_reads_no_text(config: Any, model: Any) -> None:
     """Raises ModelError where a class of models is handed sounds or pictures, and no ids of tokens."""
     if "input_ids" not in inspect.signature(model.forward).parameters:
         what = model.main_input_name.replace("_", " ")
-        raise ModelError(f"{config.model_type!r} is not a model of text that attnviz reads: it is given {what}.")
+        raise ModelError(f"{config.model_type!r} is not a text model that attnviz can read: its input is {what}.")
 
 
 def is_encoder(config: Any) -> bool:
@@ -117,7 +117,7 @@ def _check_layers(config: Any, tensors: int, name: str) -> None:
     said = [n for part in (config, text) for key in _LAYERS if isinstance(n := getattr(part, key, None), int)]
     layers = max(said, default=1)
     if layers < 1:
-        raise ModelError(f"{files_folder.CONFIG} in {name!r} asks for {layers} layers: there is nothing to show.")
+        raise ModelError(f"{files_folder.CONFIG} in {name!r} asks for {layers} layers, so there is nothing to show.")
     if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
         raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
 

@@ -38,7 +38,7 @@ def held_against_eager(
     except ModelError:
         raise
     except Exception as error:  # a model that cannot even run has its own reasons, of every type
-        raise ModelError(f"The model cannot be run on a sentence ({reason(error)}).") from error
+        raise ModelError(f"The model cannot run on a sentence ({reason(error)}).") from error
     return HuggingFaceModel(network, text, rules, writes=architecture.writes)
 
 

@@ -197,5 +197,5 @@ def _ids(said: Any, name: str) -> tuple[int, ...]:
     """None, one id or several of a checkpoint's settings. Raises ModelError for anything else."""
     ids = () if said is None else tuple(said) if isinstance(said, list | tuple) else (said,)
     if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
-        raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is no id of a token.")
+        raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is not a token id.")
     return ids

@@ -62,7 +62,7 @@ class InputBuilder:
             unsaid = self.text.languages.ids and any(each.language is None for each in encoded)
             notes = (self.text.languages.note(self.begun_in(None)),) if unsaid else ()
         cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
-        notes = (*notes, *("The target was cut without reaching an end." for each in cut if each))
+        notes = (*notes, *("The target was cut without reaching <eos>." for each in cut if each))
         rows = zip(self._even(encoded), self._even(given), cut, strict=True)
         return [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows], notes
 

@@ -26,9 +26,7 @@ from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
-_READS_SOURCE = (
-    "This model writes no text: its decoder reads the source again, as transformers has it where no target is given."
-)
+_READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
@@ -125,7 +123,7 @@ class HuggingFaceModel(NetworkModel):
         not begin as a target or the prompt does, and for an intervention that cannot be.
         """
         if not self.writes:
-            raise ValueError(f"{self.name} writes no text: it has no decoding to follow.")
+            raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
         self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
         read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
         if tgt_in is not None:
@@ -159,7 +157,7 @@ class HuggingFaceModel(NetworkModel):
         """
         if not self.writes or not self.inputs.takes_target:
             raise ValueError(
-                f"{self.name} writes no targets: it is no encoder-decoder with a head over the vocabulary."
+                f"{self.name} writes no targets. This needs an encoder-decoder with an output over a vocabulary."
             )
         self._check.check([text])
         encoded = self.text.encode(text, to=to)
@@ -173,7 +171,7 @@ class HuggingFaceModel(NetworkModel):
         ValueError for a model without a head over the vocabulary.
         """
         if not self.writes_logits:
-            raise ValueError(f"{self.name} has no head over the vocabulary: there are no probabilities to compare.")
+            raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
         logits = self._builder.answers(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
         return logits if rows is None else logits[:, list(rows)]
 

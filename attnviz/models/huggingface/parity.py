@@ -197,7 +197,7 @@ def _visible_scores(call: AttentionCall) -> Tensor:
 def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
     """Raises ModelError where the model itself computes no numbers."""
     if not bool(expected.isfinite().all()):
-        raise ModelError(f"The model computes no numbers (NaN or infinity), seen in {what}: its weights are damaged.")
+        raise ModelError(f"The model computes NaN or infinity (in {what}). Its weights are damaged.")
     difference = (found - expected).abs()
     if bool((difference <= allowed).all()):  # NaN is refused too
         return None

@@ -64,9 +64,9 @@ class ReplayedModel(CheckpointModel):
     def why(self) -> str:
         """Why there are only weights, in one sentence."""
         return (
-            f"{self.name or 'This model'} computes its attention without transformers' attention interface, so that "
-            "attnviz shows the weights that transformers itself returns: there are no queries, keys and values, no "
-            "mask can be put in force, and no decoding can be followed."
+            f"{self.name or 'This model'} does not use transformers' attention interface, so attnviz shows the weights "
+            "that transformers returns. There are no queries, keys and values, masks cannot be changed, and decoding "
+            "cannot be followed."
         )
 
     @property
@@ -92,7 +92,7 @@ class ReplayedModel(CheckpointModel):
         intervention.
         """
         if interventions:
-            raise ValueError(f"Nothing can be done to its runs: {self.why}")
+            raise ValueError(f"Its runs cannot be changed: {self.why}")
         texts, pairs = paired(text, pair)
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets)
@@ -185,17 +185,16 @@ def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
 def _check(attn: Mapping[Kind, Sequence[Tensor]], kind: str) -> None:
     """Raises ModelError where there are no weights, or none that a map can show."""
     if not attn or any(weights.dim() != 4 for layers in attn.values() for weights in layers):
-        raise ModelError(
-            f"No layer of this model ({kind}) gives attention weights, to transformers or to attnviz: there is nothing "
-            "to show."
-        )
+        raise ModelError(f"No layer of this model ({kind}) returns attention weights, so there is nothing to show.")
     for name, layers in attn.items():
         if len({weights.shape for weights in layers}) > 1:
-            raise ModelError(f"The model's layers have different numbers of heads ({name}), which no page can show.")
+            raise ModelError(
+                f"The model's layers have different numbers of heads ({name}), which the pages cannot show."
+            )
         for layer, weights in enumerate(layers):
             rows = weights.float().sum(dim=-1)
             if not bool(weights.isfinite().all()) or bool(((rows - 1).abs() > _ROUNDING).logical_and(rows != 0).any()):
                 raise ModelError(
-                    f"What transformers returns for {name}, layer {layer}, are no attention weights: a row sums to "
+                    f"What transformers returns for {name}, layer {layer}, is not attention weights: a row sums to "
                     f"{float(rows.flatten()[(rows - 1).abs().argmax()]):.3g}."
                 )

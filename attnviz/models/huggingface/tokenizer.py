@@ -52,13 +52,13 @@ class CheckpointTokenizer(Spelling):
         """
         if self._tokenizer.unk_token_id in set(self._frames[False]) - self.special_ids:
             raise ModelError(
-                "The tokenizer puts its unknown token around each text, since its files lack the language that should "
-                "stand there: its folder needs a tokenizer.json."
+                "The tokenizer puts its unknown token around each text, because its files do not contain the language. "
+                "Its folder needs a tokenizer.json."
             )
         for text in (_PROBE[0], _STRANGE):
             alone = tuple(self._tokenizer(text)["input_ids"])
             if len(alone) <= self.max_tokens and self._encoded((text,), self.frame).ids != alone:
-                raise ModelError("The model's tokenizer does not do what its files say: attnviz cannot follow it.")
+                raise ModelError("The model's tokenizer does not do what its files say, so attnviz cannot use it.")
 
     def _marks_segments(self) -> bool:
         """Whether a pair's second sentence is marked for the model's segment embeddings.
@@ -94,7 +94,7 @@ class CheckpointTokenizer(Spelling):
         if taken:
             require_text(text[taken:])
         if pair is not None and not self._frames.get(True):
-            raise TextError("This model reads one text: its tokenizer has nothing to part two with.")
+            raise TextError("This model reads one text: its tokenizer has no token to separate two.")
         frame = self.languages.source_frame(self._frames[pair is not None], source)
         encoded = self._encoded((text[taken:],) if pair is None else (text, pair), frame, limit)
         return replace(self._checked(encoded), language=target)

@@ -52,7 +52,7 @@ class InputCheck:
         if new_tokens and len(texts) > 1:
             raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
         if new_tokens and not self.writes:
-            raise ValueError(f"{self.name} has no head over the vocabulary: it cannot continue a prompt.")
+            raise ValueError(f"{self.name} has no output over a vocabulary, so it cannot continue a prompt.")
 
 
 def paired(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> tuple[list[str], list[str]]:

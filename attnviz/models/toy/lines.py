@@ -58,7 +58,7 @@ class ToyLines:
     def written(self, text: str, tokens: Tokens, ids: Sequence[int]) -> tuple[Sentence, Notes]:
         """A source and what was written for it, and a note where that was cut."""
         cut = ids[-1] != EOS
-        notes = (f"What it writes was cut after {len(ids)} words without reaching an end.",) if cut else ()
+        notes = (f"Its text was cut after {len(ids)} words without reaching <eos>.",) if cut else ()
         return Sentence(self.fed(tokens)[0], self.words.tokens((BOS, *ids)), text, self.words.text(ids), cut), notes
 
 

@@ -104,7 +104,7 @@ def generate(
 
 def was_cut(count: int) -> str:
     """What is said of a translation that has no end."""
-    return f"The translation was cut after {count} tokens without reaching an end."
+    return f"The translation was cut after {count} tokens without reaching <eos>."
 
 
 def decoding_limit(src_length: int) -> int:

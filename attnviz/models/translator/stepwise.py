@@ -50,7 +50,7 @@ def steps(translator: Pretrained, text: str, plan: Plan) -> Iterator[Step]:
     """
     require_text(text)
     if plan.teacher is not None and isinstance(plan.choose, Beam):
-        raise ValueError("A beam chooses for itself: it cannot be fed a teacher's prefix.")
+        raise ValueError("A beam chooses its own tokens, so it cannot use a teacher's prefix.")
     src, encoder = translator.codec.encode_source(text), Recorder()
     first = torch.tensor([translator.codec.bos_id(plan.to)], device=translator.device)
     limit = min(plan.max_tokens, MAX_TOKENS) if plan.teacher is None else len(plan.teacher) - 1

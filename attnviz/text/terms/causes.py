@@ -71,7 +71,7 @@ CAUSES = SHARED | {
     # Attribute
     "Logit of": "The token whose logit is taken apart. Behind each token: its probability at this step. You can type "
     "any other.",
-    "Less that of": "Another token whose logit is taken away: the bars then say why the one leads the other.",
+    "Minus that of": "Another token whose logit is taken away: the bars then say why the one leads the other.",
     "By size": "The largest bars first.",
     "In the model’s order": "From the embedding through each layer to the vocabulary.",
     "Adds directly": "What a part writes into the residual stream, through the last norm with its scale fixed, in the "

@@ -4,8 +4,9 @@ MANY_SENTENCES: dict[str, str] = {
     "Your own sentences": "One sentence per line. For a translator you may add a tab and the translation, which the "
     "model then does not have to write. The list stays on this page; links do not contain it.",
     "A list from a file": "Plain text in UTF-8, one sentence per line. It is copied into the field.",
-    "Go over the list": "Measures every head on every sentence, and the loss without it. This server works on one "
-    "list at a time, at half speed, so that others can go on working.",
+    "Measure the "
+    "list": "Measures every head on every sentence, and the loss without it. This server works on one list at a "
+    "time, at half speed, so that others can go on working.",
     "Stop the list": "Keeps and shows what was measured so far. A list that others are waiting for continues.",
     "Spread of": "The measure whose distribution over sentences the table shows: one bar for each sixteenth of its "
     "range, the same range for every head.",
@@ -35,5 +36,5 @@ MANY_SENTENCES: dict[str, str] = {
     "that costs least given those already removed. “random” removes heads in random order, five times.",
     "Ready experiments": "Prepared sentences and head switches: what happens, what it teaches and what it does not, "
     "with a count over many sentences. The last one fails on purpose.",
-    "Count it again": "Runs all sentences of the count once more, with and without those heads. Takes a few seconds.",
+    "Count again": "Runs all sentences of the count once more, with and without those heads. Takes a few seconds.",
 }

@@ -45,7 +45,7 @@ _MASKS: _Tabs = {
 }  # fmt: skip
 _CAUSES: _Tabs = {
     "sentences": (
-        "Many sentences", "Your own sentences", "A list from a file", "Go over the list", "Stop the list", "Spread of",
+        "Many sentences", "Your own sentences", "A list from a file", "Measure the list", "Stop the list", "Spread of",
         "writes", "by gradient", "lost without", "± error", "helps", "strongest key, most often", "Along the heads",
         "Up the heads", "Colour the heads", "lift", "The most", "By lot", "Pruning curve", "Pruning orders",
     ),
@@ -54,7 +54,7 @@ _CAUSES: _Tabs = {
         "Control",
     ),
     "attribute": (
-        "Attribute", "Logit of", "Less that of", "By size", "In the model’s order", "Adds directly",
+        "Attribute", "Logit of", "Minus that of", "By size", "In the model’s order", "Adds directly",
         "Falls without it", "Logit lens",
     ),
     "compare": (

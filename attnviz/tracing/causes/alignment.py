@@ -34,8 +34,8 @@ def aligned(here: Sequence[Token], there: Sequence[Token]) -> Alignment:
     one, other = _keys(here), _keys(there)
     if not {key for key in one if not key[2]} & set(other):
         raise ValueError(
-            f"“{_text(here)}” and “{_text(there)}” have no token in common and differ in length "
-            f"({len(here)} and {len(there)} tokens): nothing says which token stands for which."
+            f"“{_text(here)}” and “{_text(there)}” have no token in common and differ in length ({len(here)} and "
+            f"{len(there)} tokens), so their tokens cannot be matched."
         )
     pairs: list[tuple[int, int]] = []
     for _, first, last, from_, to in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():

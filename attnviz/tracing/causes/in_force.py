@@ -204,7 +204,7 @@ class _Binding:
     def _columns(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> Numbers:
         found = self._places(each, place, tokens)
         if len(found) > 1:
-            raise ValueError(f"“{place}” stands there {len(found)} times: give the position of one.")
+            raise ValueError(f"“{place}” occurs {len(found)} times. Give the position of one.")
         return found[0]
 
     def _numbers(self, each: Intervention, places: Sequence[Place], tokens: Sequence[Token]) -> Numbers:
@@ -219,7 +219,7 @@ class _Binding:
                 raise ValueError(f"There is no position {place}: “{self.sentence.src_text}” has {len(tokens)} tokens.")
             return [(place,)]
         if not tokens:
-            raise ValueError(f"“{place}” is to be found in a target that is not written yet: give it, or a position.")
+            raise ValueError(f"“{place}” is in a target that is not written yet. Give the target, or a position.")
         if not (found := places_of(place, tokens)):
             text = self.sentence.tgt_text if is_open else self.sentence.src_text
             raise ValueError(f"There is no word “{place}” in “{text}”.")

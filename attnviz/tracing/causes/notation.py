@@ -60,7 +60,7 @@ def parse(text: str) -> Parsed:
         try:
             found.append(_intervention(item))
         except ValueError as why:
-            problems.append(f"What is to be done to the run, “{item[:40]}”, cannot be followed, and is left out: {why}")
+            problems.append(f"The change to the run “{item[:40]}” cannot be applied and is left out: {why}")
     return Parsed(tuple(found), tuple(problems))
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 COMPONENT = "attribution"
 _SHOWN = "attribution-shown"
 _LIKELY = 10
-_WIDE = "decoder: what each layer would say"
-_ENCODER = "encoder, through the decoder’s vocabulary"
+_WIDE = "decoder: the prediction after each layer"
+_ENCODER = "encoder: read through the decoder’s vocabulary"
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
@@ -33,7 +33,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     rows = _rows(trace)
     view = current(AttributeState, {"step": len(rows)})
     if trace.logits is None:
-        layout.refuse("This model has no head over the vocabulary: there are no logits to take apart.")
+        layout.refuse("This model has no output over a vocabulary, so there are no logits to take apart.")
     found = layout.run_or_refuse(lambda: _split(loaded, trace))
     step = view.step or 0
     asked = _asked(loaded, trace, view, step)
@@ -70,7 +70,7 @@ def _asked(loaded: "Model", trace: "Trace", view: AttributeState, step: int) -> 
     against = {NONE: None, RUNNER_UP: runner_up}.get(view.against, -1)
     against = _id(loaded, trace, view.against) if against == -1 else against
     if against == token:
-        layout.warn("A token leads itself by nothing: compare two different ones.")
+        layout.warn("A token's lead over itself is 0. Choose two different tokens.")
         against = None
     _lists(loaded, view, logits.softmax(dim=-1), [own, token, *best], (token, runner_up, against))
     return LogitOf(step, token, against)
@@ -96,7 +96,7 @@ def _lists(loaded: "Model", view: AttributeState, chances, ids: list[int], chose
         token_list("token", "Logit of", options, value, names)
         other = f"#{against}" if view.against.startswith("#") and view.against not in special else view.against
         token_list(
-            "against", "Less that of", [*special, *options], NONE if other == "#None" else other, names | special
+            "against", "Minus that of", [*special, *options], NONE if other == "#None" else other, names | special
         )
 
 
@@ -121,7 +121,7 @@ def _shown(
     sentence, logits = trace.sentences[0], trace.logits[0, asked.row]
     own, beside = computed.lenses(loaded, trace, found.weight, asked)
     out = sentence.tgt_out if sentence.tgt else sentence.src
-    title = _WIDE if "decoder_self" in loaded.kinds else "what each layer would say"
+    title = _WIDE if "decoder_self" in loaded.kinds else "the prediction after each layer"
     lenses = [Lens(title, own, out, asked.row)]
     if beside is not None:
         lenses.append(Lens(_ENCODER, beside, sentence.src))

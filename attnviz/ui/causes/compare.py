@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 COMPONENT = "compared"
 FIXED = (
-    "Rows and columns stand side by side where their words do (difflib); what has no partner is hatched, and a row's "
-    "weight on all such keys counts as one key that the other run has not.",
-    "Heads are compared by number. Of two models that is their place alone: heads of models trained apart have nothing "
-    "to do with each other.",
-    "A divergence says that a head looks elsewhere, not that this matters to what is written: for that, switch it off.",
-    "One pair is one pair: what differs here may differ for another reason than the one that you have in mind.",
+    "Rows and columns are paired where their words match (difflib). Those without a partner are hatched, and a row's "
+    "weight on all such keys counts as one key that the other run does not have.",
+    "Heads are compared by number. Between two models this is only their place: heads of separately trained models are "
+    "unrelated.",
+    "A divergence shows that a head looks elsewhere, not that this changes the text. To see that, switch the head off.",
+    "This is one pair. What differs here may differ for another reason than you think.",
 )
 
 

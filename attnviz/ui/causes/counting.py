@@ -40,7 +40,7 @@ def said_of_many(loaded: "Model", to: str, done: "Sequence[Intervention]") -> tu
         try:
             return findings.of_many(_counts.get(asked, read=lambda *_: _counted(loaded, to, done, stop)))
         except ValueError as why:
-            return (f"Nothing can be counted. {why}",)
+            return (f"This cannot be counted. {why}",)
 
     return progress.stoppable("count", asked, "Counting over many sentences", run) or ()
 

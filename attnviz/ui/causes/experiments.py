@@ -17,7 +17,7 @@ from attnviz.ui.request import Request
 _KEY = "ready-experiment"
 # What another experiment, or a patch, has left in the address.
 _FRESH = dict.fromkeys(("tgt", "do", "changed", "put", "step", "a", "b", "c", "d", "way"))
-OTHER_WEIGHTS = "What is told here was counted with other weights ({}): count it again."
+OTHER_WEIGHTS = "These results were counted with other weights ({}). Count again."
 
 
 def menu() -> None:
@@ -42,24 +42,26 @@ def panel(request: Request) -> None:
     # Folded to its line: what can be switched stays in sight.
     with st.expander(f"**{literal(one.title)}.** {asked}", key="ready-experiment-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Set it up again", key="ready-again", on_click=_set_up, args=(name,))
+            st.button("Set up again", key="ready-again", on_click=_set_up, args=(name,))
             st.button("Close", key="ready-close", on_click=_close)
         left, right = st.columns(2)
         with left:
             st.markdown(literal(one.happens))
             _counted(request, one)
-        right.markdown(f"**What it teaches.** {literal(one.teaches)}\n\n**What it does not.** {literal(one.does_not)}")
+        right.markdown(
+            f"**What it teaches.** {literal(one.teaches)}\n\n**What it does not show.** {literal(one.does_not)}"
+        )
 
 
 def _counted(request: Request, one: ReadyExperiment) -> None:
     """The count over many sentences, as it comes along, or as it is made here."""
     if request.entry.name != DEFAULT:
-        st.caption("It is told of the translator that comes along: set it up again to choose that.")
+        st.caption("This experiment uses the shipped translator. Set up again to choose that model.")
         return
     loaded = traces.model(DEFAULT)
     key = f"counted-{one.name}-{loaded.model_id}"
     place = st.empty()
-    if st.button("Count it again", key="ready-count", help=definition("Count it again")):
+    if st.button("Count again", key="ready-count", help=definition("Count again")):
         with place, st.spinner("Counting"):
             st.session_state[key] = _count(loaded.model_id, one.name, loaded)
     now = st.session_state.get(key)

@@ -35,13 +35,13 @@ def id_of(loaded: "Model", trace: "Trace", asked: str) -> int | None:
     if found := _ID.fullmatch(asked):
         if int(found[1]) < vocab_size:
             return int(found[1])
-        raise ValueError(f"There is no token {found[1]}: the vocabulary has {vocab_size}.")
+        raise ValueError(f"There is no token {found[1]}. The vocabulary has {vocab_size}.")
     pieces = loaded.pieces(asked, to=trace.to)
     if len(pieces) == 1:
         return pieces[0].id
     shown = " ".join(f"“{display_token(piece)}”" for piece in pieces[:8])
-    what = f"{len(pieces)} tokens to this model ({shown})" if pieces else "no token to this model"
-    raise ValueError(f"“{asked[:60]}” is {what}: ask for one of its tokens.")
+    what = f"{len(pieces)} tokens for this model ({shown})" if pieces else "not a token of this model"
+    raise ValueError(f"“{asked[:60]}” is {what}. Choose one of its tokens.")
 
 
 def token_list(name: str, label: str, options: Sequence[str], value: str, names: dict[str, str]) -> None:

@@ -28,8 +28,8 @@ COMPONENT = "patching"
 _SHOWN = "patching-shown"
 _PAIR = "patching-pair"
 _TELLS = (
-    "Type a second sentence that differs from the one above in a word, or take a pair from the list: numbers of one "
-    "run are then put into the other, and the picture shows which of them bring its answer back."
+    "Type a second sentence that differs from the one above in one word, or choose a pair from the list. Numbers of "
+    "one run are then put into the other, and the picture shows which of them bring the answer back."
 )
 
 
@@ -97,7 +97,7 @@ def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair | No
     own = (view.c, view.d) if view.c and view.d else None
     control = (_metric(loaded, pair, step, own) if own else None) or pair.control(step, metric)
     if {control.a, control.b} == {metric.a, metric.b}:
-        layout.warn("The control pair is the metric itself: choose two other tokens, which should not move.")
+        layout.warn("The control pair is the metric itself. Choose two other tokens that should not move.")
         control = pair.control(step, metric)
     with st.container(horizontal=True, vertical_alignment="bottom", key="patch-tokens"):
         changed.direction(view.way)
@@ -110,7 +110,7 @@ def _asked(loaded: "Model", pair: "Pair", view: PatchState) -> _AskedOfPair | No
         return layout.run_or_refuse(lambda: computed.of_step(loaded, into, asked, stays, tell))
 
     what = (into.clean.sentences, into.changed.sentences, asked, stays)
-    found = progress.stoppable("patching", what, "Patching one place after another", run)
+    found = progress.stoppable("patching", what, "Patching each place in turn", run)
     return None if found is None else _AskedOfPair(pair, into, step, row, found)
 
 
@@ -154,7 +154,7 @@ def _known(asked: _AskedOfPair, put: tuple[str, ...]) -> tuple[str, ...]:
     if not found.ends.is_drawn:
         return put
     if gone := [cell for cell in put if cell not in places]:
-        layout.note(f"{gone[0]} is no cell of this pair, or has no partner in the other sentence: it is left out.")
+        layout.note(f"{gone[0]} is not a cell of this pair, or has no partner in the other sentence. It is left out.")
     return tuple(cell for cell in put if cell in places)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 
-AS_IT_IS = "What is done to the run above is left out here: the list is read by the model as it is."
+AS_IT_IS = "The changes above do not apply here: the unchanged model reads the list."
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:
@@ -49,8 +49,8 @@ def _results(request: Request, study: "CorpusStudy", view: SentencesState) -> No
 
 def _asked_of(loaded: "Model") -> str:
     if loaded.inputs.takes_target:
-        return "A sentence a line; after a tab its translation, if you have one, else the model writes it."
-    return "A sentence a line."
+        return "One sentence per line. You may add a tab and its translation; otherwise the model writes it."
+    return "One sentence per line."
 
 
 def _caption(request: Request, study: "CorpusStudy", view: SentencesState) -> list[str]:

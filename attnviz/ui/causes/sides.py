@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BY = {
     "sentence": "Two sentences",
     "language": "Two languages",
-    "do": "Without and with what is done",
+    "do": "Without and with the changes",
     "mask": "Without and with a mask",
     "model": "Two models",
 }
@@ -97,7 +97,7 @@ def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side
 
 def _sentence(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     src = view.other.strip() or _PAIRS.get(request.src, request.src)
-    fixed = "Held fixed: model, language, what is done to the run. Each sentence has the target that the model writes."
+    fixed = "Held fixed: model, language and changes to the run. Each sentence has the target that the model writes."
     own = _side(request.src, loaded, replace(request, tgt=""))
     return own, _side(src, loaded, replace(request, src=src, tgt=""), fixed)
 
@@ -105,7 +105,7 @@ def _sentence(view: Any, request: Request, loaded: "Model", trace: "Trace") -> t
 def _language(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
     into = _into(view, request, loaded)
     here = request.to if request.to in loaded.languages else loaded.languages[0]
-    fixed = "Held fixed: model, source, what is done to the run. Each language has the target that the model writes."
+    fixed = "Held fixed: model, source and changes to the run. Each language has the target that the model writes."
     own = _side(named_code(here), loaded, replace(request, tgt=""))
     return own, _side(named_code(into), loaded, replace(request, to=into, tgt=""), fixed)
 
@@ -114,11 +114,11 @@ def _done(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple
     plain = traces.computed(replace(request, do=""))
     again = plain if not trace.interventions else loaded.rerun(replace(plain, interventions=trace.interventions))
     fixed = (
-        "Held fixed: model, source and target (that of the run as it is), so that each row compares; the texts are "
-        "written anew by both."
+        "Held fixed: model, source and target (the unchanged run's), so that rows can be compared. Both runs write "
+        "their texts anew."
     )
     texts = (plain.tgt_text, trace.tgt_text) if loaded.writes else ("", "")
-    return Side("as it is", loaded, plain, texts[0]), Side("with what is done", loaded, again, texts[1], fixed)
+    return Side("unchanged", loaded, plain, texts[0]), Side("with the changes", loaded, again, texts[1], fixed)
 
 
 def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
@@ -141,11 +141,10 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     texts = (trace.tgt_text if loaded.writes else "", written)
     fixed = (
-        f"Held fixed: model, source and target. {'No' if view.rule == 'none' else 'The'} mask is in the place of the "
-        f"model's own in every layer of {kind}; "
-        "the text is written anew."
+        f"Held fixed: model, source and target. {'No' if view.rule == 'none' else 'The'} mask replaces the model's own "
+        f"in every layer of {kind}; the text is written anew."
     )
-    return Side("as it is", loaded, trace, texts[0]), Side(_rule_name(view.rule), loaded, after, texts[1], fixed)
+    return Side("unchanged", loaded, trace, texts[0]), Side(_rule_name(view.rule), loaded, after, texts[1], fixed)
 
 
 def _model(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
@@ -158,8 +157,8 @@ def _model(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tupl
     to = request.to if request.to in theirs.languages else (theirs.languages[0] if theirs.languages else "")
     asked = Request(entry, request.src, to, new=request.new)
     fixed = (
-        "Held fixed: the source text. Vocabularies may differ, so that pieces are merged and words compared; what is "
-        "done to the run holds for the first model alone."
+        "Held fixed: the source text. Vocabularies may differ, so pieces are merged and words compared. Changes to the "
+        "run apply to the first model only."
     )
     return _side(request.entry.title, loaded, request), _side(names[name], theirs, asked, fixed)
 

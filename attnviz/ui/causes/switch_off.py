@@ -34,21 +34,20 @@ PUTS: tuple[Put, ...] = get_args(Put)
 AT_ONCE = 3e11
 A_SECOND = 8e10  # of these, roughly, on one core
 FIXED = (
-    "Above the line the model writes anew, token by token, with the heads off at every step: after the first word that "
-    "differs it reads another text, so that later words differ for that reason too.",
-    "The probabilities are of one target, the one that the model writes as it is (or yours): both runs read the same "
-    "tokens, so that each step compares.",
-    "Weights, tokens, positions and masks are as they were; later layers read what comes of the change, and may make "
-    "up for it.",
-    "Only the heads are out, before W_o joins them; the bias of W_o, residuals and feed-forward layers stay.",
-    "Necessary is not sufficient, and one sentence is one sentence: that a word falls without a head does not say that "
-    "the head makes it. Count over many, or ask each head by itself on the tab Many sentences.",
+    "Above the line the model writes anew, token by token, with the heads off at every step. After the first word that "
+    "differs it reads a different text, so later words may differ for that reason too.",
+    "The probabilities are for one target: the unchanged model's text (or yours). Both runs read the same tokens, so "
+    "steps can be compared.",
+    "Weights, tokens, positions and masks stay the same. Later layers read the changed numbers and may compensate.",
+    "Only the heads are off, before W_o joins them. The bias of W_o, residuals and feed-forward layers stay.",
+    "Necessary is not sufficient, and one sentence proves little: a word that falls without a head is not necessarily "
+    "made by it. Count on many sentences, or measure each head on the tab Many sentences.",
 )
 ASKS = {
     "target": "of the target",
     "text": "of the text, each given those before it",
     "masked": "of the best answer at each masked place",
-    "own": "of each token at its own place, which the encoder sees: put [MASK] into the sentence for a guess",
+    "own": "of each token at its own place, which the encoder sees. Put [MASK] into the sentence for a real guess",
 }
 
 
@@ -105,7 +104,7 @@ def _waits(loaded: "Model", plain: "Trace") -> str:
     """What to say where measuring takes so long that somebody has to ask for it."""
     heads = sum(layers * count for layers, count in loaded.shapes.values())
     work = heads * (len(plain.tokens("src")) + len(plain.tokens("tgt"))) * loaded.n_parameters
-    return f"What each of the {heads} heads is worth takes some {work / A_SECOND:.0f} s to measure." * (work > AT_ONCE)
+    return f"Measuring what each of the {heads} heads is worth takes about {work / A_SECOND:.0f} s." * (work > AT_ONCE)
 
 
 def _has_targets(runs: SwitchedOff) -> bool:
@@ -120,7 +119,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
     def run(tell: progress.Tell) -> "HeadEffects | str":
         return payloads.cached(plain, name, make=lambda: _measured(loaded, plain, view.put, tell))
 
-    made = progress.stoppable("worth", (plain.sentences, view.put), "Taking out each head by itself", run)
+    made = progress.stoppable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
@@ -148,7 +147,9 @@ def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") ->
 
 def _asks(runs: SwitchedOff) -> str:
     if runs.chances is None:
-        return "This model has no head over the vocabulary: there are no probabilities. What changes is in its maps."
+        return (
+            "This model has no output over a vocabulary, so there are no probabilities. See its maps for what changes."
+        )
     return ASKS[runs.chances[0].asked.what]
 
 

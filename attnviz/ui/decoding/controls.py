@@ -48,7 +48,7 @@ def stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     chosen: dict[str, Any] = {"way": _one_of(asked, "way", "Ways to step", bar, help=_defined(*WAYS.values()))}
     without = () if is_own else ("beam",)
     if asked.choose in without:
-        layout.note("A beam is kept by attnviz's own translators only: here each step takes the likeliest token.")
+        layout.note("Only attnviz's own translators can use a beam. Here each step takes the most likely token.")
     chosen["choose"] = _one_of(asked, "choose", "Next token", bar, without=without, help=_defined(*CHOICES.values()))
     for name, label in OF_CHOICE.get(chosen["choose"], {}).items():
         chosen[name] = _number(asked, name, label, bar)
@@ -64,8 +64,8 @@ def breaking(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
     fold = _fold("Break it", is_open=bool(asked.broken) and is_own)
     if not is_own:
         fold.caption(
-            "The switches change how attnviz's own translators compute. This checkpoint is run as it is; "
-            "its mask can be changed on the Masks page."
+            "Break it works on attnviz's own translators only. This checkpoint runs unchanged; change its mask on the "
+            "Masks page."
         )
         return {}
     here = fold.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")

@@ -29,16 +29,16 @@ def cost(model, src_len: int) -> None:
     from attnviz.views.decoding.cost_chart import cost_chart
 
     st.caption(
-        f"A whole target of each length behind a source of {src_len} tokens, on this machine, now. One pass computes "
-        "all rows at once; recomputing runs the prefix again for every token; the cache computes one row a token: "
-        "about as many multiply-adds as the pass, but one row after another. Counted are all matrix products, the "
-        "encoder's too."
+        f"For whole targets of each length and a source of {src_len} tokens, measured now on this machine. One pass "
+        "computes all rows at once. Recomputing runs the prefix again for every token. The cache computes one row per "
+        "token: about as many multiply-adds as the pass, but one row after another. All matrix products are counted, including "
+        "the encoder's."
     )
     if not isinstance(model, Translator):
-        st.caption("Multiply-adds are counted from the shapes of attnviz's own translators: choose one as the model.")
+        st.caption("Multiply-adds are counted for attnviz's own translators only. Choose one as the model.")
         return
     key = f"costs-{model.model_id}-{src_len}"
-    if st.button("Measure", key="measure", help="Takes some seconds: 5 to 100 tokens, three ways each"):
+    if st.button("Measure", key="measure", help="Takes a few seconds: 5 to 100 tokens, three methods each"):
         st.session_state[key] = _measured(model, src_len)
     costs = pd.DataFrame(st.session_state.get(key) or _counted(model, src_len)).dropna(axis="columns")
     charts.chart(cost_chart(costs, theme=charts.theme()), key="cost")
@@ -69,9 +69,9 @@ def _counted(model, src_len: int) -> list[dict]:
 def experiment(view: DecodingState) -> None:
     """The untrained model and the prefixes of its target, printed, for the ids and the seed that were chosen."""
     st.caption(
-        "An untrained model: vocabulary 10, d_model 8, and PyTorch's defaults besides (post-norm, 8 heads, 6 + 6 "
-        "layers, d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. "
-        "A row marked = is the same as in the prefix before, to within 1e-6: with the mask all but the newest are."
+        "An untrained model: vocabulary 10, d_model 8, otherwise PyTorch's defaults (post-norm, 8 heads, 6 + 6 layers, "
+        "d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. A row marked = "
+        "equals the same row of the prefix before, to within 1e-6. With the mask, all rows but the newest do."
     )
     try:
         ids = _ids(view.ids_src, "source"), _ids(view.ids_tgt, "target")
@@ -103,4 +103,4 @@ def _ids(text: str, name: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.replace(",", " ").split())
     except ValueError:
-        raise ValueError(f"The {name} must be whole numbers with spaces between them, not “{text[:40]}”.") from None
+        raise ValueError(f"The {name} must be whole numbers separated by spaces, not “{text[:40]}”.") from None

@@ -13,10 +13,7 @@ from attnviz.transformer.decoding import Choose, Sampling, likeliest
 from attnviz.ui.decoding.state import DecodingState
 from attnviz.ui.request import Request
 
-NO_WRITER = (
-    "This model writes no text: an encoder reads a sentence all at once, and without a head over the vocabulary "
-    "nothing comes out. There is no decoding to follow; Heads and Masks show its attention."
-)
+NO_WRITER = "This model writes no text, so there is no decoding to follow. Heads and Masks show its attention."
 
 
 def decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoding:

@@ -48,7 +48,7 @@ def _training(run: Decoded, view: DecodingState) -> Training:
     if view.smoothing:
         note = (
             f"Label smoothing {view.smoothing:g} is on: the label is to get {1 - view.smoothing:g} of the probability "
-            "and the rest is spread evenly over the whole vocabulary, so that even a perfect guess costs."
+            "and the rest is spread evenly over the whole vocabulary, so even a perfect guess has a loss."
         )
     return Training(rows, losses.mean, losses.counts, note)
 

@@ -48,7 +48,7 @@ def _head(run: Decoded, view: DecodingState) -> str:
 
 def _done(interventions: Sequence[Intervention]) -> list[str]:
     said = html.escape(all_in_words(interventions))
-    return [f"done to steps and pass alike: <b>{said}</b>"] if said else []
+    return [f"applied to steps and pass alike: <b>{said}</b>"] if said else []
 
 
 def _lines(run: Decoded) -> list[str]:
@@ -63,9 +63,9 @@ def _lines(run: Decoded) -> list[str]:
             lines.append(f"largest |Δ|: {_place(largest, run)}: {_of_allowed(largest)}")
     steps = len(run.made.chosen)
     if run.turned:
-        lines.append(f"another token is likeliest in {run.turned} of {steps} steps")
+        lines.append(f"a different token is most likely in {run.turned} of {steps} steps")
     elif not verdict.holds:
-        lines.append(f"the likeliest token is the same in all {steps} steps")
+        lines.append(f"the most likely token is the same in all {steps} steps")
     return lines
 
 

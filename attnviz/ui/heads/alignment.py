@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
     from attnviz.widgets.alignment.payload import AlignmentFacts
 
-NO_CROSS = "Words are aligned by cross-attention, and this model has none: open one that translates."
-BARE = "these are bare weights, and norms and logits are not in them"
+NO_CROSS = "Alignment needs cross-attention, and this model has none. Open a model that translates."
+BARE = "the file has only attention weights, not norms and logits"
 TOLD = {"way": TEXT, "drawn": TEXT, "null": SWITCH, "gold": SWITCH}
 
 
@@ -119,7 +119,7 @@ def _offer_scores(model: "Model", to: str, code: str) -> None:
 
     if not to or errors.known(model.model_id, to):
         return
-    if st.button(f"Score every way on {len(gold_pairs(to))} sentences", key="score-ways"):
+    if st.button(f"Measure on {len(gold_pairs(to))} sentences", key="score-ways"):
         try:
             errors.compute(model, to, code)
         except ValueError as why:

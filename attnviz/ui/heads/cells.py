@@ -49,7 +49,7 @@ def cells(request: Request | None, trace: "TraceLike", tabs: TabsState, maps: Ma
     if measure == WEIGHT:
         return Cells()
     if request is None or not isinstance(trace, Trace):
-        return Cells(why=trace.lacks or "a file of weights does not say what heads write")
+        return Cells(why=trace.lacks or "a file of weights does not contain what heads write")
     model, whole = traces.model(request.entry.name), traces.trace(request)
     length = min(len(sentence.queries(whole.kinds[-1])) for sentence in whole.sentences)
     known = _known((model.model_id, measure, "" if length > _FEW else repr(whole.sentences)), model, whole)
@@ -62,7 +62,7 @@ def cells(request: Request | None, trace: "TraceLike", tabs: TabsState, maps: Ma
 _Known = Mapping[Site, OutputMap] | ResidualMaps
 
 
-@st.cache_resource(max_entries=2, show_spinner="Finding how the model joins its heads …")
+@st.cache_resource(max_entries=2, show_spinner="Finding the model's W_o …")
 def _known(key: tuple[str, str, str], _model: "Model", _trace: Trace) -> _Known | NotPlain:
     """What a measure needs of a model: `W_o` of every site; for shares the way of its stream, too."""
     if key[1] == SHARE:
@@ -70,7 +70,7 @@ def _known(key: tuple[str, str, str], _model: "Model", _trace: Trace) -> _Known 
         if isinstance(found, NotPlain):
             return found
         if "cross" in _model.kinds and not found.encoder_adds_up:
-            return NotPlain("the layers of its encoder normalise what goes through them")
+            return NotPlain("its encoder's layers normalise what passes through them")
         return replace(found, weight=found.weight[:0], bias=found.bias[:0])  # the vocabulary's would be most of it
     outputs = output_maps(_model, _trace)
     lacking = next((found for found in outputs.values() if isinstance(found, NotPlain)), None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from attnviz.widgets.wire import Payload
 
 MOST = 4_000_000  # numbers that the browser multiplies: twelve layers of 512 tokens and more
-BARE = "ALTI asks what tokens' parts add to the sum, and here are weights alone"
+BARE = "ALTI needs the values, and the file has only weights"
 TOLD = {"row": NUMBER, "by": TEXT, "residual": NUMBER, "flow": SWITCH}
 _TO_COMPARE = (
     ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
@@ -40,8 +40,8 @@ def draw(trace: "TraceLike", tabs: TabsState, model: "Model | None") -> None:
         size = sum(len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) for kind, _ in sublayers(trace))
         if size > MOST:
             raise ValueError(
-                f"Flow multiplies all layers' maps: it is shown up to {MOST:,} numbers, and here are {size:,}. "
-                "Type a shorter text."
+                f"Flow multiplies all layers' maps and can handle {MOST:,} numbers; this text has {size:,}. Type a "
+                "shorter text."
             )
         rollout = payloads.cached(trace, _key(trace, "mixes"), make=lambda: attention_mixes(trace))
     except ValueError as why:
@@ -75,7 +75,7 @@ def _facts(trace: "TraceLike", model: "Model | None", rollout: "tuple[Mix, ...]"
     from attnviz.widgets.flow.payload import FlowFacts
 
     longest = max(max(mix.read.shape) for mix in rollout)
-    too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; here are {longest}."
+    too_long = f"Maximum flow is computed for up to {MOST_OF_FLOW} tokens; this text has {longest}."
     why_no_flow = too_long if longest > MOST_OF_FLOW else ""
     if model is None or trace.is_bare:
         return FlowFacts(why_no_alti=BARE, why_no_flow=why_no_flow)

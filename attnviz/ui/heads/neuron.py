@@ -15,10 +15,10 @@ from attnviz.views.interventions import touched
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
-OF_QUERIES = "The neuron view takes a weight apart into the query and the key that made it."
+OF_QUERIES = "The neuron view shows the query and the key behind one weight."
 NEEDS_QUERIES = (
-    f"{OF_QUERIES} Your file holds bare weights, and "
-    "these cannot be taken apart: open a model in the bar above, and take your own tensors away, to see one."
+    f"{OF_QUERIES} Your file has only weights, without queries and keys. Close “Your own tensors” and open a model in "
+    "the bar above."
 )
 _ROWS = "neuron-rows"
 TOLD = {

@@ -83,7 +83,7 @@ class HeadsPicture:
 def _fixed(trace: "TraceLike") -> str:
     """Why no head of a trace can be switched off."""
     if trace.is_brought:
-        return "Your file holds what a model computed, and no model that could run again."
+        return "Your file has only results, not a model that could run again."
     return trace.lacks if trace.is_bare else ""
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from attnviz.transformer.probe import Kind
     from attnviz.widgets.one_row.payload import Strips
 
-NO_ROW = "No row is left to show: special tokens are hidden, and there is nothing else."
+NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."
 _LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time
 _KIND = "one-row-kind"
 

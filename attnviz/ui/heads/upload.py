@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.external.weights import BareWeights
 
 MEGABYTES = 64
-FULL = "There is no room for {}: other visitors' own tensors take all there is. Try again later, or with fewer layers."
+FULL = "There is no room for {}: other visitors' tensors take all of it. Try again later, or with fewer layers."
 _READING = Lock()
 _TAKEN_AWAY, _NAME = "own-files-taken-away", "own-file-name"
 _KEYS = """
@@ -34,15 +34,15 @@ _KEYS = """
 | --- | --- |
 | `attn` | weights, (layers, heads, q_len, k_len) |
 | `tokens` | the query tokens, one a row |
-| `key_tokens` | the key tokens, where they are others |
+| `key_tokens` | the key tokens, if they differ |
 | `kind` | encoder_self, decoder_self or cross |
 | `mask` | bool, (q_len, k_len), True = may attend |
 
-In .npz, tokens are an array of strings; in .safetensors they and the kind stand in the metadata, tokens as a JSON list.
+In .npz, tokens are an array of strings. In .safetensors, tokens (as a JSON list) and kind are in the metadata.
 Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, as `trace.save` writes them.
 """
 
-_NOT_RUN = "What is done to the run above has no part in these weights: your file says what they are."
+_NOT_RUN = "The changes above do not apply to your file."
 
 
 def picker() -> "BareWeights | None":
@@ -91,7 +91,7 @@ def _take_away() -> None:
 
 def said() -> str:
     """What captions say where others have a model."""
-    return f"bare weights from {display(st.session_state[_NAME])}"
+    return f"weights from {display(st.session_state[_NAME])}"
 
 
 def entry() -> Entry:

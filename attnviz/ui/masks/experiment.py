@@ -27,9 +27,9 @@ from attnviz.views.interventions import touched
 from attnviz.widgets.entries import col_entries, row_entries
 
 CROSS_CAUSAL = (
-    "A causal mask makes no sense between two sentences: the source is there as a whole before the first target token "
-    "is written, and position 3 of one says nothing of position 3 of the other. Shown is what tril would hide. What "
-    "makes sense here: padding, or wait-k, which a translator obeys that starts before the speaker has finished."
+    "A causal mask makes no sense between two sentences. The whole source is there before the first target token is "
+    "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
+    "hide. Useful here: padding, or wait-k, for a translator that starts before the speaker has finished."
 )
 
 
@@ -135,7 +135,7 @@ class MaskExperiment:
         """The scope in words."""
         view = self.view
         return {"head": f"L{view.layer} H{view.head}", "layer": f"every head of L{view.layer}"}.get(
-            view.scope, "every head of every layer of this kind"
+            view.scope, "all heads of all layers of this kind"
         )
 
     def probe(self, *, writing: bool) -> MaskOverride:

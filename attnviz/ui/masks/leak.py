@@ -26,7 +26,7 @@ def leak(bench: MaskExperiment) -> None:
     """Replace one target token; see which positions notice, with the causal mask and without."""
     trace = first_item(bench.trace)
     if "decoder_self" not in trace.kinds:
-        st.html("<div class='verdict'>This model has no decoder: nothing is written from left to right.</div>")
+        st.html("<div class='verdict'>This model has no decoder, so it does not write from left to right.</div>")
         return
     ins = trace.query_tokens("decoder_self")
     names = texts(ins)
@@ -49,7 +49,7 @@ def leak(bench: MaskExperiment) -> None:
 
 
 def _replacement(bench: MaskExperiment, at: int) -> Token:
-    empty = "empty: the target's other tokens"
+    empty = "empty: another token of the target"
     label = "by the first token of"
     text_field("instead", label, bench.view.instead, limit=MAX_SECOND, empty=empty, help_text=MASKS[label])
     trace, other = bench.trace, bench.view.instead
@@ -66,7 +66,7 @@ def _leak_said(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
     if at == 0 and masked.original.shape[1] == 1:
         return "This target has one token only: nothing stands before it."
     if at == 0:
-        return "Nothing stands before the first token; replace a later one to see whether its past notices."
+        return "There is nothing before the first token. Replace a later one to see whether earlier positions change."
     before, it, notices = ("the position before it", "it", "moves") if at == 1 else (
         f"the {at} positions before it", "they", "move"
     )  # fmt: skip
@@ -86,7 +86,7 @@ def _leak_said(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
         )
     return (
         f"{kept} <b>Without it</b> {it} {notices} by up to {most:.3g} in the last layer: a token's encoding would "
-        "depend on what is written after it."
+        "depend on later tokens."
     )
 
 
@@ -99,7 +99,7 @@ def _encodings(cases: list[tuple[str, Leak]], ins, replacement) -> str:
         old, then = one.original[-1, first], one.replaced[-1, first]
         rest = len(old) - 6
         lines.append(f"<h5>Encoding of {html.escape(name)} (position {first}), last layer, {title}</h5>")
-        lines.append(vector("as it was", old[:6].tolist(), rest=rest))
+        lines.append(vector("before", old[:6].tolist(), rest=rest))
         lines.append(vector(f"after “{new}” came in", then[:6].tolist(), rest=rest, changed=bool((old != then).any())))
     return "".join(lines)
 
@@ -109,8 +109,8 @@ def rows(bench: MaskExperiment) -> None:
     kind = bench.view.kind
     if kind == "cross":
         st.html(
-            "<div class='verdict'>Cross-attention has no such derivation: all values come from the source and are "
-            "there from the start. Shown is decoder self-attention, same layer and head.</div>"
+            "<div class='verdict'>This does not apply to cross-attention, where all values come from the source from "
+            "the start. Decoder self-attention is shown instead, same layer and head.</div>"
         )
         kind = "decoder_self"
     call = one_head(bench.trace.call(kind, bench.view.layer), bench.view.head, bench.view.item)
@@ -146,8 +146,8 @@ def _moved_by(call: AttentionCall, now: Stage, *, causal: bool) -> str:
     count = len(now.attn)
     if count == 1:
         weight = f"{float(now.attn[0, 0]):.4g}"
-        return f"<div class='verdict'>One value only: o₁ = {weight} · v₁. Let the next one arrive.</div>"
+        return f"<div class='verdict'>One value only: o₁ = {weight} · v₁. Add the next token.</div>"
     moved = first_row_moved(stage(call, count - 1, causal=causal), now)
     kept = "stays" if moved < 1e-6 else "changes"
-    told = f"When v{count} arrives, what stood in O before <b>{kept}</b>: max |Δ| = {moved:.3g}."
+    told = f"When v{count} arrives, the earlier rows of O <b>{kept}</b>: max |Δ| = {moved:.3g}."
     return f"<div class='verdict'>{told}</div>"

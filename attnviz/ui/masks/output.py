@@ -22,7 +22,7 @@ from attnviz.views.masks.figures import moved_figure
 from attnviz.views.masks.next_tokens_table import RunColumn, next_tokens_table
 from attnviz.views.terms import term
 
-NO_FUTURE = "at each step there is no future yet"
+NO_FUTURE = "no future tokens exist yet"
 AHEAD = "as in training: position {step} can read what comes after it"
 NOT_AHEAD = "as in training: {named}, position {step} reads nothing that comes after it"
 
@@ -40,7 +40,7 @@ def says(bench: MaskExperiment) -> None:
         if bench.model.writes:
             _next_tokens(bench, effect)
         else:
-            st.caption("This model writes nothing: what the mask changes is seen in its maps.")
+            st.caption("This model writes no text. See its maps for what the mask changes.")
     with right:
         _maps(bench, effect)
         _nan(effect, item)
@@ -88,7 +88,7 @@ def _ways(bench: MaskExperiment, found: BothWays, step: int) -> list[RunColumn]:
     ]
     ahead = AHEAD if found.reads_ahead else NOT_AHEAD if found.one_pass else "as in training"
     return [
-        RunColumn("as it is", "with the model's own mask", shown[0]),
+        RunColumn("unchanged", "with the model's own mask", shown[0]),
         RunColumn("written step by step", NO_FUTURE, shown[1]),
         RunColumn("one pass over the whole target", ahead.format(step=step, named=bench.named), shown[2]),
     ]
@@ -99,26 +99,26 @@ def _lesson(bench: MaskExperiment, found: BothWays, step: int) -> str:
     if not found.step_by_step or not found.one_pass:
         way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (
-            f"{way} NaN has reached this position: it has no next token. In one pass a NaN row reaches earlier "
-            "positions too, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step only "
-            "what is written already counts."
+            f"{way} NaN has reached this position: there is no next token. In one pass a NaN row also reaches "
+            "earlier positions, even through the causal mask: its weight there is 0, and 0 × NaN is NaN. Step by step, "
+            "only earlier tokens count."
         )
     if not found.reads_ahead:
         near = f"to {found.apart:.1e} of a probability" if found.apart else "to the last bit"
         return (
-            f"<b>Both ways agree</b>, {near}: {bench.named} nothing that comes after a "
-            "position reaches it. That is why training can take the whole target in one pass."
+            f"<b>Both ways agree</b>, {near}: {bench.named} no later token reaches a "
+            "position. That is why training can process the whole target in one pass."
         )
     own = (
-        "This model has no causal mask of its own, and reads ahead without this one too."
+        "This model has no causal mask and reads ahead without this one too."
         if found.read_before
         else "This model was trained with the mask, and never learned to read ahead."
     )
     return (
         f"<b>Same mask, same tokens up to here: what differs is the future.</b> Step by step, position {step} is the "
-        "last, so that there is nothing to see ahead, masked or not; only earlier positions may now read up to here. "
+        "last, so there is nothing ahead to see, masked or not; only earlier positions may now read up to here. "
         "In one pass the rest of the target stands there to be read. Training is such a pass: without the causal mask "
-        f"a model would learn to copy its answer from there, and could not write where nothing stands yet. {own}"
+        f"a model would learn to copy its answers from there and could not write on its own. {own}"
     )
 
 
@@ -148,7 +148,7 @@ def _nan(effect: masks_effect.Effect, item: int) -> None:
     if not spread["NaN positions"].to_numpy().any():
         return
     st.caption(
-        "NaN spreads: a NaN row of one layer is a NaN key and value of the next, and 0 × NaN is NaN: not even a mask "
-        "keeps it out."
+        "NaN spreads: a NaN row of one layer becomes a NaN key and value in the next, and 0 × NaN is NaN, so even a "
+        "mask does not stop it."
     )
     st.dataframe(spread, hide_index=True, key="says-nan")

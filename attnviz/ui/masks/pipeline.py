@@ -118,7 +118,7 @@ def _in_one_pass(bench: MaskExperiment, effect: Effect) -> str:
     """What one pass over the whole target changes, and whether that pass sees a future which writing never does."""
     item = bench.view.item
     is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
-    future = ", where positions now read what comes after them" if is_new else ""
+    future = ", where positions now read later tokens" if is_new else ""
     told = _choices(changed(bench.model, effect, item=bench.view.item))
     return f"In one pass over the whole target, as in training{future}, {told}."
 
@@ -153,7 +153,7 @@ def _moved(table: pd.DataFrame) -> str:
     row = table.loc[table["moved"].idxmax()]
     if row["moved"] < ROUNDING:
         return "no map of the model moves by more than rounding"
-    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row goes elsewhere"
+    return f"the map that moves furthest is L{row['layer']} H{row['head']}: {row['moved']:.1%} of a row moves"
 
 
 def _said(written) -> str:

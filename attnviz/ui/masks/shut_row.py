@@ -26,7 +26,7 @@ def reopen(bench: MaskExperiment, row: int) -> None:
     """A button that takes the row's paint away, where paint is what shuts it."""
     if bool(bench.rules[row].any()):
         paint = _painted(bench, row, sees=True)
-        st.button("Give the row its keys back", key="row-with-keys", on_click=_show, args=(paint, row))
+        st.button("Show the row's keys again", key="row-with-keys", on_click=_show, args=(paint, row))
 
 
 def telling_row(bench: MaskExperiment) -> int:

@@ -101,7 +101,7 @@ def test_what_cannot_be_asked_is_said(maps, again, traced) -> None:
     for asked, says in (
         (LogitOf(99, 1), "There is no row 99"),
         (LogitOf(0, 10**6), "There is no token 1000000"),
-        (LogitOf(0, 5, 5), "compare two different ones"),
+        (LogitOf(0, 5, 5), "Choose two different tokens"),
     ):
         with pytest.raises(ValueError, match=says):
             attribution(maps, again, asked)

@@ -113,7 +113,7 @@ def test_runs_that_cannot_be_a_pair_are_refused(model, pair) -> None:
         pair_of(model, pair.clean, stranger)
     with pytest.raises(ValueError, match="no token in common"):
         pair_of(model, pair.clean, model.trace("Stop", to="fr"))
-    with pytest.raises(ValueError, match="no head over the vocabulary"):
+    with pytest.raises(ValueError, match="no output over a vocabulary"):
         pair_of(model, replace(pair.clean, logits=None), pair.changed)
 
 

@@ -34,7 +34,7 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     page.goto("/causes?" + urlencode({"tab": "patch", "step": "10", **PAIR}))
     settled(page)
     cells = page.locator(".in-force li")
-    expect(cells).to_have_text(re.compile("Nothing yet"))
+    expect(cells).to_have_text(re.compile("None yet"))
     page.get_by_role("group", name="Matrices of patches").focus()
     for key in ("ArrowDown", *["ArrowDown"] * 3, *["ArrowRight"] * 9, "Enter"):
         page.keyboard.press(key)
@@ -55,7 +55,7 @@ def test_a_cell_is_put_in_force_read_taken_back_and_brought_back(page: Page, set
     settled(page)
     page.get_by_role("button", name="Undo last").click()
     page.get_by_role("button", name="Undo encoder after L2 at it #9").click()
-    expect(cells).to_have_text(re.compile("Nothing yet"))
+    expect(cells).to_have_text(re.compile("None yet"))
     settled(page)
     page.go_back()
     expect(cells.first).to_have_text(re.compile("encoder after L2 at it #9"))
@@ -81,5 +81,5 @@ def test_a_heads_bar_opens_into_tokens(page: Page, settled: Callable) -> None:
     expect(page.locator(".lens .asked").first).to_have_text("rouge")
     lens = saved(page, "CSV of the logit lens").splitlines()
     said = lens[1 + 3 * 5].split(",")
-    assert said[:4] == ['"decoder: what each layer would say"', '"embedding"', "3", '"rouge"']
-    assert "Logit lens, decoder: what each layer would say" in saved(page, "SVG picture")
+    assert said[:4] == ['"decoder: the prediction after each layer"', '"embedding"', "3", '"rouge"']
+    assert "Logit lens, decoder: the prediction after each layer" in saved(page, "SVG picture")

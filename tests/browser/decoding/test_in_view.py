@@ -67,7 +67,7 @@ def test_what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page: Page) ->
 
 def test_what_was_chosen_is_seen_among_the_candidates_however_unlikely(page: Page) -> None:
     opened(page, f"{PATH}&choose=sampled&temperature=3&step=1")
-    chosen = page.get_by_role("list", name="Likeliest next tokens").locator("li.chosen")
+    chosen = page.get_by_role("list", name="Most likely next tokens").locator("li.chosen")
     box, pane = chosen.bounding_box(), page.get_by_role("complementary", name="Next token").bounding_box()
     assert box is not None
     assert pane is not None

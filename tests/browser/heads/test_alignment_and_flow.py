@@ -77,4 +77,4 @@ def test_a_row_that_is_clicked_is_followed_back_to_rollouts_shares(page: Page, s
     for (text, at), share in shown().items():
         assert share == pytest.approx(float(getattr(expected, text)[2, at]), abs=1e-5)
     picture.get_by_role("button", name="Max flow").click()
-    expect(picture).to_contain_text("It is no share: these sum to")
+    expect(picture).to_contain_text("These are not shares: they sum to")

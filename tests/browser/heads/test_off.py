@@ -25,7 +25,7 @@ def test_a_head_goes_off_and_comes_back(page: Page, settled) -> None:
     expect(page).to_have_url(re.compile(r"do=off\.cross\.1\.3"))
     settled(page)
     expect(page.get_by_role("button", name="Off", exact=True)).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".legend")).to_contain_text("this head is off: what it reads is written nowhere")
+    expect(page.locator(".legend")).to_contain_text("this head is off: what it reads has no effect")
 
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Off", exact=True).click()
@@ -41,9 +41,9 @@ def test_a_head_goes_off_and_comes_back(page: Page, settled) -> None:
 
     page.get_by_role("link", name="Decoding").first.click()
     settled(page)
-    expect(page.locator(".verdict")).to_contain_text("done to steps and pass alike: cross L1 H3 off")
+    expect(page.locator(".verdict")).to_contain_text("applied to steps and pass alike: cross L1 H3 off")
     chip(page, "cross L1 H3 off").click()
     settled(page)
     expect(chip(page, "cross L1 H3 off")).to_have_count(0)
-    expect(page.locator(".verdict")).not_to_contain_text("done to steps")
+    expect(page.locator(".verdict")).not_to_contain_text("applied to steps")
     assert "do=" not in page.url

@@ -57,7 +57,7 @@ def test_who_paints_by_keyboard_under_a_rule_hears_why_nothing_changes(page: Pag
     expect(said).to_have_text(re.compile("hidden by a rule$"))
     page.keyboard.press("Space")
     page.keyboard.press("Space")
-    expect(said).to_have_text(re.compile("hidden by a rule. Paint only hides more"))
+    expect(said).to_have_text(re.compile("hidden by a rule. Paint can only hide more"))
     page.keyboard.press("ArrowLeft")
     expect(said).to_have_text(re.compile("may attend$"))
     page.keyboard.press("Space")

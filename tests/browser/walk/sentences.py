@@ -52,7 +52,7 @@ def _model(name: str):
 
 @lru_cache(maxsize=256)
 def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told | None:
-    """What the model makes of the sentence, with what is done to the run; None where it refuses it, which the page then
+    """What the model makes of the sentence, with the changes to the run; None where it refuses it, which the page then
     says too.
     """
     model = _model(name)

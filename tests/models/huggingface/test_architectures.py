@@ -108,14 +108,13 @@ def test_an_encoder_alone_is_read_from_a_family_of_pairs(model):
 @pytest.mark.parametrize("name", WITHOUT_ATTENTION)
 def test_a_model_without_attention_is_told_that_it_has_none(name, folder):
     assert refused(folder(name)) == (
-        f"No layer of this model ({name}) gives attention weights, to transformers or to attnviz: there is nothing to "
-        "show."
+        f"No layer of this model ({name}) returns attention weights, so there is nothing to show."
     )
 
 
 @pytest.mark.parametrize("name", NOT_TEXT)
 def test_a_model_of_sound_is_told_what_it_is_given(name, folder):
-    assert refused(folder(name)) == "'whisper' is not a model of text that attnviz reads: it is given input features."
+    assert refused(folder(name)) == "'whisper' is not a text model that attnviz can read: its input is input features."
 
 
 def test_a_layers_output_is_the_stream_that_it_attends_in(model):

@@ -41,7 +41,7 @@ def test_an_argument_that_nobody_has_thought_of_is_refused():
 def test_dropout_and_a_window_without_its_mask_are_refused():
     with pytest.raises(ModelError, match="left in training mode"):
         call(dropout=0.1)
-    with pytest.raises(ModelError, match="a window of 3 tokens, but gives no mask"):
+    with pytest.raises(ModelError, match="a window of 3 tokens, but its mask"):
         call(sliding_window=3)
     assert call(sliding_window=5)[0].shape == (2, 5, 3, 7)
 
@@ -71,4 +71,4 @@ def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
 def test_a_model_of_pictures_is_refused(tmp_path):
     sizes = {"hidden_size": 30, "num_hidden_layers": 2, "num_attention_heads": 5}
     folder = checkpoints.save(tmp_path / "vit", Recipe("ViTModel", "ViTConfig", sizes, pieces))
-    assert refused(folder) == "'vit' is not a model of text that attnviz reads: it is given pixel values."
+    assert refused(folder) == "'vit' is not a text model that attnviz can read: its input is pixel values."

@@ -58,5 +58,5 @@ def test_a_teacher_is_fed_whatever_the_model_would_choose(tiny: Translator) -> N
 
 
 def test_a_beam_refuses_a_teacher(tiny: Translator) -> None:
-    with pytest.raises(ValueError, match="cannot be fed a teacher's prefix"):
+    with pytest.raises(ValueError, match="cannot use a teacher's prefix"):
         next(steps(tiny, TEXT, replace(plan_of(tiny, "teacher"), choose=Beam())))

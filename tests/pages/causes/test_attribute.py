@@ -89,8 +89,8 @@ def test_of_a_model_that_normalises_sums_the_last_layer_is_shown(attribute_tab, 
     ("wrong", "says"),
     [
         ({"token": "#999999"}, "There is no token 999999"),
-        ({"token": "a big red dog"}, "ask for one of its tokens"),
-        ({"token": "#9", "against": "#9"}, "compare two different ones"),
+        ({"token": "a big red dog"}, "Choose one of its tokens"),
+        ({"token": "#9", "against": "#9"}, "Choose two different tokens"),
         ({"step": "900"}, "step “900”"),
         ({"opened": "nose"}, "a head is a kind"),
         ({"src": ""}, "empty"),
@@ -103,7 +103,7 @@ def test_what_cannot_be_asked_is_one_sentence(attribute_tab, wrong, says) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("bert", "cannot be taken apart"), ("electra", "no head over the vocabulary")]
+    ("name", "says"), [("bert", "cannot be taken apart"), ("electra", "no output over a vocabulary")]
 )
 def test_a_model_whose_logits_are_no_sum_says_why(attribute_tab, folder, name, says) -> None:
     app = attribute_tab(model=folder(name), src="I love dogs", to="")

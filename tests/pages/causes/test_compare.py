@@ -49,7 +49,7 @@ def test_with_and_without_what_is_done_is_on_one_target(open_page) -> None:
     assert all(here["text"] == there["text"] for place in told["strip"] for here, there in [place["sides"]])
     nothing = header(open_page("causes", tab="compare", by="do", src=SRC, to="fr"))
     assert not any(of_heads(nothing, "apart"))
-    assert "No head noticed" in nothing["said"][0]
+    assert "No head changed" in nothing["said"][0]
 
 
 def test_a_mask_is_put_on_every_layer_of_the_kind_in_focus(open_page) -> None:

@@ -69,7 +69,7 @@ def test_a_pasted_list_is_gone_over_and_every_head_is_told_of(open_page) -> None
         ("\n".join(f"line {at}" for at in range(10_000)), "10,000 lines are more than the 1,000 that are read: leave"),
         ("...\nI love", "Line 1 (“...”) has neither a letter nor a digit: leave it out."),
         ("I love\0", "Line 1 (“I love\ufffd”) has a character that is no text (U+0000): take it out."),
-        ("x" * 200_001, "These are 200,001 characters, more than the 200,000 that are read: split the list."),
+        ("x" * 200_001, "These are 200,001 characters; at most 200,000 are read. Split the list."),
     ],
     ids=["10,000 lines", "no letter", "binary", "too long"],
 )
@@ -102,7 +102,7 @@ def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
     app = gone_over(
         typed(open_page("causes", sentences="own", kind="decoder_self", layer="1", head="3", **OPEN), *LINES[:4])
     )
-    assert notes(app).startswith("It was stopped: heads were measured on 4 of 4 sentences, and taken out on 2.")
+    assert notes(app).startswith("Stopped: heads were measured on 4 of 4 sentences, and taken out on 2.")
     assert [heading.value for heading in app.subheader] == ["Decoder self L1 H3 over 4 sentences"]
     monkeypatch.setattr(studies._Resting, "_tell", real)
     assert "stopped" not in notes(gone_over(app))
@@ -110,7 +110,7 @@ def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
 
 def test_a_link_to_a_pasted_list_says_that_it_carries_none(open_page) -> None:
     app = open_page("causes", sentences="own", read="1", **OPEN)
-    assert "no link carries these: paste them again" in notes(app)
+    assert "a link cannot contain them. Paste them again" in notes(app)
 
 
 def test_a_list_stays_while_another_page_is_looked_at(open_page) -> None:
@@ -137,7 +137,7 @@ def test_an_encoder_says_why_nothing_is_important(open_page, folder) -> None:
 
 def test_what_is_done_to_the_run_is_left_out_and_that_is_said(open_page) -> None:
     app = open_page("causes", do="off.cross.0.1", **OPEN)
-    assert "is left out here" in notes(app)
+    assert "do not apply here" in notes(app)
 
 
 def test_the_curve_is_drawn_for_what_was_counted_and_others_read_the_command(open_page, tiny_catalogue) -> None:

@@ -84,11 +84,11 @@ def test_a_link_carries_what_is_chosen(patch_tab) -> None:
     [
         ({"a": "#5", "b": "#5"}, "choose two different ones"),
         ({"a": "#999999"}, "There is no token 999999"),
-        ({"a": "a big red dog"}, "ask for one of its tokens"),
+        ({"a": "a big red dog"}, "Choose one of its tokens"),
         ({"c": "#5", "d": "#5"}, "choose two different ones"),
         ({"a": "#5", "b": "#6", "c": "#6", "d": "#5"}, "control pair is the metric itself"),
         ({"step": "900"}, "no place in both runs"),
-        ({"put": "cross.7.1"}, "no cell of this pair"),
+        ({"put": "cross.7.1"}, "not a cell of this pair"),
         ({"put": "sideways"}, "a cell is a kind"),
         ({"changed": "love"}, "no token in common"),
         ({"src": "", "changed": CHANGED}, "empty"),
@@ -152,7 +152,7 @@ def test_two_prompts_of_different_length_are_compared_where_they_stand_for_each_
 def test_a_model_without_logits_says_so(patch_tab, folder) -> None:
     app = patch_tab(model=folder("electra"), src="I love dogs", changed="I love cats")
     assert not app.exception
-    assert "no head over the vocabulary" in said(app)
+    assert "no output over a vocabulary" in said(app)
 
 
 @pytest.mark.parametrize("without", [(), ("causal-mask",)], ids=["with its mask", "without"])

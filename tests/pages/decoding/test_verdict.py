@@ -36,7 +36,7 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
 def test_each_switch_of_a_link_breaks_it_and_says_why(open_page, switch: dict, words: str) -> None:
     app = open_page("decoding", **PAIR, way="cached", **switch)
     assert not app.exception
-    assert "times what rounding allows: not the same any more" in verdict(app)
+    assert "times what rounding allows: not equal any more" in verdict(app)
     assert "breaks first at" in verdict(app)
     assert "e+" not in verdict(app), "large differences are plain numbers"
     assert words in verdict(app)

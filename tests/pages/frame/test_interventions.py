@@ -78,7 +78,7 @@ def test_steps_and_pass_agree_with_heads_off_and_the_verdict_says_so(
     app = open_page("decoding", **ASKED, do=done, way=way)
     assert not app.exception
     assert "equal, as it must be" in verdict(app)
-    assert f"done to steps and pass alike:  {words}" in verdict(app)
+    assert f"applied to steps and pass alike:  {words}" in verdict(app)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "bart"])
@@ -100,7 +100,7 @@ def test_what_the_model_has_no_head_for_is_said_and_left_out(open_page) -> None:
     app = open_page("heads", **ASKED, do=f"{OFF}~off.cross.7.1~nonsense")
     assert chips(app) == ["cross L0 H1 off ✕", "cross L7 H1 off (not in this model) ✕", "Undo all changes ✕"]
     assert "There is no layer 7: this model has cross layers 0 to 1" in notes(app)
-    assert "“nonsense”, cannot be followed" in notes(app)
+    assert "“nonsense” cannot be applied" in notes(app)
     assert copied_do(app) == OFF  # for whoever opens the link
     assert app.query_params["do"] == f"{OFF}~off.cross.7.1~nonsense"  # another model may have such a head
 

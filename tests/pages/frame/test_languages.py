@@ -11,7 +11,7 @@ def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
     """NLLB, as it is published: unsaid, a note says how; said, targets begin with it; unknown, one sentence."""
     model = str(FAMILIES["NLLB"](tmp_path / "nllb"))
     said = notes(open_page("heads", model=model))
-    assert "No language was named for the target: choose one under “To”, or begin the source with >>" in said
+    assert "No target language was chosen: choose one under “To”, or begin the source with >>" in said
     for page in ("heads", "masks", "decoding"):
         app = open_page(page, model=model, src=">>fra_Latn<< I love you.")
         assert not app.exception
@@ -20,7 +20,7 @@ def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
     app = open_page("heads", model=model, src=">>tlh<< I love you.")
     assert not app.exception
     assert len(app.error) == 1
-    assert "The model knows no language “tlh”: it has " in notes(app)
+    assert "The model does not know the language “tlh”. It has " in notes(app)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_a_language_is_chosen_from_a_list_on_every_page(open_page, nllb: str, pa
     assert not app.exception
     assert not app.error
     assert app.selectbox(key="to-shown").value == "fra_Latn"
-    assert "No language was named" not in notes(app)
+    assert "No target language was chosen" not in notes(app)
 
 
 def test_the_list_names_languages_and_a_choice_reaches_the_model(open_page, nllb: str) -> None:
@@ -53,7 +53,7 @@ def test_the_list_names_languages_and_a_choice_reaches_the_model(open_page, nllb
 def test_a_mark_in_the_source_holds_before_the_list_and_says_so(open_page, nllb: str) -> None:
     app = open_page("heads", model=nllb, src=">>fra_Latn<< I love you.", to="deu_Latn")
     assert not app.exception
-    assert "begins with >>fra_Latn<<, which holds before the language that was chosen (deu_Latn)" in notes(app)
+    assert "begins with >>fra_Latn<<, which overrides the chosen language (deu_Latn)" in notes(app)
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     assert "deu_Latn" not in str(unpack(component.proto.bytes).header)
 

@@ -167,7 +167,7 @@ def test_sentences_of_no_common_token_cannot_be_aligned(model, trace) -> None:
 
 
 def test_a_word_of_a_target_that_is_not_written_yet_is_asked_for(model) -> None:
-    with pytest.raises(ValueError, match="is to be found in a target that is not written yet"):
+    with pytest.raises(ValueError, match="is in a target that is not written yet"):
         model.trace(TEXT, to="fr", interventions=[attnviz.ablate("cross", positions=["chien"])])
     with pytest.raises(ValueError, match="There is no head 9"):
         model.translate(TEXT, to="fr", interventions=[attnviz.ablate("cross", heads=[9])])

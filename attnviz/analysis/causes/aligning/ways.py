@@ -69,7 +69,7 @@ class KnownMaps:
         return (
             ""
             if self.stream.encoder_adds_up or not has_encoder
-            else "the layers of its encoder normalise what goes through them"
+            else "its encoder's layers normalise what passes through them"
         )
 
 

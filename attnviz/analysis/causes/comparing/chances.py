@@ -68,7 +68,7 @@ def asked_of(model: Model, trace: Trace) -> AskedTokens:
     Raises ValueError where there are no probabilities, or nothing to ask about.
     """
     if trace.logits is None:
-        raise ValueError(f"{model.name} has no head over the vocabulary: there are no probabilities to compare.")
+        raise ValueError(f"{model.name} has no output over a vocabulary, so there are no probabilities to compare.")
     sentence = trace.sentences[0]
     if "decoder_self" in trace.kinds:
         rows = [row for row, token in enumerate(sentence.tgt_out) if token.id >= 0]  # one that was cut puts out none
@@ -78,7 +78,7 @@ def asked_of(model: Model, trace: Trace) -> AskedTokens:
     else:
         found = _in_encoder(model, trace, sentence.src)
     if not found.rows:
-        raise ValueError("Effects are told of the probabilities of a target, and this trace has none.")
+        raise ValueError("Effects need the probabilities of a target, and this trace has none.")
     return found
 
 

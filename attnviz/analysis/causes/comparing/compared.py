@@ -96,7 +96,7 @@ def compared(here: Trace, there: Trace, *, by_words: bool = False) -> Compared:
     """
     kinds: list[Kind] = [kind for kind in here.kinds if kind in there.kinds]
     if not kinds:
-        raise ValueError("The two models have no kind of attention in common: there are no maps to compare.")
+        raise ValueError("The two models have no kind of attention in common, so there are no maps to compare.")
     return Compared(here, there, {kind: _of_kind(here, there, kind, by_words) for kind in kinds}, by_words)
 
 

@@ -34,7 +34,7 @@ def of_effects(effects: HeadEffects, reference: ReferenceEffects | None) -> tupl
     before = float(effects.before.mean())
     cost = f"{percent(-math.expm1(-loss))} less likely on average ({in_nats(before, before - loss)})"
     if loss <= 0:
-        first = "No single head costs anything here: without any one of them, tokens get no less likely on average."
+        first = "No single head matters here: without any one of them, tokens are not less likely on average."
     elif loss < DECISIVE:
         first = f"No single head is decisive here: without {name}, which costs most, a token gets {cost}."
     else:
@@ -44,10 +44,7 @@ def of_effects(effects: HeadEffects, reference: ReferenceEffects | None) -> tupl
 
 def _usual(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
     if reference is None:
-        return (
-            "How much each head usually does was not measured for these weights and this language: "
-            "numbers are plain nats, and say nothing of what is usual."
-        )
+        return "No baselines were measured for these weights and this language, so the numbers are plain nats."
     far = int((reference.in_spreads(effects).abs() > USUAL).sum())
     return (
         f"{far} of {len(effects.places)} heads {'does' if far == 1 else 'do'} more here than usual (beyond {USUAL:g} "
@@ -60,7 +57,7 @@ def of_run(before: Chances, after: Chances) -> tuple[str, ...]:
     lost = before.log_probabilities - after.log_probabilities
     first = f"Mean log-probability of a token: {in_nats(before.mean, after.mean, least=3)}."
     if not bool(lost.isfinite().all()):
-        return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more: NaN.",)
+        return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more (NaN).",)
     if float(lost.abs().max()) == 0:
         return (f"{first} No probability changed.",)
     at = int(lost.argmax() if bool((lost > 0).any()) else lost.argmin())
@@ -89,11 +86,11 @@ def of_texts(before: Chances, after: Chances, written: tuple[tuple[Token, ...], 
     ahead, behind = float(before.margins[place]), -float(after.margins[place])
     here, there = display_token(one[at]), display_token(other[at])
     if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
-        return (f"The texts part at “{here}”: “{there}” is written there now.",)
+        return (f"The texts differ from “{here}”: “{there}” is written there now.",)
     hair = min(ahead, behind) < HAIR
-    verdict = " That hangs by a hair: a small push of any kind turns it." if hair else ""
+    verdict = " The lead was tiny, so any small change turns it." if hair else ""
     return (
-        f"The texts part at “{here}”, which was ahead of its runner-up by {amount(ahead)} nats, and is now behind "
+        f"The texts differ from “{here}”, which was ahead of its runner-up by {amount(ahead)} nats, and is now behind "
         f"“{there}” by {amount(behind)}.{verdict}",
     )
 
@@ -111,7 +108,7 @@ def of_many(found: "ChangeCount") -> tuple[str, ...]:
     )
     if found.differ is None:
         return (cost,)
-    return f"The model writes another text for {found.differ} of {found.sentences} that come along.", cost
+    return f"The model writes a different text for {found.differ} of {found.sentences} included sentences.", cost
 
 
 def of_pair(runs: Compared) -> tuple[str, ...]:
@@ -124,16 +121,16 @@ def of_pair(runs: Compared) -> tuple[str, ...]:
         if not math.isnan(bits)
     ]
     if not apart:
-        return ("The two have no row in common: no head can be compared.", *_unaligned(runs))
+        return ("The two have no row in common, so no head can be compared.", *_unaligned(runs))
     most, place = max(apart)
     moved = sum(bits > 0 for bits, _ in apart)
     if most == 0:
         return (
-            f"No head noticed: all {len(apart)} that can be compared look at the same, to the last bit.",
+            f"No head changed: all {len(apart)} heads that can be compared look at exactly the same tokens.",
             *_unaligned(runs),
         )
     bits = f"{most:.3f}" if most >= 0.0005 else "less than 0.001"
-    first = f"{head_name(place)} noticed most: {bits} of at most 1 bit. {moved} of {len(apart)} heads moved."
+    first = f"{head_name(place)} changed most: {bits} of at most 1 bit. {moved} of {len(apart)} heads moved."
     return (first, *_unaligned(runs))
 
 

@@ -104,9 +104,11 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
         )
     for trace in (clean, other):
         if trace.logits is None:
-            raise ValueError("This model has no head over the vocabulary: there is no answer that a patch could move.")
+            raise ValueError(
+                "This model has no output over a vocabulary, so there is no answer that a patch could change."
+            )
         if not trace.layers:
-            raise ValueError("This trace was recorded without hidden states: there is nothing of its layers to patch.")
+            raise ValueError("This trace was recorded without hidden states, so its layers cannot be patched.")
     here, there = clean.sentences[0], other.sentences[0]
     if here.src and there.src:
         aligned(there.src, here.src)  # what cannot be aligned is said before anything runs

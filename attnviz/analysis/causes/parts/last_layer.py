@@ -117,7 +117,7 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
     with torch.inference_mode(), _NormWatch(watch.norms), ProductWatch(watch.products.append):
         again = model.rerun(alone, Chain((watch,)))
     if again.logits is None:
-        return NotPlain("it has no head over the vocabulary")
+        return NotPlain("it has no output over a vocabulary")
     outputs = output_maps(model, replace(alone, interventions=()))
     kinds: list[Kind] = [kind for kind in again.kinds if (kind == "encoder_self") == (stack == "encoder")]
     sites = [Site(kind, again.shape(kind)[0] - 1) for kind in kinds]

@@ -70,7 +70,7 @@ def _check_entries(folder: Path) -> None:
                 if count >= _MOST_ENTRIES:
                     raise ModelError(f"The folder {folder.name!r} holds more than {_MOST_ENTRIES:,} files.")
                 if not entry.is_file() and not entry.is_dir():
-                    raise ModelError(f"{entry.name!r} in {folder.name!r} is not a plain file, and is not read.")
+                    raise ModelError(f"{entry.name!r} in {folder.name!r} is not a plain file, so it is not read.")
                 if Path(entry.name).suffix in _READ_WHOLE and entry.is_file() and entry.stat().st_size > _MOST_TEXT:
                     raise ModelError(f"{entry.name} in {folder.name!r} is larger than {_MOST_TEXT / 1e6:,.0f} MB.")
     except OSError as error:
@@ -148,7 +148,8 @@ def no_weights(name: str, files: list[str]) -> str:
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
     if pickles:
         return (
-            f"{name!r} holds its weights as {pickles[0]}, which can run code and is not read: save them as {WEIGHTS}."
+            f"{name!r} has its weights in {pickles[0]}. Such files can run code and are not read. Save them as "
+            f"{WEIGHTS}."
         )
     return f"There is no {WEIGHTS} in {name!r}."
 

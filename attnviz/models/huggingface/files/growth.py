@@ -32,7 +32,9 @@ def check(folder: Path) -> None:
     content = files_folder.read_json(path)
     for part in ("normalizer", "decoder"):
         if growth(content.get(part)) > MOST:
-            raise ModelError(f"The {part} in {folder.name!r} would make a text over {MOST} times as long: not loaded.")
+            raise ModelError(
+                f"The {part} in {folder.name!r} would make a text over {MOST} times as long, so it is not loaded."
+            )
 
 
 def _check_pieces(path: Path) -> None:
@@ -46,11 +48,11 @@ def _check_pieces(path: Path) -> None:
         return  # no sentencepiece file: Llama 3 has another under this name, and what is none is refused on reading
     if not model.pieces:
         raise ModelError(
-            f"{path.name} in {path.parent.name!r} is a sentencepiece file without a piece: nothing is read."
+            f"{path.name} in {path.parent.name!r} is a sentencepiece file without pieces, so it is not loaded."
         )
     if _of_table(model.normalizer_spec.precompiled_charsmap) > MOST:
         raise ModelError(
-            f"{path.name} in {path.parent.name!r} would make a text over {MOST} times as long: not loaded."
+            f"{path.name} in {path.parent.name!r} would make a text over {MOST} times as long, so it is not loaded."
         )
 
 

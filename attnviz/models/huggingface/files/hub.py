@@ -34,7 +34,7 @@ def downloaded(name: str, limit: int, progress: Progress) -> Path:
         return here
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
-    progress(0.0, f"Asking the hub for {name}")
+    progress(0.0, f"Looking up {name} on the hub")
     try:
         info = _listing(name)
         sizes = _wanted({file.rfilename: file.size or 0 for file in info.siblings or ()})
@@ -45,17 +45,17 @@ def downloaded(name: str, limit: int, progress: Progress) -> Path:
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
     except GatedRepoError as error:
-        raise ModelError(
-            f"{name!r} on the hub is only for those who were let in: download it, give the folder."
-        ) from error
+        raise ModelError(f"{name!r} on the hub needs permission. Download it and give the folder.") from error
     except RepositoryNotFoundError as error:
-        raise ModelError(f"There is no folder {name!r} here, and no public model of that name on the hub.") from error
+        raise ModelError(
+            f"There is no folder {name!r} here, and the hub has no public model with that name."
+        ) from error
     except ModelError:
         raise
     except Exception as error:  # whatever the network does
         raise ModelError(
-            f"There is no folder {name!r} here, and the hub could not be asked for it ({type(error).__name__}): "
-            "check the network, or give a local folder."
+            f"There is no folder {name!r} here, and the hub could not be reached ({type(error).__name__}): check the "
+            "network, or give a local folder."
         ) from error
 
 
@@ -103,7 +103,7 @@ def _wanted(sizes: dict[str, int]) -> dict[str, int]:
     if (total := sum(texts.values())) > _MOST_TEXTS:
         raise ModelError(
             f"Its files beside the weights take {total / 1e6:,.0f} MB on the hub; up to {_MOST_TEXTS / 1e6:,.0f} MB "
-            "are fetched: download the model, give the folder."
+            "are fetched. Download the model and give the folder."
         )
     if WEIGHTS in sizes:
         return texts | {WEIGHTS: sizes[WEIGHTS]}

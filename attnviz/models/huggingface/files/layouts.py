@@ -34,7 +34,7 @@ def checkpoint_in(folder: Path) -> Path:
     )
     if steps:
         raise ModelError(
-            f"{folder.name!r} holds {len(steps)} of a Trainer's checkpoints: give one of them, such as "
+            f"{folder.name!r} holds {len(steps)} checkpoints of a Trainer. Give one of them, such as "
             f"{folder.name}/{steps[-1][1]}, the last."
         )
     return folder
@@ -50,8 +50,8 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
         )
     if any(file.endswith(".gguf") for file in files) and not any(file.endswith(".safetensors") for file in files):
         return (
-            f"{name!r} is in the GGUF format of llama.cpp, which attnviz does not read: give the model that it was "
-            "made from, in safetensors."
+            f"{name!r} is in the GGUF format of llama.cpp, which attnviz does not read. Give the original model in "
+            "safetensors."
         )
     return None
 

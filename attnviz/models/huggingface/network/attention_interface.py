@@ -83,11 +83,11 @@ def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_le
         raise ModelError("The model was left in training mode: its attention would drop weights at random.")
     window = arguments.pop("sliding_window", None)
     if window is not None and mask is None and k_len > window:
-        raise ModelError(f"The model limits attention to a window of {window} tokens, but gives no mask that does so.")
+        raise ModelError(f"The model limits attention to a window of {window} tokens, but its mask does not.")
     unknown = sorted(name for name, value in arguments.items() if value is not None and name not in HARMLESS)
     if unknown:
         raise ModelError(
-            f"The model's attention takes {', '.join(map(repr, unknown))}, which attnviz does not reproduce: its maps "
+            f"The model's attention takes {', '.join(map(repr, unknown))}, which attnviz does not implement. Its maps "
             "would be wrong."
         )
 

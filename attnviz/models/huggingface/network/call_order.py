@@ -59,7 +59,9 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
     for place, (_, call) in zip(places, order.calls, strict=True):
         heads.setdefault(place.site.kind, set()).add(call.query.shape[1])
     if uneven := [kind for kind, found in heads.items() if len(found) > 1]:
-        raise ModelError(f"The model's layers have different numbers of heads ({uneven[0]}), which no page can show.")
+        raise ModelError(
+            f"The model's layers have different numbers of heads ({uneven[0]}), which the pages cannot show."
+        )
     layers = Counter(place.site.kind for place in places)
     return {kind: (layers[kind], *found) for kind, found in heads.items()}  # type: ignore[misc]
 
@@ -104,7 +106,7 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
         kind = others[place.site.kind]
         alone = (p for p in prefixes if sum(name.startswith(f"{'.'.join(p)}.") for name in kind) == 1)
         if (prefix := next(alone, None)) is None:
-            raise ModelError("The model's attention does not lie in numbered layers.")
+            raise ModelError("The model's attention is not in numbered layers.")
         found[place] = modules[".".join(prefix[:-1])], int(prefix[-1])
     return found
 

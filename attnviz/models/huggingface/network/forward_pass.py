@@ -84,7 +84,7 @@ class ForwardPass:
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
         """The context of the next call in the order that was written down on loading."""
         if self._made >= len(self.places) or self.places[self._made].module is not module:
-            raise ModelError("The model computed its attention in another order than when it was loaded.")
+            raise ModelError("The model computed its attention in a different order than at loading.")
         site = self.places[self._made].site
         self._made += 1
         if self._input is not None:

@@ -44,7 +44,9 @@ class Languages:
         if not to or self.ids:
             return text
         if to not in self.marks:
-            raise TextError(f"The model knows no language “{to}”: it has {self._codes() or 'none that can be chosen'}.")
+            raise TextError(
+                f"The model does not know the language “{to}”. It has {self._codes() or 'none that can be chosen'}."
+            )
         return text if _MARK.match(text) else f">>{to}<< {text}"
 
     def read(self, text: str, to: str = "") -> tuple[int, int | None, int | None]:
@@ -77,7 +79,7 @@ class Languages:
     def note(self, target: int | None) -> str:
         """What is written where nobody named a language, and how another is asked for."""
         names = {id_: code for code, id_ in self.ids.items()}
-        written = f"The target is in {names[target]}" if target in names else "No language was named for the target"
+        written = f"The target is in {names[target]}" if target in names else "No target language was chosen"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
         return f"{written}: choose one under “To”, or begin the source with >>{other}<< for another of {self._codes()}."
 
@@ -86,14 +88,14 @@ class Languages:
         mark = _MARK.match(text) if to and self.codes else None
         if mark is None or mark[2] == to:
             return ()
-        return (f"The source begins with >>{mark[2]}<<, which holds before the language that was chosen ({to}).",)
+        return (f"The source begins with >>{mark[2]}<<, which overrides the chosen language ({to}).",)
 
     def _is_one(self, id_: int) -> bool:
         return id_ in self.ids.values()
 
     def _id(self, code: str) -> int:
         if code not in self.ids:
-            raise TextError(f"The model knows no language “{code}”: it has {self._codes()}.")
+            raise TextError(f"The model does not know the language “{code}”. It has {self._codes()}.")
         return self.ids[code]
 
     def _codes(self) -> str:

@@ -22,7 +22,7 @@ def _head(asked: str, bound: object, default: str, say: Say) -> str:
 class AttributeState(CausesState):
     """`step` is the row whose logit is taken apart (None: the first), `token` the token (typed, or `#` and an id; "":
     the one that comes out) and `against` another whose logit is taken away. `opened` is the head whose bar is opened,
-    `order` how bars stand, `drops` whether what falls without each head stands beside what it adds.
+    `order` how bars stand, `drops` whether show what falls without each head stands beside what it adds.
     """
 
     step: int | None = whole(used="the first one")

@@ -14,14 +14,14 @@ from attnviz.views.causes.corpus.pruning_chart import pruning_chart
 OF_ANOTHER = "python -m attnviz.analysis.corpus --model {}{} --out curve.csv < sentences.tsv"
 SOURCE = "sentences: manythings.org/anki and tatoeba.org, CC BY 2.0 FR"
 _NOT_HERE = (
-    "Taking out heads one after another takes minutes to hours: it is not done on this page. "
-    "This command does it; a sentence a line, after a tab its translation."
+    "Removing heads one after another takes minutes to hours, so this page does not do it. This command does; give one "
+    "sentence per line, then a tab and its translation."
 )
 
 
 def draw(request: Request, loaded: Model) -> None:
     """The curve of the language that is asked for."""
-    st.markdown("**Heads taken out one after another**", help=definition("Pruning curve"))
+    st.markdown("**Heads removed one after another**", help=definition("Pruning curve"))
     is_shipped = request.entry in entries()
     try:
         table = shipped_curve(request.entry.folder, request.to, loaded.model_id) if is_shipped else None
@@ -41,7 +41,7 @@ def draw(request: Request, loaded: Model) -> None:
     )
     made = pruning_chart(merged_seeds(table), title=title, theme=charts.theme())
     charts.show(made, key="pruning-curve", table=lambda: table, caption=[said, _caption(request, loaded)])
-    st.caption(f"{said} The model is not trained again in between. Counted by:", help=definition("Pruning orders"))
+    st.caption(f"{said} The model is not retrained in between. Measured by:", help=definition("Pruning orders"))
     st.code(COMMAND.format(to=request.to), language="shell", wrap_lines=True)
 
 

@@ -17,9 +17,9 @@ from attnviz.ui.causes.corpus.state import SentencesState
 MEGABYTES = 1
 MOST_CHARACTERS = 200_000  # which are below what a message may have, 1 MB, in any writing
 _TEXT, _KEPT, _FILE = "corpus-text", "corpus-kept", "corpus-file"
-AGAIN = "The link is about sentences that somebody pasted, and no link carries these: paste them again."
-TOO_LONG = "These are {:,} characters, more than the {:,} that are read: split the list."
-NO_TEXT = "“{}” is no text in UTF-8: save it as plain text, one sentence a line."
+AGAIN = "This link uses pasted sentences, and a link cannot contain them. Paste them again."
+TOO_LONG = "These are {:,} characters; at most {:,} are read. Split the list."
+NO_TEXT = "“{}” is not UTF-8 text. Save it as plain text, one sentence per line."
 
 
 def picker(view: SentencesState, to: str, kinds_of_text: str) -> tuple[CorpusLine, ...]:

@@ -13,8 +13,8 @@ _ROLES = dict.fromkeys((*WHERE_IN_SELF, *WHERE_IN_CROSS, *WHAT))
 AXES: dict[str, Axis] = (
     {name: Axis(f"{title} (mean)", f"{name} mean") for name, title in SPREAD.items()}
     | {
-        "gradient": Axis("importance by gradient, nats a token", "gradient importance"),
-        "ablation": Axis("lost without it, nats a token", "ablation signed"),
+        "gradient": Axis("importance by gradient, nats per token", "gradient importance"),
+        "ablation": Axis("lost without it, nats per token", "ablation signed"),
         "helped": Axis("share of sentences it helps", "ablation helped"),
     }
     | {role.replace(" ", "-"): Axis(f"strongest key: {role}, share of rows", role) for role in _ROLES}

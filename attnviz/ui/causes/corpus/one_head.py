@@ -68,7 +68,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> None:
     table = study.profiles.lift(place)
     more = table.loc[table["lift"] > 1].head(_WORDS)
     if more.empty:
-        st.caption("No token that stands in the list three times.")
+        st.caption("No token occurs three times in the list.")
         return
     shown = more.assign(**{column: [display(text) for text in more[column]] for column in ("token", "piece")})
     st.dataframe(
@@ -78,7 +78,7 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> None:
         key="corpus-lift",
         column_config={
             "lift": st.column_config.NumberColumn(format="%.2f ×", help=definition("lift")),
-            "share": st.column_config.NumberColumn(format="percent", help="Of all weight that the head gives."),
+            "share": st.column_config.NumberColumn(format="percent", help="Share of all the head's weight."),
         },
     )
     charts.take_along("corpus-reads", lambda: table)
@@ -88,7 +88,7 @@ def _samples(study: CorpusStudy, place: HeadPlace) -> None:
     """Sentences as links into Heads, the row that writes most pinned there."""
     st.markdown("**Sentences by how much it writes**", help=definition("writes"))
     if study.profiles.why_not:
-        st.caption(literal(f"How much a head writes is not known of this model: {study.profiles.why_not}."))
+        st.caption(literal(f"How much a head writes is not known for this model: {study.profiles.why_not}."))
         return
     top = top_sentences(study.profiles, place, count=_TOP)
     drawn = quantile_samples(study.profiles, place, buckets=_BUCKETS, each=_EACH)
@@ -97,7 +97,7 @@ def _samples(study: CorpusStudy, place: HeadPlace) -> None:
         st.caption("The most", help=definition("The most"))
         _list(study, place, top)
     with columns[1]:
-        st.caption("By lot, some of every fifth, the least first", help=definition("By lot"))
+        st.caption("Random sample: two from each fifth, the smallest first", help=definition("By lot"))
         _list(study, place, drawn)
 
 

@@ -131,7 +131,7 @@ def _files(study: CorpusStudy) -> None:
         if study.profiles.measured.sum() * len(study.places) <= _MOST_CELLS:
             _csv("CSV, every sentence", "sentences", study.sentence_table)
         else:
-            layout.note(f"The table of every sentence and head has more than {_MOST_CELLS:,} lines: it is left out.")
+            layout.note(f"The table of all sentences and heads has more than {_MOST_CELLS:,} rows, so it is left out.")
 
 
 def _csv(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from attnviz.models.catalogue import Entry
     from attnviz.tracing.trace import Trace
 
-LISTS = {"shipped": "Sentences that come along", "own": "Your own sentences"}
+LISTS = {"shipped": "Included sentences", "own": "Your own sentences"}
 PARTS = {"heads": "Every head", "pruning": "Pruning curve"}
 
 

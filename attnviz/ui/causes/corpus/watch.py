@@ -20,7 +20,7 @@ _DOING = {
     "reading": "Reading: {} of {} sentences",
     "measuring": "Measuring every head: {} of {} batches",
     "gradient": "Importance by gradient: {} of {} batches",
-    "ablation": "Taking out each head by itself: {} of {} sentences",
+    "ablation": "Switching off each head in turn: {} of {} sentences",
 }
 OTHERS = "It goes on: {} more {} for it."
 
@@ -34,8 +34,8 @@ def queue() -> Studies:
 def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bool) -> CorpusStudy | None:
     """What is known of a list so far, and above it how far that is; None before there is anything to show."""
     if not is_asked:
-        _button(f"Go over {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
-        st.caption(literal(definition("Go over the list")))
+        _button(f"Measure on {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
+        st.caption(literal(definition("Measure the list")))
         return None
     try:
         run = queue().ask(loaded, lines, to=to, again=st.session_state.pop(_AGAIN, False))
@@ -52,7 +52,7 @@ def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bo
 
 
 def _button(label: str) -> None:
-    st.button(label, key="corpus-read", type="primary", on_click=_ask, help=definition("Go over the list"))
+    st.button(label, key="corpus-read", type="primary", on_click=_ask, help=definition("Measure the list"))
 
 
 def _ask() -> None:
@@ -66,16 +66,16 @@ def _say_how_it_ended(view: StudyView, count: int) -> None:
     if view.state == "stopped":
         layout.note(_stopped(view, count))
     if view.state != "done":
-        _button("Go over it again")
+        _button("Measure again")
 
 
 def _stopped(view: StudyView, count: int) -> str:
     """How far it came, in words."""
     if view.study is None:
-        return "It was stopped before anything was measured."
+        return "Stopped before anything was measured."
     measured = int(view.study.profiles.measured.sum())
     taken_out = view.study.ablation.sentences if view.study.ablation is not None else 0
-    return f"It was stopped: heads were measured on {measured} of {count} sentences, and taken out on {taken_out}."
+    return f"Stopped: heads were measured on {measured} of {count} sentences, and taken out on {taken_out}."
 
 
 def _progress(run: StudyRun, drawn: StudyView) -> None:

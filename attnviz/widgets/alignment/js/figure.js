@@ -33,16 +33,14 @@ export function notesOf(app) {
   const { header } = app.payload;
   const { name, low, high } = rangeOf(app);
   const notes = [];
-  if (isMatrix(app)) notes.push(`colours from ${exactText(low)} to ${exactText(high)}; a dot: the word's link`);
-  else
-    notes.push(
-      "as wide as a source word's share of what a word has" +
-        (name === "diverging" ? "; what speaks against one is left out" : ""),
-    );
+  if (isMatrix(app)) notes.push(`colours from ${exactText(low)} to ${exactText(high)}; dot: link`);
+  else notes.push("width: the source word's share" + (name === "diverging" ? "; negative shares are left out" : ""));
   notes.push(
-    app.view.null ? "special tokens (∅) may win: such a word has no link" : "special tokens (∅) are no word's source",
+    app.view.null
+      ? "a word whose largest share is a special token (∅) has no link"
+      : "special tokens (∅) are never a source",
   );
-  if (header.unread.length) notes.push(`${header.unread.length} words have no row, and no link`);
+  if (header.unread.length) notes.push(`${header.unread.length} words have no row and no link`);
   if (header.gold) notes.push("by hand: solid is sure, dashed is possible");
   return notes;
 }

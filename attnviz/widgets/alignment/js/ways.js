@@ -68,7 +68,7 @@ function noteOf({ ways, language, lacking }) {
   const isScored = ways.some(({ rate }) => rate !== null);
   const said = isScored
     ? `AER: errors over all links by hand${language && `, ${language}`}. Here: of this sentence. 0 is perfect.`
-    : "No errors are known of this model in this language.";
+    : "No alignment errors were measured for this model in this language.";
   return [said, ...Object.entries(lacking).map(([method, why]) => `No ${method}: ${why}.`)].join(" ");
 }
 

@@ -42,7 +42,7 @@ function cellNode(lens, layer, col, best) {
 
 function tipText(lens, col, best, own) {
   const lines = best.map(([text, probability]) => `${isolated(text)} ${percentText(probability)}`);
-  if (own) lines.push(`${isolated(lens.cols[col])} is number ${own[1] + 1}, ${percentText(own[0])}`);
+  if (own) lines.push(`${isolated(lens.cols[col])} ranks ${own[1] + 1}, ${percentText(own[0])}`);
   return lines.join("\n");
 }
 

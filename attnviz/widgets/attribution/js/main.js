@@ -1,4 +1,4 @@
-// A logit as bars of what adds to it, one of them opened, and what each layer would say (shared/js/store.js, base/js/mount.js).
+// A logit as bars of what adds to it, one of them opened, and the prediction after each layer (shared/js/store.js, base/js/mount.js).
 
 import { tab } from "../../base/js/mount.js";
 import { AT_ONCE, START, settle } from "./choice.js";

@@ -19,15 +19,15 @@ import { openedBars } from "./opened.js";
 const KEYS = [
   ["↑ ↓", "walk the heads' bars"],
   ["Enter", "open the bar, or close it"],
-  ["D", "what falls without each head"],
+  ["D", "show what falls without each head"],
   ["O", "the other order"],
   ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Adds directly", "Falls without it", "Logit lens"];
-const HINT = "Click a head’s bar to open it; arrow keys and Enter do the same.";
+const HINT = "Click a head’s bar to open it (or arrow keys and Enter).";
 const DIRECT =
-  "What a part adds by way of later layers is not in its bar. Heads of an encoder write into the memory alone: what they do reaches the answer through cross-attention.";
+  "A part's effect through later layers is not in its bar. Encoder heads write only into the memory, which reaches the answer through cross-attention.";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -70,7 +70,7 @@ export function buildShell(app) {
     ),
     element(
       "section",
-      { class: "pane side", "aria-label": "Opened, and the logit lens" },
+      { class: "pane side", "aria-label": "Opened bar and logit lens" },
       parts.openedTitle,
       parts.openedBox,
       element("h2", {}, termNode("Logit lens")),
@@ -129,7 +129,7 @@ export const sumText = ({ total, logit, spread }) =>
   `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of this step’s logits.`;
 
 export const whyText = ({ why_last: why }) =>
-  why && `Of this model only the last layer is taken apart, for ${why}; “layers before” is all that came before it.`;
+  why && `Only this model's last layer is taken apart, because ${why}; “layers before” is everything before it.`;
 
 export function paint(app, began) {
   const { parts, payload, view } = app;

@@ -14,7 +14,7 @@ const [LABEL, TOP, LEAST_CELL, GAP, TITLE] = [92, 70, 13, 16, 18];
 const LARGEST = 44; // pixels of a cell
 const SLANT = 36; // the last column's name reaches beyond its map
 
-export const namesOf = ({ payload }) => [...payload.header.names, "difference: the second less the first"];
+export const namesOf = ({ payload }) => [...payload.header.names, "difference: second minus first"];
 
 // A label of a row or column that both have, or that one has; where they differ, both.
 export function labelOf(place, texts, say = (text) => text) {

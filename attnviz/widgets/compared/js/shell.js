@@ -13,7 +13,7 @@ import { choose, groupOf, sortedHeads, walk } from "./choice.js";
 import { paintMaps, watchPointer } from "./maps.js";
 
 const KEYS = [
-  ["↑ ↓, k j", "walk the heads, those that noticed most first"],
+  ["↑ ↓, k j", "walk the heads, the most changed first"],
   ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
@@ -38,8 +38,8 @@ function headsPane(app) {
   });
   return element(
     "section",
-    { class: "pane noticed-pane", "aria-label": "Which heads noticed" },
-    element("header", {}, element("h2", {}, termNode("Which heads noticed", "noticed"))),
+    { class: "pane noticed-pane", "aria-label": "Heads that changed most" },
+    element("header", {}, element("h2", {}, termNode("Heads that changed most", "noticed"))),
     parts.heads,
     element("footer", {
       class: "quiet",
@@ -51,7 +51,7 @@ function headsPane(app) {
 function mapsPane(app) {
   const { parts } = app;
   parts.canvas = element("canvas", { role: "img" });
-  parts.wait = element("p", { class: "quiet", text: "This head’s maps are on their way." });
+  parts.wait = element("p", { class: "quiet", text: "This head’s maps are loading." });
   parts.maps = element("div", { class: "pair-maps" }, parts.canvas, parts.wait);
   parts.title = element("h2");
   parts.question = element("span", { class: "quiet" });
@@ -81,7 +81,7 @@ function wordsPane(app) {
   const fixed = element(
     "details",
     { class: "fixed" },
-    element("summary", { text: "What is held fixed, and what not" }),
+    element("summary", { text: "What is held fixed and what is not" }),
     parts.fixed,
   );
   return element(

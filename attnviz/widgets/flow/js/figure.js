@@ -80,10 +80,10 @@ function paintTokens({ theme }, pen, { boxes, text }, stack, names) {
 export function notesOf(app) {
   const thin = app.flow.faint + app.layout.curves.filter(({ w }) => w < THINNEST).length;
   const notes = [
-    "a column a layer, as high as its share: what a row has of each token; all of a column and what left it is 1",
+    "one column per layer; height: the row's share from each token. Each column sums to 1, with what has left it",
   ];
   notes.push("feed-forward networks and norms are left out");
-  if (methodOf(app) === "rollout") notes.push("the mean of all heads, whatever their values are");
+  if (methodOf(app) === "rollout") notes.push("the mean of all heads' weights; values are ignored");
   if (thin) notes.push(`${thin.toLocaleString("en")} ribbons thinner than ${THINNEST} pixels are not drawn`);
   return notes;
 }

@@ -15,9 +15,9 @@ export function rowsPane(app) {
   return element(
     "section",
     { class: "pane", "aria-label": "Rows" },
-    element("h2", { text: "Follow back" }),
+    element("h2", { text: "Trace back" }),
     app.parts.rows,
-    element("footer", { class: "quiet", text: "Click a row, or walk with the arrow keys." }),
+    element("footer", { class: "quiet", text: "Click a row, or use the arrow keys." }),
   );
 }
 

@@ -73,7 +73,7 @@ function paintFlowNote({ parts, payload, view }, flow) {
   parts.shares.classList.toggle("with-flow", flow !== null);
   const sum = flow && [...flow.source, ...flow.target].reduce((all, one) => all + one, 0);
   const told = flow
-    ? `Grey: maximum flow through the weights at a residual share of ${(payload.header.flow.residual / 100).toFixed(2)}. It is no share: these sum to ${sum.toFixed(2)}.`
+    ? `Grey: maximum flow through the weights at a residual share of ${(payload.header.flow.residual / 100).toFixed(2)}. These are not shares: they sum to ${sum.toFixed(2)}.`
     : view.flow && !why
       ? "Computing the maximum flow of this row …"
       : why;

@@ -67,7 +67,7 @@ function fillBars(app, tile, row) {
   const sum = (Math.abs(total) < 5e-5 ? 0 : total).toFixed(4);
   const sunk =
     kind.to_sink && !tile.signed && isOfWeights(app)
-      ? ` · ${exactText(1 - total)} goes to the head’s sink, which is no token`
+      ? ` · ${exactText(1 - total)} goes to the head’s sink, which is not a token`
       : "";
   put(app.parts.barsSum, `${drawnMeasure(app).sum} ${map.exact ? "" : "≈ "}${sum}${restText}${sunk}`);
   const order = app.view.bars === "position" ? "by position" : "by weight";

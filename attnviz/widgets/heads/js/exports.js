@@ -29,7 +29,7 @@ function exportExact(app, save) {
   if (save === exportCSV && app.tiles.some((tile) => isTileCovered(tile)))
     return say(app, `These numbers are ${COVERED}.`);
   if (app.tiles.every(({ map }) => map.exact)) save(app);
-  else say(app, "The exact numbers are still on their way; please try again in a moment.");
+  else say(app, "The exact numbers are still loading. Try again in a moment.");
 }
 
 function exportName(app) {

@@ -33,7 +33,7 @@ const KEY_HELP = [
   ["Enter, Space", "pin the head"],
   ["c", "what a cell holds"],
   ["o", "switch the head off, or on again"],
-  ["Esc", "unpin the row, leave a zoom"],
+  ["Esc", "unpin the row, end the zoom"],
   ["a", "average over heads"],
   ["l", "average over layers"],
   ["m", "hatch masked cells"],

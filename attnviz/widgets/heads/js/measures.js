@@ -27,5 +27,5 @@ export const isOfWeights = (app) => drawnMeasure(app) === MEASURES.weight;
 // Why the weight is drawn where something else was asked for.
 export const insteadNote = ({ payload }) => {
   const why = payload.header.cells?.why;
-  return why ? `weights, for what heads write is not known here: ${why}` : "";
+  return why ? `weights, because what heads write is not known here: ${why}` : "";
 };

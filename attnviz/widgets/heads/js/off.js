@@ -37,5 +37,5 @@ export function offNote(app, { kind, layer, head, pair }) {
       : sites.length > 1
         ? "these heads are off"
         : "this head is off";
-  return `${which}: what ${off > 1 ? "they read" : "it reads"} is written nowhere`;
+  return `${which}: what ${off > 1 ? "they read" : "it reads"} has no effect`;
 }

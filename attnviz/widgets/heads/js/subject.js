@@ -7,7 +7,7 @@ import { focusOf, isInFocus, sharesRows } from "./map/tiles.js";
 
 export const BLIND_TEXT = {
   "no keys": "sees no key",
-  "keys hidden": "sees special tokens only, and these are hidden",
+  "keys hidden": "sees only special tokens, which are hidden",
   covered: `is ${COVERED}`,
 };
 

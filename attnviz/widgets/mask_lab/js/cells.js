@@ -2,7 +2,8 @@
 
 import { range } from "../../shared/js/cells.js";
 
-export const RULE_HINT = "Paint only hides more, for masks combine with &. “To paint” makes it paintable.";
+export const RULE_HINT =
+  "Paint can only hide more, because masks combine with &. “To paint” makes this cell paintable.";
 
 export const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
 

@@ -63,7 +63,7 @@ function bodyRows(app) {
 function howToCheck(app) {
   const { words, fill } = app.payload.header;
   const { most } = rowNumbers(app);
-  if (!app.payload.attn) return "torch refused this fill, so that there are no weights.";
+  if (!app.payload.attn) return "torch refused this fill, so there are no weights.";
   const cause = app.payload.header.causes[app.row];
   if (cause) return `NaN: ${cause}.`;
   const sink =

@@ -62,7 +62,7 @@ function labTools(app, parts) {
   parts.whole = tool("Whole map", null, () => setZoom(app, wholeMap(app)));
   parts.finger = button("Paint by finger", {
     class: "finger",
-    title: "A finger on the masked scores paints; else it scrolls the page, and a tap pins the row",
+    title: "On: a finger paints on the masked scores. Off: it scrolls the page, and a tap pins the row.",
     "aria-pressed": "false",
     onclick: () => {
       app.fingerPaints = !app.fingerPaints;

@@ -95,7 +95,7 @@ export function paintLegend(app, pen, top, width) {
   const x = Math.max(8 + long + 140, 300);
   if (x + 220 > width) return;
   pen.box(x, top + 4, 16, 12, { fill: app.theme.line });
-  pen.text("cannot reach the answer", x + 22, top + 10, style);
+  pen.text("cannot affect the answer", x + 22, top + 10, style);
   pen.hatch([[x, top + 20, 16, 12]]);
   pen.text("no partner, or not run", x + 22, top + 26, style);
 }

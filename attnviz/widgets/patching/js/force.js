@@ -6,8 +6,8 @@ import { isolated, shortText } from "../../shared/js/text.js";
 import { cellsIn, toggle, undo, undoAll } from "./choice.js";
 
 const HONEST =
-  "Held fixed: the target, word for word, and everything that is not patched before the patched place; all behind it is " +
-  "computed again. Enough is not the same as necessary, and one pair of sentences is one pair.";
+  "Held fixed: the target, word for word, and everything before the patched place that is not patched. Everything after it is " +
+  "computed again. Enough is not the same as necessary, and one pair of sentences proves little.";
 
 export function forcePane(app) {
   const { parts } = app;
@@ -51,7 +51,7 @@ export function paintForce(app) {
   parts.undo.disabled = parts.undoAll.disabled = !cells.length;
   parts.list.replaceChildren(...cells.map((cell) => line(app, cell, named.get(cell) ?? cell)));
   if (!cells.length)
-    parts.list.append(element("li", { class: "quiet", text: "Nothing yet: click a cell, or drag over several." }));
+    parts.list.append(element("li", { class: "quiet", text: "None yet. Click a cell, or drag over several." }));
   parts.came.replaceChildren(
     ...(cells.length ? (isCurrent ? came(header) : [pair("", "The model runs …")].flat()) : []),
   );

@@ -6,9 +6,9 @@ export const ALONE = 2;
 export const LEFT_OUT = 3;
 
 export const SAID = {
-  [OUTSIDE]: "cannot reach the answer that is asked about",
+  [OUTSIDE]: "cannot affect this answer",
   [ALONE]: "has no partner in the other sentence",
-  [LEFT_OUT]: "was not run: of a long text only the cells where the two runs lie farthest apart are",
+  [LEFT_OUT]: "was not run: in a long text, only the cells where the two runs differ most are run",
 };
 
 export const UNIT = { share: "restored", moved: "control" };

@@ -114,7 +114,7 @@ function point(app, event, found) {
       numberLine("restored", exactText(numbers.share[at])),
       numberLine("control", exactText(numbers.moved[at])),
       numberLine("metric", exactText(numbers.patched[at])),
-      element("div", { class: "tip-at", text: isIn ? "in force: click to take it back" : "click to put it in force" }),
+      element("div", { class: "tip-at", text: isIn ? "in force: click to undo" : "click to patch it" }),
     );
   tip.replaceChildren(...lines);
   placeInWindow(tip, event);

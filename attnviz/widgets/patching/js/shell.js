@@ -18,14 +18,14 @@ import { actionOf, watchMatrices } from "./pointer.js";
 
 const KEYS = [
   ["← ↑ ↓ →", "walk the cells"],
-  ["Enter", "put the cell in force, or take it back"],
+  ["Enter", "patch the cell, or undo it"],
   ["U", "undo the last"],
-  ["N", "ask about the word where the runs differ next most"],
+  ["N", "go to the word with the next largest difference"],
   ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
 const WORDS = ["Restored", "Control", "In force", "Direction"];
-const HINT = "Click a cell to put it in force, drag over several; arrow keys and Enter do the same.";
+const HINT = "Click a cell to patch it, drag over several (or arrow keys and Enter).";
 
 export function buildShell(app) {
   const { parts } = app;

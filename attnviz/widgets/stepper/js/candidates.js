@@ -60,7 +60,7 @@ function prefixNodes(app) {
     element("span", {
       class: "token chosen",
       text: steps[at].chosen,
-      title: withEntry("what this step chose", entryText(steps[at].entries[1])),
+      title: withEntry("the token chosen in this step", entryText(steps[at].entries[1])),
     }),
   );
   return nodes;
@@ -100,7 +100,7 @@ function agreementNodes(app, step) {
     const teacher = termNode(
       "teacher",
       "teacher",
-      "Since then the model writes another sentence: the teacher has no token for this place.",
+      "The model has written a different sentence since then, so the teacher has no token here.",
     );
     return [element("span", { class: "apart" }, "Left the ", teacher, ` at step ${fork}.`)];
   }
@@ -110,7 +110,7 @@ function agreementNodes(app, step) {
     element(
       "span",
       { class: "apart" },
-      "They part: the ",
+      "They differ: the ",
       teacher,
       " has ",
       element("strong", { text: isolated(step.teacher) }),

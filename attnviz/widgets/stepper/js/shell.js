@@ -112,7 +112,7 @@ function playerBar(app, parts) {
 }
 
 function candidatesPane(app, parts) {
-  parts.top = element("ol", { class: "candidates", "aria-label": "Likeliest next tokens" });
+  parts.top = element("ol", { class: "candidates", "aria-label": "Most likely next tokens" });
   parts.verdictOfStep = element("p", { class: "agreement" });
   parts.drawnLegend = element("p", { class: "quiet small" }, "bar: probability · line: ", termNode("drawn with"));
   parts.beamTitle = element("h3", {}, termNode("Hypotheses after this step"));

@@ -67,7 +67,7 @@ function entriesOf(row) {
 
 function rowTitle(row) {
   if (!row.counted) return "Padding: greyed out and left out of the mean";
-  return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats; the model's likeliest is ${row.likeliest}, ${percentText(row.likeliest_probability)}`;
+  return `position ${row.position}: ${row.input} goes in, ${row.label} is the label, with probability ${exactText(row.probability)}: loss ${exactText(row.loss)} nats; the model's most likely token is ${row.likeliest}, ${percentText(row.likeliest_probability)}`;
 }
 
 function perplexityText(mean) {

@@ -27,7 +27,7 @@ function paintCount({ parts, payload, view }, waits) {
   const { countable, many } = payload.header;
   parts.countIt.hidden = waits || !countable || many.length > 0;
   parts.countIt.disabled = view.count;
-  parts.countIt.textContent = view.count ? "Counting …" : `Count over ${countable} sentences`;
+  parts.countIt.textContent = view.count ? "Counting …" : `Count on ${countable} sentences`;
 }
 
 function manyNodes({ many }) {
@@ -38,7 +38,9 @@ function manyNodes({ many }) {
 }
 
 function wordNodes({ texts, more }) {
-  const also = more.length ? [element("p", { class: "quiet", text: `Also done to the run: ${more.join("; ")}` })] : [];
+  const also = more.length
+    ? [element("p", { class: "quiet", text: `Also changed in the run: ${more.join("; ")}` })]
+    : [];
   if (!texts) return also;
   const line = (name, runs) =>
     element(
@@ -48,7 +50,7 @@ function wordNodes({ texts, more }) {
       element("bdi", {}, ...runs.map(([text, differs]) => (differs ? element("mark", { text }) : text))),
     );
   const isSame = !texts.some((runs) => runs.some(([, differs]) => differs));
-  const lines = [line("as it is", texts[0]), line("now", texts[1])];
+  const lines = [line("unchanged", texts[0]), line("now", texts[1])];
   return [...lines, ...(isSame ? [element("p", { class: "quiet", text: "The same words." })] : []), ...also];
 }
 
@@ -56,7 +58,7 @@ function stripTitle({ strip, asks }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
     termNode("probability of each token"),
-    element("span", { class: "quiet", text: ` ${asks}: above as it is, below now; its lead now, in nats` }),
+    element("span", { class: "quiet", text: ` ${asks}: above unchanged, below now; its lead now, in nats` }),
   ];
 }
 

@@ -100,7 +100,7 @@ function paintSwitch(app, group, name, at) {
   const nats = group.nats?.[at];
   const spreads = group.spreads?.[at];
   const said = [
-    nats === undefined || nats === null ? "" : `without it ${nats.toFixed(4)} nats a token`,
+    nats === undefined || nats === null ? "" : `without it ${nats.toFixed(4)} nats per token`,
     spreads === undefined || spreads === null ? "" : `${spreads.toFixed(1)} of its usual spread`,
   ].filter(Boolean);
   const label = [`${group.title} L${layer} H${head}`, off ? "off" : "on", ...said].join(", ");
@@ -144,11 +144,11 @@ export const boardLegend = (app) => {
   if (app.view.shade === "usual" && header.usual)
     return [
       termNode("What each head is worth", "worth"),
-      ` by itself: without it, in its own usual spreads over ${header.usual} sentences. Grey: within ±${USUAL}; full colour from ±${FULL.usual}.`,
+      ` when switched off alone, in units of its spread over ${header.usual} sentences. Grey: within ±${USUAL}; full colour from ±${FULL.usual}.`,
     ];
   if (!header.groups[0].nats) return [header.waits];
   return [
     termNode("What each head is worth", "worth"),
-    " by itself: without it, nats a token. Full colour from ±0.69, where a token is half or twice as likely.",
+    " when switched off alone, in nats per token. Full colour from ±0.69, where a token is half or twice as likely.",
   ];
 };

@@ -60,7 +60,7 @@ function drawAnswer(app, pen, x) {
   let y = MARGIN + 6;
   for (const [name, runs] of texts
     ? [
-        ["as it is", texts[0]],
+        ["unchanged", texts[0]],
         ["now", texts[1]],
       ]
     : []) {
@@ -77,7 +77,7 @@ function drawAnswer(app, pen, x) {
     pen.text(shortened(pen, text, STRIP, { size: 11 }), x, (y += LINE) - LINE / 2, quiet);
   y += LINE;
   pen.text(
-    shortened(pen, `Probability of each token ${asks}: above as it is, below now`, STRIP, { size: 11 }),
+    shortened(pen, `Probability of each token ${asks}: above unchanged, below now`, STRIP, { size: 11 }),
     x,
     y,
     quiet,

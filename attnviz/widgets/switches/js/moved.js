@@ -29,7 +29,7 @@ export function paintMoved(app) {
     termNode("Where heads look now"),
     element("span", {
       class: "quiet",
-      text: ` tinted by how far each moved: 0 to ${FULL_BITS} bits and more. ${movedCount(header)}`,
+      text: ` tinted by how far each moved (full colour from ${FULL_BITS} bits). ${movedCount(header)}`,
     }),
   );
 }

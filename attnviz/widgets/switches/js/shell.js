@@ -20,7 +20,7 @@ const KEYS = [
   ["Enter, Space", "off, or on again"],
   ["i", "all but these"],
   ["Esc, 0", "all on"],
-  ["m, l", "off: those that matter most, least"],
+  ["m, l", "switch off the heads that matter most, least"],
   ["g", "the model as a drawing"],
   ["?", "these keys and words"],
 ];
@@ -132,7 +132,7 @@ function answerPane(app) {
     element(
       "details",
       { class: "fixed" },
-      element("summary", { text: "What is held fixed, and what not" }),
+      element("summary", { text: "What is held fixed and what is not" }),
       parts.fixed,
     ),
   );

@@ -18,7 +18,7 @@ def test_a_run_beside_itself_is_0_everywhere_and_every_token_has_its_partner(cle
         for found in runs.kinds.values():
             assert not found.apart.any()
             assert all(here == there for here, there in (*found.rows, *found.cols))
-        assert "No head noticed" in of_pair(runs)[0]
+        assert "No head changed" in of_pair(runs)[0]
 
 
 def test_on_the_same_tokens_it_is_the_divergence_of_the_two_runs(clean, traced) -> None:
@@ -76,6 +76,6 @@ def test_a_text_that_parts_is_told_with_the_margins_of_both_runs(model, traced) 
     runs = switched_off(model, plain, done, written=now)
     assert runs.chances is not None
     (said,) = of_texts(*runs.chances, (plain.sentences[0].tgt, now.sentences[0].tgt))
-    assert "The texts part at" in said
+    assert "The texts differ from" in said
     assert "→" in of_run(*runs.chances)[0]
     assert of_texts(*runs.chances, (plain.sentences[0].tgt, plain.sentences[0].tgt)) == ()

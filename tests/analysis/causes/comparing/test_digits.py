@@ -74,7 +74,7 @@ def test_the_head_that_costs_most_is_told_with_the_digits_of_the_difference() ->
     tiny = of_effects(effects([-0.0002], [-0.05]), None)[0]
     assert "<0.1% less likely on average" in tiny, "never 0.0%"
     assert "100.0%" not in of_effects(effects([-12.0], [-0.05]), None)[0]
-    assert "No single head costs anything" in of_effects(effects([0.0, 0.1], [-0.05]), None)[0]
+    assert "No single head matters" in of_effects(effects([0.0, 0.1], [-0.05]), None)[0]
 
 
 def test_what_only_gains_is_not_said_to_lose() -> None:
@@ -92,7 +92,7 @@ def test_margins_are_told_only_of_what_either_run_found_likeliest() -> None:
     (said,) = of_texts(before, after, ((start, own), (start, other)))
     assert "by 0.0030 nats" in said, "no margin is 0.00"
     (said,) = of_texts(before, chances([-1.0], rivals=[4], of_rivals=[-0.6]), ((start, own), (start, other)))
-    assert said == "The texts part at “a”: “z” is written there now."
+    assert said == "The texts differ from “a”: “z” is written there now."
     (said,) = of_texts(chances([-0.5], of_rivals=[-0.1]), after, ((start, own), (start, other)))
     assert "ahead" not in said, "a token that may not be written was likelier"
 

@@ -128,7 +128,7 @@ def test_hidden_states_are_changed_even_where_nobody_asked_to_keep_them(model) -
 def test_a_model_that_is_only_replayed_says_that_nothing_can_be_done(tmp_path) -> None:
     held = load(architectures.ALL["bloom"](tmp_path / "bloom"), **CPU)
     assert isinstance(held, ReplayedModel)
-    with pytest.raises(ValueError, match="Nothing can be done to its runs"):
+    with pytest.raises(ValueError, match="Its runs cannot be changed"):
         held.trace("A cat sat.", interventions=[attnviz.ablate("decoder_self", heads=[0])])
 
 

@@ -94,12 +94,12 @@ def test_quantised_weights(copy):
 def test_remote_code_is_not_run(copy):
     (copy / "configuration_x.py").write_text("raise SystemExit('this ran')", encoding="utf-8")
     change(copy / "config.json", model_type="x", auto_map={"AutoConfig": "configuration_x.X"})
-    assert refused(copy) == "The model in 'bert' asks to run code of its own (x)."
+    assert refused(copy) == "The model in 'bert' needs its own code to be run (x)."
 
 
 def test_an_architecture_that_nobody_knows(copy):
     change(copy / "config.json", model_type="x")
-    assert refused(copy) == "The model in 'bert' is of a kind that transformers does not know (x)."
+    assert refused(copy) == "The model in 'bert' is of a type that transformers does not know (x)."
 
 
 def test_the_size_is_known_before_anything_is_read(copy, monkeypatch):

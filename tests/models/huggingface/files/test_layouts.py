@@ -14,7 +14,7 @@ def test_a_trainers_folder_names_its_last_checkpoint(checkpoint, tmp_path):
     for step in ("500", "1000", "90"):
         shutil.copytree(checkpoint("gpt2"), out / f"checkpoint-{step}")
     assert refused(out) == (
-        "'out' holds 3 of a Trainer's checkpoints: give one of them, such as out/checkpoint-1000, the last."
+        "'out' holds 3 checkpoints of a Trainer. Give one of them, such as out/checkpoint-1000, the last."
     )
     assert load(out / "checkpoint-500", **CPU).name == "checkpoint-500"
     shutil.copytree(checkpoint("gpt2"), out, dirs_exist_ok=True)  # the model that was saved at the end

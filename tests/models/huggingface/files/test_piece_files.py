@@ -40,7 +40,7 @@ def test_a_file_without_a_piece_is_refused(name, copy):
     """With it, transformers reads XLM-R's texts as nothing but unknown."""
     folder = copy(name)
     (folder / FILES[name]).write_bytes(b"")
-    assert refused(folder) == f"{FILES[name]} in {name!r} is a sentencepiece file without a piece: nothing is read."
+    assert refused(folder) == f"{FILES[name]} in {name!r} is a sentencepiece file without pieces, so it is not loaded."
 
 
 @EACH
@@ -50,7 +50,9 @@ def test_a_table_that_makes_a_letter_endless_is_refused(name, copy):
     model.ParseFromString((folder / FILES[name]).read_bytes())
     model.normalizer_spec.precompiled_charsmap += b"A" * 101 + b"\0"
     (folder / FILES[name]).write_bytes(model.SerializeToString())
-    assert refused(folder) == f"{FILES[name]} in {name!r} would make a text over 100 times as long: not loaded."
+    assert (
+        refused(folder) == f"{FILES[name]} in {name!r} would make a text over 100 times as long, so it is not loaded."
+    )
 
 
 def test_a_marian_without_its_target_is_refused(copy):

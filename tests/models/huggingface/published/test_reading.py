@@ -91,7 +91,7 @@ def test_ids_are_spelled_as_transformers_decodes_them(name: str, read: Callable[
 
 
 def test_a_tokenizer_that_ends_no_text_reads_one(read: Callable[[str], Read]) -> None:
-    with pytest.raises(TextError, match="This model reads one text: its tokenizer has nothing to part two with"):
+    with pytest.raises(TextError, match="This model reads one text: its tokenizer has no token to separate two"):
         read("Nucleotide Transformer").ours.encode("ATCG", "GATA")
 
 

@@ -125,7 +125,7 @@ function barsPane(app, parts) {
   parts.barsEntry = element("p", { class: "quiet bars-entry" });
   parts.barsEmpty = element("p", {
     class: "quiet",
-    text: "Click a row of the map, or a token above, to keep its exact weights here. Point at one to look at it.",
+    text: "Click a row of the map, or a token above, to keep its exact weights here. Point at one for a preview.",
   });
   parts.bars = element("ol", { class: "bars", tabindex: "0", "aria-label": "Weights of the row" });
   parts.barsSum = element("p", { class: "quiet sum" });

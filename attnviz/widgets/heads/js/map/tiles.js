@@ -65,7 +65,7 @@ export function sharesRows(app, name) {
 export function rangeOf(app, tiles) {
   if (tiles[0].signed) {
     const high = largest(tiles[0].map.data, [], 1) || 1;
-    return { low: -high, high, note: "the largest difference either way" };
+    return { low: -high, high, note: "up to the largest difference" };
   }
   const { sink, scale } = app.view;
   if (!sink && scale !== "max" && isOfWeights(app)) return { low: 0, high: 1, note: "" };
