@@ -30,11 +30,11 @@ def test_as_json_it_is_one_object(capsys):
         (("learn", "german"), "attnviz: There is no task 'german': there are french, reverse, sort, twice, add."),
         ((*QUICK, "--without=mask"), "attnviz: There is no 'mask' to leave out: there are causal-mask, shifted-labels, "
          "positions, padding-mask, cross-attention, scale."),
-        ((*QUICK, "--without=causal-mask", "--leak=one-head"), "attnviz: Without a causal mask everything is seen "
-         "already: there is nothing left to leak."),
+        ((*QUICK, "--without=causal-mask", "--leak=one-head"), "attnviz: Without a causal mask everything is visible "
+            "already, so nothing can leak."),
         ((*QUICK, "--out=nowhere/run.npz"), "attnviz: There is no folder 'nowhere' to write run.npz to."),
-        (("learn", "french", "--steps=20000"), "attnviz: This run would take some 63 seconds of CPU, and 15 are "
-         "allowed: take fewer steps or a smaller model, or raise ATTNVIZ_LEARN_SECONDS."),
+        (("learn", "french", "--steps=20000"), "attnviz: This run would take about 63 seconds of CPU, and 15 are "
+            "allowed. Use fewer steps or a smaller model, or raise ATTNVIZ_LEARN_SECONDS."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence_and_exit_status_2(arguments, said, capsys):

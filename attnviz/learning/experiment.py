@@ -10,9 +10,9 @@ from attnviz.transformer.config import ModelConfig
 
 # What may be left out, and what that means.
 WITHOUT = {
-    "causal-mask": "the decoder sees the words that it is to write",
-    "shifted-labels": "each position is to say the word that it was given, not the next one",
-    "positions": "words carry no mark of their place",
+    "causal-mask": "the decoder sees the words that it has to write",
+    "shifted-labels": "each position has to say the word that it was given, not the next one",
+    "positions": "words carry no position",
     "padding-mask": "the padding that fills a batch is attended to like words",
     "cross-attention": "the decoder sees nothing of the source",
     "scale": "scores are not divided by the square root of d_k",
@@ -20,7 +20,7 @@ WITHOUT = {
 # How the causal mask may leak, where it is there.
 LEAKS = {
     "": "it does not",
-    "one-head": "one head of the first decoder layer sees what comes",
+    "one-head": "one head of the first decoder layer sees later words",
     "one-token": "every position sees one token too many",
 }
 MOST_PAIRS = 5_000  # with more, a toy learns as with all
@@ -142,7 +142,7 @@ class Experiment:
         if not isinstance(self.leak, str) or self.leak not in LEAKS:
             raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_shown(self.leak)!r}.")
         if self.leak and "causal-mask" in self.without:
-            raise ValueError("Without a causal mask everything is seen already: there is nothing left to leak.")
+            raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
             raise ValueError("With one head, a leak in one head is no mask at all: leave out causal-mask instead.")
         if self.about.is_decoder_only:

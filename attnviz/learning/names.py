@@ -25,7 +25,7 @@ def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Exp
         if name == "without":
             said["without"] = (*said.get("without", ()), value)
         elif name in said and name != "seed" and said[name] != value:
-            raise ValueError(f"{name.replace('_', ' ')} is said twice, as {said[name]} and as {value}: keep one.")
+            raise ValueError(f"{name.replace('_', ' ')} is given twice, as {said[name]} and as {value}. Keep one.")
         else:
             said[name] = value
     return Experiment(task, **said)

@@ -70,7 +70,7 @@ class Recording:
     def network(self) -> ToyNetwork:
         """The network as it was at the end. Raises ValueError where the weights were left out."""
         if self.weights is None:
-            raise ValueError("This recording was kept without weights: train the same run again to open its model.")
+            raise ValueError("This recording has no weights. Train the same run again to open its model.")
         network = network_of(self.experiment, len(self.words.pieces))
         weights = torch.from_numpy(self.weights.astype(np.float32))
         torch.nn.utils.vector_to_parameters(weights, network.parameters())

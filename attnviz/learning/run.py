@@ -126,9 +126,7 @@ class TrainingRun:
         hidden = network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask)
         loss = mean_loss(network.logits(hidden), batch.labels)
         if not math.isfinite(loss.item()):
-            raise ValueError(
-                f"After {self._step} updates the loss is no number any more: take a smaller learning rate."
-            )
+            raise ValueError(f"After {self._step} updates the loss is NaN or infinite. Use a smaller learning rate.")
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), _CLIP, foreach=True)
         self._optimizer.step()

@@ -106,7 +106,7 @@ def toy_recording(path: str | Path) -> Recording:
     found = load_recording(path)
     if not isinstance(found, Recording):
         raise ValueError(
-            f"{Path(path).name} shows how a translator learned, and no toy: its model is in the folder `checkpoint` of "
+            f"{Path(path).name} is a translator's training, not a toy's. Its model is in the folder `checkpoint` of "
             "that training."
         )
     return found

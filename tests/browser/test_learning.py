@@ -186,7 +186,7 @@ def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
     expect(page.get_by_text("is training")).to_be_visible(timeout=60_000)
     os.kill(worker(), signal.SIGKILL)
     error = page.get_by_text(
-        re.compile(r"The process that trains has ended after [0-9,]+ updates: start the run again\.")
+        re.compile(r"The process that trains has ended after [0-9,]+ updates\. Start the run again\.")
     )
     expect(error).to_be_visible()
     settled(page)
@@ -198,7 +198,7 @@ def test_a_worker_that_is_killed_is_said_and_the_recording_plays_on(
 
 def test_a_contradiction_is_said_and_the_other_run_plays(page: Page) -> None:
     opened(page, "/learning?second=without-causal-mask~leak-one-head")
-    sentence = "Without a causal mask everything is seen already: there is nothing left to leak."
+    sentence = "Without a causal mask everything is visible already, so nothing can leak."
     expect(page.get_by_test_id("stAlert").get_by_text(sentence)).to_be_visible()
     page.get_by_role("button", name="Last moment").click()
     expect(run(page, "Nothing left out").locator(".meter")).to_contain_text("own prefix 100%")

@@ -30,8 +30,8 @@ def test_no_two_shipped_runs_share_a_name():
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is seen already: there is "
-         "nothing left to leak."),
+        ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is visible already, so "
+            "nothing can leak."),
         ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head is no mask at all: leave out causal-mask "
          "instead."),
         ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder alone: it has no "
@@ -73,7 +73,7 @@ def test_every_shipped_run_may_be_trained_by_everybody(experiment):
 def test_a_run_beyond_the_limit_is_refused_before_it_begins(monkeypatch):
     large = {"task": "french", "layers": 6, "d_model": 256, "d_ff": 1024, "steps": 20_000}
     monkeypatch.delenv(VARIABLE, raising=False)
-    said = r"^This run would take some \d+ seconds of CPU, and 15 are allowed: take fewer steps or a smaller model, or "
+    said = r"^This run would take about \d+ seconds of CPU, and 15 are allowed. Use fewer steps or a smaller model, or "
     with pytest.raises(ValueError, match=rf"{said}raise {VARIABLE}\.$"):
         attnviz.learn(**large)
     monkeypatch.setenv(VARIABLE, "3600")

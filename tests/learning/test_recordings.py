@@ -42,7 +42,7 @@ def test_without_weights_it_shows_the_run_and_says_how_to_open_its_model(run, tm
     save(run, tmp_path / "run.npz", weights=False)
     back = attnviz.load_recording(tmp_path / "run.npz")
     assert back.written(0) == run.written(0)
-    with pytest.raises(ValueError, match=r"^This recording was kept without weights: train the same run again to open"):
+    with pytest.raises(ValueError, match=r"^This recording has no weights. Train the same run again to open"):
         attnviz.load(back)
 
 

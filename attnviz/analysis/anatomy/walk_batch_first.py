@@ -16,7 +16,7 @@ class BatchFirstWalk(Walk):
             "input_ = norm(x)" if case.norm_first else "input_ = x",
             case.input_,
             "batch q_len d_model",
-            "What the layer hands to attention: two sentences, the shorter one padded.",
+            "The layer's input to attention: two sentences, the shorter one padded.",
         )
         memory = self.line(
             "memory = input_" if case.memory is case.input_ else "memory = encoder(src)",
@@ -59,7 +59,7 @@ class BatchFirstWalk(Walk):
             f"scores = query @ key.transpose(-2, -1){scale_code(self)}",
             query.tensor @ key.tensor.transpose(-2, -1) * self.weights.scale,
             "batch heads q_len k_len",
-            "Every query times every key. batch and heads stand in front and replace two loops." + scale_why(self),
+            "Every query times every key. The batch and head axes in front replace two loops." + scale_why(self),
             query,
         )
         scores = scored_lines(self, scores)
@@ -81,14 +81,15 @@ class BatchFirstWalk(Walk):
             "mask = mask.expand_as(scores)",
             wide.tensor.expand_as(product),
             "batch heads q_len k_len",
-            "What broadcasting does by itself: axes of size 1 get stride 0, the same numbers are read again and again.",
+            "What broadcasting does automatically: axes of size 1 get stride 0, so the same numbers are read again and "
+            "again.",
             wide,
         )
         masked = self.line(
             "masked_scores = scores.masked_fill(~mask, -inf)",
             product.masked_fill(~spread.tensor, -math.inf),
             "batch heads q_len k_len",
-            "Before the softmax, so that what a hidden key would have got goes to the others.",
+            "Before the softmax, so that the weight of hidden keys goes to the others.",
             scores,
         )
         attn = self.line(

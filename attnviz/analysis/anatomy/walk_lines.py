@@ -98,7 +98,7 @@ class Walk:
 
     def no_mask(self) -> str:
         """A word on a site that hides nothing."""
-        return " This site hides nothing here: every cell is True." if self.open else ""
+        return " This site has no mask: every cell is True." if self.open else ""
 
 
 def output_lines(walk: Walk, block: WalkStep, sizes: str, axes: str) -> None:
@@ -114,6 +114,6 @@ def output_lines(walk: Walk, block: WalkStep, sizes: str, axes: str) -> None:
         "output = W_o(context)",
         F.linear(joined.tensor, walk.weights.W_o, walk.weights.b_o),
         f"{axes} d_model",
-        "Mixes what the heads found, and gives it the size of the residual stream.",
+        "Mixes the heads' results and gives them the size of the residual stream.",
         joined,
     )

@@ -5,7 +5,7 @@ from attnviz.implementations.scoring import Rotation
 
 _NORM = (
     "Each head's numbers are divided by their root mean square and multiplied by a learned gain, the same for all "
-    "heads ({role}, {size} numbers): how long a vector was no longer counts."
+    "heads ({role}, {size} numbers), so a vector's length no longer matters."
 )
 _ROTATION = (
     "Rotary positions (RoFormer, Su et al. 2021, equation 34): {turned} are turned, in pairs of {pair}, by position × "
@@ -13,8 +13,8 @@ _ROTATION = (
     "and partner makes (−b, a) of a pair (a, b). {both}{factor}"
 )
 _BOTH = {
-    "query": "A query at i and a key at j then meet at the angle of i − j: their product knows the distance alone.",
-    "key": "Turned as the queries are, each by its own position. Values are not turned.",
+    "query": "The product of a query at i and a key at j then depends only on the distance i − j.",
+    "key": "Rotated like the queries, each by its own position. Values are not rotated.",
 }
 _BIAS = (
     "A learned number for each head and distance, key − query, the same wherever the two stand (T5, Raffel et al. "

@@ -76,21 +76,21 @@ class SequenceFirstWalk(Walk):
             "mask = mask.unsqueeze(-1)",
             mask.tensor.unsqueeze(-1),
             axes,
-            "Here the heads stand last, and so does the axis of size 1.",
+            "Here the heads come last, and so does the axis of size 1.",
             mask,
         )
         spread = self.line(
             "mask = mask.expand_as(scores)",
             wide.tensor.expand_as(product),
             axes,
-            "What broadcasting does by itself: axes of size 1 get stride 0.",
+            "What broadcasting does automatically: axes of size 1 get stride 0.",
             wide,
         )
         masked = self.line(
             "masked_scores = scores.masked_fill(~mask, -inf)",
             product.masked_fill(~spread.tensor, -math.inf),
             axes,
-            "Before the softmax, so that what a hidden key would have got goes to the others.",
+            "Before the softmax, so that the weight of hidden keys goes to the others.",
             scores,
         )
         attn = self.line(

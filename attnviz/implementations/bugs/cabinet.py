@@ -40,7 +40,7 @@ BUGS: Mapping[str, Bug] = {
         wrong_steps.softmax_over_queries,
         "dim=1 is the key axis of a sequence-first (q_len, k_len, batch, heads); after moving the batch to the front, "
         "(batch, q_len, k_len, heads), it is the query axis.",
-        "The map is square in self-attention and its columns sum to 1, so that it looks like a map read sideways.",
+        "The map is square in self-attention and its columns sum to 1, so it looks like a transposed map.",
         catches.rows_sum_to_one,
     ),
     "no_scale": Bug(
@@ -49,7 +49,7 @@ BUGS: Mapping[str, Bug] = {
         "scores",
         wrong_steps.no_scale,
         "Scores are not divided by √d_k: their variance grows with d_k, and softmax puts nearly all weight on one key.",
-        "Rows sum to 1 and the largest weight is on the same key; the maps only look very sure of themselves.",
+        "Rows sum to 1 and the largest weight is on the same key; the maps only look sharper.",
         catches.equals_pytorch,
         lacks=_scale,
     ),
@@ -91,8 +91,8 @@ BUGS: Mapping[str, Bug] = {
         wrong_steps.without_head_after_output,
         "The head's slice is zeroed in the output of attention instead of the context: but W_o has mixed the heads by "
         "then, and every column holds something of each.",
-        "The slice has the head's size, the map is untouched and the text changes, as an ablation should: a part of "
-        "every head is gone, and most of the one that was meant is still there.",
+        "The slice has the head's size, the map is untouched and the text changes, as with a real ablation. But a part "
+        "of every head is gone, and most of the intended one is still there.",
         catches.equals_pytorch_where_W_o_reads_nothing_of_the_head,
         ablates=True,
     ),
@@ -110,8 +110,8 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.mask_inverted,
-        "True means “may attend” here and “hidden” in nn.MultiheadAttention: masks that are carried over hide "
-        "what they should show.",
+        "True means “may attend” here and “hidden” in nn.MultiheadAttention, so a mask copied from one to the other "
+        "hides what it should show.",
         "Rows sum to 1, and with a causal mask a training loss even falls faster: the model sees the answer.",
         catches.hidden_keys_weigh_nothing,
     ),
@@ -129,7 +129,8 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.mask_after_softmax,
-        "Hidden keys get 0 after the softmax has shared the weight out: what they had got is lost, not passed on.",
+        "Hidden keys get 0 after the softmax has shared the weight out: their share is lost instead of going to the "
+        "others.",
         "Hidden cells are exactly 0, as they should be; only the row sums tell.",
         catches.rows_sum_to_one,
     ),
@@ -148,7 +149,7 @@ BUGS: Mapping[str, Bug] = {
         "weigh",
         wrong_steps.half_filled,
         "float16 ends at 65,504; masked_fill refuses a number that it cannot hold.",
-        "In float32 the same line works: it is noticed on the day somebody switches to half precision.",
+        "In float32 the same line works. It is noticed only when the model is switched to half precision.",
         catches.is_finite,
     ),
     "half_by_where": Bug(
@@ -156,7 +157,7 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.half_by_where,
-        "torch.tensor(-1e9, dtype=float16) is −∞ without a word. A row without any visible key then becomes NaN, and "
+        "torch.tensor(-1e9, dtype=float16) silently becomes −∞. A row without any visible key then becomes NaN, and "
         "the next layer carries it on.",
         "While every row sees a key the result is right to float16's precision; the first fully padded row breaks it.",
         catches.is_finite,
@@ -167,8 +168,7 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "reported",
         wrong_steps.reported_after_dropout,
-        "The weights that are handed out have been through dropout: some are 0, the others "
-        "too large by 1 / (1 - rate).",
+        "The returned weights have been through dropout: some are 0, the others too large by 1 / (1 - rate).",
         "The output is the right one, and in evaluation dropout is off and the map is right as well.",
         catches.rows_sum_to_one,
         lambda: own_case(drop=0.3),
@@ -198,9 +198,9 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "",
         kept_map,
-        "The weights are left on the module, and the module serves two visitors: who reads a moment later reads the "
-        "other one's map.",
-        "Alone, in every test with one thread, and whenever nobody else comes in between, the map is right.",
+        "The weights are left on the module, and the module serves two visitors: code that reads it a moment later may "
+        "get the other visitor's map.",
+        "With one visitor, or in a test with one thread, the map is always right.",
         catches.two_visitors_see_their_own,
     ),
 }

@@ -121,7 +121,7 @@ class LiveRuns:
         if not is_own_full and len(self._waiting) < self._most_waiting:
             return
         said = f"{own} runs from your address wait" if is_own_full else f"{len(self._waiting)} runs wait"
-        raise ValueError(f"{said} already: watch a recording meanwhile, and ask again in a minute.")
+        raise ValueError(f"{said} already. Watch a recording and try again in a minute.")
 
     def finished(self, experiment: Experiment) -> Recording | None:
         """The recording of a run that was finished lately; None where nobody remembers one."""
@@ -180,7 +180,7 @@ class LiveRuns:
                 self._training = None if is_left else run
                 self._count()
             if is_left:
-                run._became("failed", "Nobody waited for this run any more: ask for it again.")
+                run._became("failed", "This run was dropped because nobody was waiting. Start it again.")
                 continue
             run.ahead = 0
             run._became("training")
@@ -209,4 +209,4 @@ class LiveRuns:
 
 def _gone(run: LiveRun) -> str:
     after = run._moments[-1].step if run._moments else 0
-    return f"The process that trains has ended after {after:,} updates: start the run again. Recordings still play."
+    return f"The process that trains has ended after {after:,} updates. Start the run again. Recordings still play."

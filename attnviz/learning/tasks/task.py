@@ -101,7 +101,7 @@ def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear
             found[example.src] = example
         if len(found) == count:
             return list(found.values())
-    raise ValueError(f"{task.name} has fewer than {count:,} different lines to learn from: ask for fewer pairs.")
+    raise ValueError(f"{task.name} has fewer than {count:,} different lines to learn from. Use fewer pairs.")
 
 
 def share(found: Sequence[bool]) -> float:

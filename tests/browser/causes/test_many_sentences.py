@@ -41,7 +41,7 @@ def test_a_ready_experiment_is_set_up_told_and_closed(page: Page, settled: Calla
     page.goto("/causes?src=Hello.&to=de")
     settled(page)
     page.get_by_role("button", name="Ready experiments").click()
-    page.get_by_role("menuitem", name="Tom and Mary change places").click()
+    page.get_by_role("menuitem", name="Tom and Mary swapped").click()
     panel = page.locator(".st-key-ready-experiment-panel")
     expect(panel).to_contain_text("“Tom aime Mary.” becomes “Mary aime Tom.”")
     page.wait_for_url(re.compile(r"do=swap.*experiment=names-exchanged|experiment=names-exchanged.*do=swap"))

@@ -82,14 +82,14 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
     others = [runs.watch(Experiment("reverse", steps=2, seed=seed)) for seed in (11, 12, 13)]
     assert [run.look().ahead for run in others] == [1, 2, 3]
     assert runs.watch(Experiment("reverse", steps=2, seed=12)) is others[1]
-    said = "3 runs wait already: watch a recording meanwhile, and ask again in a minute."
+    said = "3 runs wait already. Watch a recording and try again in a minute."
     with pytest.raises(ValueError, match=f"^{said}$"):
         runs.watch(Experiment("reverse", steps=2, seed=14))
 
     os.kill(runs.pid, signal.SIGKILL)
     error = first.wait(PATIENCE).error
     assert error.startswith("The process that trains has ended after ")
-    assert error.endswith(" updates: start the run again. Recordings still play.")
+    assert error.endswith(" updates. Start the run again. Recordings still play.")
     assert [run.wait(PATIENCE).state for run in others] == ["done"] * 3  # by another worker
     again = runs.watch(LONG)
     assert again is not first
@@ -124,7 +124,7 @@ def test_after_a_while_without_a_run_the_worker_is_ended():
 
 def test_a_run_that_nobody_waits_for_is_passed_over():
     runs = LiveRuns(left=0.0)
-    assert runs.watch(SHORT).wait(PATIENCE).error == "Nobody waited for this run any more: ask for it again."
+    assert runs.watch(SHORT).wait(PATIENCE).error == "This run was dropped because nobody was waiting. Start it again."
     assert runs.pid is None
     runs.close()
 
@@ -134,7 +134,7 @@ def test_one_address_has_half_of_the_places_and_leaves_the_others_to_others(monk
     monkeypatch.setattr(runs, "_begin", lambda: None)  # nothing is trained: all wait
     for seed in (1, 2):
         runs.watch(Experiment("reverse", steps=2, seed=seed), "192.0.2.1")
-    said = "2 runs from your address wait already: watch a recording meanwhile, and ask again in a minute."
+    said = "2 runs from your address wait already. Watch a recording and try again in a minute."
     with pytest.raises(ValueError, match=f"^{said}$"):
         runs.watch(Experiment("reverse", steps=2, seed=3), "192.0.2.1")
     assert runs.watch(Experiment("reverse", steps=2, seed=2), "192.0.2.1").state == "waiting", "it waits already"
@@ -147,7 +147,7 @@ def test_one_address_has_half_of_the_places_and_leaves_the_others_to_others(monk
 
 def test_a_run_beyond_the_limit_never_enters_the_queue():
     runs = LiveRuns()
-    with pytest.raises(ValueError, match=r"^This run would take some "):
+    with pytest.raises(ValueError, match=r"^This run would take about "):
         runs.watch(Experiment("french", steps=20_000))
     assert runs.pid is None
 

@@ -190,7 +190,7 @@ def test_what_is_none_is_refused_in_one_sentence(name, recording, tmp_path):
 
 def test_it_has_no_model_and_says_where_that_is(recording, tmp_path):
     attnviz.save(recording, tmp_path / "run.npz")
-    with pytest.raises(ValueError, match=r"^run\.npz shows how a translator learned, and no toy: its model is in the"):
+    with pytest.raises(ValueError, match=r"^run\.npz is a translator's training, not a toy's. Its model is in the"):
         attnviz.load(tmp_path / "run.npz")
     with pytest.raises(ValueError, match=r"^A model is given by its name, its folder or its hub id, not as Translator"):
         attnviz.load(recording)

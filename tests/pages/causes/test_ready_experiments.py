@@ -27,7 +27,7 @@ def test_choosing_one_leaves_nothing_of_the_one_before(monkeypatch) -> None:
     monkeypatch.setattr(experiments.persistent, "text", lambda name: "gpt2" if name == "model" else "")
     monkeypatch.setattr(experiments.persistent, "write_model", lambda name: written.update(model=name))
     monkeypatch.setattr(experiments.persistent, "write", written.update)
-    monkeypatch.setattr(experiments.st, "session_state", {"ready-experiment": "One vector makes il of elle"})
+    monkeypatch.setattr(experiments.st, "session_state", {"ready-experiment": "One vector turns elle into il"})
     experiments._use()
     assert written["model"] == DEFAULT
     assert written["tab"] == "patch"
