@@ -42,7 +42,7 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
 
 def _head(run: Decoded, view: DecodingState) -> str:
     if not run.verdict.holds:
-        return "times what rounding allows: " + ("not the same any more" if view.broken else "not the same")
+        return "times what rounding allows: " + ("not equal any more" if view.broken else "not equal")
     return "of what rounding allows: " + ("equal all the same" if view.broken else "equal, as it must be")
 
 

@@ -33,7 +33,7 @@ def call(**arguments):
 
 
 def test_an_argument_that_nobody_has_thought_of_is_refused():
-    with pytest.raises(ModelError, match="takes 'frobnicate', which attnviz does not reproduce"):
+    with pytest.raises(ModelError, match="takes 'frobnicate', which attnviz does not implement"):
         call(frobnicate=0.0)
     assert call(frobnicate=None)[0].shape == (2, 5, 3, 7)
 

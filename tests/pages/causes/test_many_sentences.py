@@ -153,4 +153,4 @@ def test_a_file_that_is_longer_than_a_field_is_refused_and_the_field_stays(monke
     monkeypatch.setattr(lists.st, "session_state", session)
     lists._take_file()
     assert session[lists._TEXT] == "I love you."
-    assert session["corpus-file-said"].startswith("These are 200,001 characters, more than the 200,000 that are read")
+    assert session["corpus-file-said"].startswith("These are 200,001 characters; at most 200,000 are read")

@@ -82,7 +82,7 @@ def test_a_coarse_type_says_whether_rounding_to_it_explains_the_difference(open_
 
 def test_what_a_break_does_to_the_choice_is_counted(open_page) -> None:
     assert re.search(
-        r"likeliest (in \d+ of|token is the same in all) \d+ steps",
+        r"most likely (in \d+ of|token is the same in all) \d+ steps",
         verdict(open_page("decoding", **PAIR, causal="none")),
     )
 
@@ -105,7 +105,7 @@ def test_a_model_that_sees_ahead_is_not_excused_by_rounding(open_page) -> None:
     app = open_page("decoding", model="toy:french-without-causal-mask", src="the big red dog")
     assert not app.exception
     told = verdict(app)
-    assert "times what rounding allows: not the same" in told
+    assert "times what rounding allows: not equal" in told
     assert "Each position of this model sees what comes after it" in told
     assert "any more" not in told
     assert "rounded differently" not in told

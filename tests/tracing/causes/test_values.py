@@ -176,5 +176,5 @@ def test_a_word_of_a_target_that_is_not_written_yet_is_asked_for(model) -> None:
 
 
 def test_a_word_that_stands_there_twice_does_not_say_which_column(trace) -> None:
-    with pytest.raises(ValueError, match="stands there 2 times"):
+    with pytest.raises(ValueError, match="occurs 2 times"):
         trace("A dog, a dog", attnviz.exchange("cross", ("dog", 0)))

@@ -149,8 +149,8 @@ def test_a_word_that_the_model_does_not_know_is_named(copy):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"eos_token_id": "x"}, "eos_token_id 'x', which is no id"),
-        ({"suppress_tokens": ["x"]}, "suppress_tokens 'x', which is no id"),
+        ({"eos_token_id": "x"}, "eos_token_id 'x', which is not a token id"),
+        ({"suppress_tokens": ["x"]}, "suppress_tokens 'x', which is not a token id"),
         ({"decoder_start_token_id": 10**6}, "targets begin with id 1000000"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_tokenizer_of_another_model(copy, checkpoint):
 
 def test_pickled_weights(copy):
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    assert "pytorch_model.bin, which can run code and is not read" in refused(copy)
+    assert "pytorch_model.bin. Such files can run code and are not read" in refused(copy)
 
 
 def test_no_weights_at_all(copy):

@@ -39,7 +39,7 @@ def test_a_hub_id_that_cannot_be_one():
 @pytest.mark.parametrize(
     ("listing", "numbers", "says"),
     [
-        ({"config.json": 1, "pytorch_model.bin": 5}, None, "which can run code and is not read"),
+        ({"config.json": 1, "pytorch_model.bin": 5}, None, "Such files can run code and are not read"),
         ({"config.json": 1, "model.safetensors": 9 * 10**9}, None, "take 9 GB in float32; up to 8 GB are loaded here"),
         # five gigabytes of bfloat16 are ten of float32, in which every model is compared
         ({"model.safetensors": 5 * 10**9}, 25 * 10**8, "take 10 GB in float32; up to 8 GB are loaded here"),
