@@ -31,8 +31,8 @@ def cost(model, src_len: int) -> None:
     st.caption(
         f"For whole targets of each length and a source of {src_len} tokens, measured now on this machine. One pass "
         "computes all rows at once. Recomputing runs the prefix again for every token. The cache computes one row per "
-        "token: about as many multiply-adds as the pass, but one row after another. All matrix products are counted, including "
-        "the encoder's."
+        "token: about as many multiply-adds as the pass, but one row after another. All matrix products are counted, "
+        "including the encoder's."
     )
     if not isinstance(model, Translator):
         st.caption("Multiply-adds are counted for attnviz's own translators only. Choose one as the model.")
