@@ -201,8 +201,8 @@ def test_of_a_model_that_writes_nothing_the_maps_are_told(moved, told) -> None:
         ("dtype", "int8", "float32"),
         ("scope", "all", "head"),
         ("paint", "AAAA", "cannot be read"),
-        ("zoom", "4.2.0.1", "first and last row"),
-        ("zoom", "0.far", "first and last row"),
+        ("zoom", "4.2.0.1", "first row, last row"),
+        ("zoom", "0.far", "first row, last row"),
     ],
 )
 def test_a_link_that_asks_for_what_is_not_there_is_answered_in_a_sentence(open_page, name, value, told) -> None:
