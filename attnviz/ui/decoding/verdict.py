@@ -27,13 +27,14 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = ())
     state = "holds" if verdict.holds else "broken"
     why = reasons(view, _seen(run)) if view.broken else (unbroken(_equality(run), view),)
     lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
-    seen, folded = (lines, []) if not verdict.holds else ([], lines)
+    causes = [_said(reason, is_open=len(why) == 1) for reason in why]
+    is_folded = verdict.holds and not view.broken  # as it must be: the sentence says it
+    seen, folded = ([], [*causes, *lines]) if is_folded else ([*lines, *causes], [])
     st.html(
         f"<div class='verdict {state}' role='status'>"
         f"<p class='verdict-top'><span class='verdict-number' data-verdict='{'equal' if verdict.holds else 'broken'}'>"
         f"{_share(verdict.closest.share)}</span> <span class='verdict-head'>{_head(run, view)}</span></p>"
         + "".join([*(f"<p class='verdict-line'>{line}</p>" for line in _done(done)), *seen])
-        + "".join(_said(reason, is_open=len(why) == 1) for reason in why)
         + f"<details class='verdict-words'><summary>What rounding allows in {verdict.dtype}"
         f"{', where they come nearest to it,' if folded else ''} and other words here</summary>{''.join(folded)}"
         f"<dl>{_WORDS}</dl></details></div>"
