@@ -22,7 +22,7 @@ make = traces.trace if texts["tab"] in heads_tabs.WHOLE_TRACE else traces.attent
 trace = own or layout.run_or_refuse(lambda: make(request))
 captions.about(trace, upload.said() if own else request.entry)
 view = sync.current(texts, trace, upload.entry() if own else request.entry)
-tabs = heads_tabs.current(texts, trace, view)
+tabs = page.settled(trace, heads_tabs.current(texts, trace, view))
 picture = page.draw(trace, tabs, None if own else request)
 if picture is not None:
     downloads.below(lambda: own or traces.trace(request), picture, view)

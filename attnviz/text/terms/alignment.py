@@ -4,6 +4,7 @@ ALIGNMENT = {
     "Alignment": "Word by word: which source word each word of the target comes from.",
     "Flow": "A row of the last layer, traced back through the layers to the words that it is made of.",
     # Alignment
+    "All ways": "The table opens on six ways, the first in its order, and the one that is drawn.",
     "Ways to align": "Attribution: what a source word adds to the logit of the word that comes out. Mean of heads, "
     "one head: attention weights. Norm: the length of the vector written, ‖α f(x)‖. Rollout, ALTI: through all "
     "layers. Word in, out: whether a row counts for the word that goes in or the word that comes out.",

@@ -74,8 +74,8 @@ HEADS = SHARED | {
     "By position": "Bars in the order of the sentence, or of the elements of a vector.",
     # Several at once
     "Pin": "Keeps a head to compare it with others, up to four heads.",
-    "Off": "Switches this head off, or on again: its output becomes zero before W_o, while the model writes and in "
-    "every pass. All pages then run without it; a chip above says so and undoes it.",
+    "Switch off": "Switches this head off, or on again: its output becomes zero before W_o, while the model writes and "
+    "in every pass. All pages then run without it; a chip above says so and undoes it.",
     "In focus": "One head: the one with the ring among the thumbnails.",
     "Side by side": "The pinned heads beside each other, on one colour scale.",
     "Difference": "The first pinned head's weights minus the second's; with one pin, the head in focus minus the "
@@ -94,6 +94,8 @@ HEADS = SHARED | {
     "With the model's bias": "The score after what the model adds for the distance between the two tokens.",
     "Softmax": "e to the score, divided by the sum of e to the scores of all keys that the query may see: the weight.",
     # What leaves the page
+    "Options": "How maps and thumbnails are drawn, and what stands below them. A number says how many of these are "
+    "not at their default.",
     "Plotly": "The same map as a Plotly figure below the picture: zoom, save, and look up each weight.",
     "Table": "The same numbers as a table, for screen readers, sorting and downloading.",
     "Your own tensors": "Attention weights of any model, from a file: npz or safetensors.",

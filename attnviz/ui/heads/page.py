@@ -47,6 +47,11 @@ def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "Heads
     return None
 
 
+def settled(trace: "TraceLike", tabs: TabsState) -> TabsState:
+    """The tabs' state as it is drawn, where the open tab chooses for those who have chosen nothing."""
+    return flow.settled(trace, tabs) if tabs.tab == "flow" else tabs
+
+
 def _maps(trace: "TraceLike", tabs: TabsState, kind) -> EagerMaps:
     """A kind's maps as the view wants them."""
     return select(trace, kind, tabs.options(kind))

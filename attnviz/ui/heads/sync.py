@@ -62,7 +62,7 @@ def adopt() -> None:
     known["zoom"] = tuple(known["zoom"] or ()) or None
     shown = st.session_state.get(_SHOWN, {})
     news = {name: text for name, text in HeadsState(**known).to_params().items() if text != shown.get(name)}
-    persistent.write(news)
+    persistent.write(news | ({"followed": ""} if "row" in news else {}))  # Flow follows the row that is pinned last
     st.session_state[_SHOWN] = shown | news
 
 

@@ -65,6 +65,14 @@ def _aligner(text: str, bound: object, default: str, say: Say) -> str:
     return default
 
 
+def _by(text: str, bound: object, default: str, say: Say) -> str:
+    """Flow's method."""
+    if text in ("rollout", "alti"):
+        return text
+    say("it can be rollout, alti", "the one that aligns best")
+    return default
+
+
 @dataclass(frozen=True)
 class TabsState:
     """The view of the Heads tab, and what the other tabs add to it.
@@ -75,8 +83,9 @@ class TabsState:
     "contribution").
     Alignment: `aligner`, the way in the notation of `ui/heads/alignment.py` ("": the best one that is known), `drawn`
     ("lines" or "matrix"), `null`, whether a word may have no source, `gold`, whether links by hand are drawn, and
-    `against`, a language that these are in. Flow: `followed`, the row (None: the middle one), `by` ("rollout" or
-    "alti"), `residual`, its share in hundredths, and `flow`, whether maximum flow is computed.
+    `against`, a language that these are in. Flow: `followed`, the row where it is not the pinned one (None: the pinned
+    one, or the middle one), `by` ("rollout" or "alti"; "": the one that aligns best, as far as is known), `residual`,
+    its share in hundredths, and `flow`, whether maximum flow is computed.
     `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second.
     """
 
@@ -95,8 +104,8 @@ class TabsState:
     null: bool = flag()
     gold: bool = flag(default=True)
     against: str = text(limit=20)
-    followed: int | None = whole(used="the middle row")
-    by: str = choice("rollout", ("rollout", "alti"))
+    followed: int | None = whole(used="the pinned row")
+    by: str = declared("", _by)
     residual: int = number(50, 0, 100)
     flow: bool = flag()
     quadrant: str = declared(WHOLE, lambda text, there, default, say: text if text in there else default)
@@ -165,4 +174,5 @@ def take(texts: Mapping[str, object]) -> None:
     """Take over a choice made in a component: it becomes the address. What is as it was stays untouched."""
     shown = st.session_state.get(_SHOWN, {})
     chosen = {name: "" if value is None else str(value) for name, value in texts.items()}
-    persistent.write({name: text for name, text in chosen.items() if text != shown.get(name)})
+    news = {name: text for name, text in chosen.items() if text != shown.get(name)}
+    persistent.write(({"followed": ""} if "row" in news else {}) | news)  # Flow follows the row that is pinned last

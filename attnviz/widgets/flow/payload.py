@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class FlowFacts:
     """What stands beside the picture: the `measured` share of the residual, 0 to 1, or None; why ALTI or maximum flow
     cannot be shown ("" where they can); what is known of alignment errors, as lines of a method and a rate, and of
-    which language and how many sentences they are.
+    which language and how many sentences they are; and a sentence that says which way Flow opens on, and why.
     """
 
     measured: float | None = None
@@ -36,6 +36,7 @@ class FlowFacts:
     why_no_flow: str = ""
     errors: Sequence[tuple[str, float]] = ()
     errors_of: str = ""
+    opens_on: str = ""
 
 
 def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts: FlowFacts) -> Payload:

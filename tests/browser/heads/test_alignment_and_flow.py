@@ -40,6 +40,10 @@ def test_a_sentence_with_links_by_hand_is_aligned_as_python_aligns_it(
     assert {tuple(map(int, pair.split("-"))) for pair in pairs} == links
     picture.get_by_role("button", name="Here").click()
     expect(picture.get_by_role("columnheader", name="Here")).to_have_attribute("aria-sort", "ascending")
+    ways = picture.locator("[data-way]")
+    expect(ways).to_have_count(7)  # the first six, and the one that is drawn
+    picture.get_by_role("button", name=re.compile("All .* ways")).click()
+    assert ways.count() > 40
     picture.locator("[data-way='head.0.0.in']").click()
     expect(picture.locator("h2").first).to_have_text("Words by one head L0 H0, word in")
     expect(page).to_have_url(re.compile("aligner=head.0.0.in"))
@@ -54,6 +58,11 @@ def test_a_sentence_with_links_by_hand_is_aligned_as_python_aligns_it(
 def test_a_row_that_is_clicked_is_followed_back_to_rollouts_shares(page: Page, settled, model) -> None:
     trace = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
     picture = opened(page, settled, f"{LINK}&tab=flow")
+    assert in_view(picture)["by"] == "alti", "the lowest error of its ways"
+    expect(picture).to_contain_text("Flow opens on ALTI")
+    picture.get_by_role("button", name="Rollout").click()
+    expect(page).to_have_url(re.compile("by=rollout"))
+    settled(page)
 
     def shown() -> dict[tuple[str, int], float]:
         return {(text, at): share for text, at, share in picture.locator(".share-list li").evaluate_all(SHARES)}
@@ -78,3 +87,25 @@ def test_a_row_that_is_clicked_is_followed_back_to_rollouts_shares(page: Page, s
         assert share == pytest.approx(float(getattr(expected, text)[2, at]), abs=1e-5)
     picture.get_by_role("button", name="Max flow").click()
     expect(picture).to_contain_text("These are not shares: they sum to")
+
+
+def test_flow_and_the_other_tabs_have_one_pinned_row(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&tab=flow&followed=3&row=1")
+    assert in_view(picture)["row"] == 3, "a link that names it"
+    picture.locator("[data-row='2']").click()
+    page.wait_for_url("**row=2**")
+    settled(page)
+    page.get_by_role("radio", name="Heads", exact=True).or_(
+        page.get_by_role("button", name="Heads", exact=True)
+    ).first.click()
+    expect(page.locator(".bars-row")).to_contain_text("looks at")
+    heads = page.locator("[data-attnviz-painted]")
+    assert in_view(heads)["row"] == 2
+    page.locator(".bars-row").click()  # the keys are the picture's, and no longer the tab's
+    page.keyboard.press("k")
+    page.wait_for_url("**row=1**")
+    settled(page)
+    page.get_by_role("radio", name="Flow", exact=True).or_(
+        page.get_by_role("button", name="Flow", exact=True)
+    ).first.click()
+    expect(page.locator(".flow-row[aria-selected=true]")).to_have_attribute("data-row", "1")

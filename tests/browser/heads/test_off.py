@@ -24,11 +24,11 @@ def test_a_head_goes_off_and_comes_back(page: Page, settled) -> None:
     expect(chip(page, "cross L1 H3 off")).to_be_visible()
     expect(page).to_have_url(re.compile(r"do=off\.cross\.1\.3"))
     settled(page)
-    expect(page.get_by_role("button", name="Off", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Switch L1 H3 on", exact=True)).to_be_visible()
     expect(page.locator(".legend")).to_contain_text("this head is off: what it reads has no effect")
 
     page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="Off", exact=True).click()
+    page.get_by_role("button", name="Switch L1 H4 off", exact=True).click()
     expect(chip(page, "cross L1 H3 H4 off")).to_be_visible()
     settled(page)
     page.go_back()  # one step: the second head

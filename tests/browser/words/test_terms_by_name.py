@@ -59,7 +59,7 @@ def test_a_fill_in_the_open_list_says_what_it_means(page: Page, settled) -> None
 @pytest.mark.parametrize(
     ("tab", "words"),
     [
-        ("heads", ("Tint", "Specials", "Sort")),
+        ("heads", ("Sort", "Mask", "Switch off", "Options")),
         ("links", ("Read", "Fit")),
         ("model", ("Maps", "Lines")),
         ("alignment", ("AER", "No source", "By hand")),
@@ -82,6 +82,7 @@ def test_what_is_chosen_in_a_list_is_explained_with_it(page: Page, settled) -> N
     tip = page.locator(".avz .definition:popover-open")
     page.locator('.avz [data-term="Sort"]').hover()
     expect(tip).to_contain_text(HEADS["<eos> mass"])
+    page.locator("summary", has_text="Options").click()
     page.locator('.avz [data-term="Specials"]').hover()
     expect(tip).to_contain_text(HEADS["Renormalised"])
 

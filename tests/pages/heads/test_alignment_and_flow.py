@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.causes.gold import gold_pairs
+from attnviz.analysis.causes.aligning.error_table import known_errors, rates
+from attnviz.analysis.causes.aligning.ways import Aligner
+from attnviz.analysis.causes.gold import gold_languages, gold_pairs
+from attnviz.models import catalogue
+from attnviz.ui.heads import flow
 from attnviz.widgets.wire import unpack
 
 LINK = {"src": "I love you", "to": "fr", "tgt": "je t'aime"}
@@ -83,6 +87,51 @@ def test_flow_is_sent_what_each_layer_mixes(open_page) -> None:
     assert set(told["read"]) == {"rollout", "alti"}
     assert (told["flow"]["row"], told["flow"]["residual"]) == (1, 73)
     assert len(told["flow"]["source"]) == len(told["source"])
+
+
+def followed(app: AppTest) -> int:
+    return header(app)["view"]["row"]
+
+
+def test_flow_follows_the_pinned_row_of_whichever_kind_has_its_rows(open_page) -> None:
+    for kind in ("cross", "decoder_self"):
+        assert followed(opened(open_page, "flow", kind=kind, row="1")) == 1
+    rows = len(header(opened(open_page, "flow"))["rows"])
+    assert followed(opened(open_page, "flow", kind="encoder_self", row="0")) == rows // 2, "a row of another sentence"
+    hidden = opened(open_page, "flow", row="0", tgt="je t'aime bien", words="1")
+    assert followed(hidden) == 0
+    assert followed(opened(open_page, "flow", row="1", followed="3")) == 3
+
+
+def test_a_copied_link_names_what_flow_is_drawn_with_and_those_of_before_still_open_the_middle_row(open_page) -> None:
+    former = {"v": "1", "row": "1", "followed": "", "by": "rollout", "residual": "50"}
+    app = opened(open_page, "flow", **former)
+    told = header(app)
+    assert (told["view"]["row"], told["view"]["by"]) == (len(told["rows"]) // 2, "rollout")
+
+
+def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, monkeypatch) -> None:
+    plain = header(opened(open_page, "flow"))
+    assert plain["view"]["by"] == "rollout"
+    assert plain["facts"]["opens_on"] == flow.UNKNOWN
+    alti, rollout = Aligner("ALTI", None, None, "out"), Aligner("rollout", None, None, "out")
+    for known, by, name in (
+        ({alti: 0.1, rollout: 0.5}, "alti", "ALTI"),
+        ({alti: 0.6, rollout: 0.5}, "rollout", "0.50"),
+    ):
+        monkeypatch.setattr("attnviz.ui.heads.errors.known", lambda *_, known=known: known)
+        told = header(opened(open_page, "flow"))
+        assert told["view"]["by"] == by
+        assert by in told["read"]
+        assert name in told["facts"]["opens_on"]
+        assert header(opened(open_page, "flow", by="rollout"))["view"]["by"] == "rollout", "a link that says so"
+
+
+def test_the_shipped_translators_errors_are_lowest_by_alti_in_every_language() -> None:
+    table = known_errors(catalogue.translator(packed=True).model_id)
+    assert table is not None
+    for to in gold_languages():
+        assert flow._least(rates(table, to)) == "alti"
 
 
 def test_a_text_too_long_for_maximum_flow_says_so(open_page) -> None:

@@ -74,7 +74,7 @@ def test_another_row_is_marked_without_painting_the_map_again(visit):
     point_at(page, 2, 3)
     assert [component.evaluate(IS_OUTLINED, row) for row in (1, 4)] == [False, True]
     assert component.evaluate("(root) => root.painted") == 0
-    press(page, "ArrowRight")
+    press(page, "ArrowRight", "v")
     page.get_by_label("Range").select_option("max")
     page.emulate_media(color_scheme="dark")
     expect(component).to_have_attribute("data-theme", "dark")

@@ -79,6 +79,7 @@ def test_text_is_drawn_as_text(visit):
 
 def test_a_sink_can_be_left_out_of_the_colour_range(visit):
     page = visit()
+    press(page, "v")
     page.get_by_label("Range").select_option("sink")
     inner = heads_app.maps()["cross"].attn[1, 0][:, 1:-1].max()
     assert page.locator(".avz").evaluate("(root) => root.attnviz.range.high") == pytest.approx(float(inner))

@@ -80,6 +80,7 @@ def test_a_token_pointed_at_says_the_weight_of_the_head_that_the_keys_bring(visi
 def test_sorted_thumbnails_print_what_they_are_sorted_by(visit):
     page = visit("deep=3")
     page.get_by_label("Sort", exact=True).select_option("entropy")
+    press(page, "v")
     page.get_by_label("Tint", exact=True).select_option("diagonality")
     trace = heads_app.deep_trace(3)
     table = head_metrics({"cross": select(trace, "cross")}, trace).sort_values("entropy", ascending=False)
@@ -95,6 +96,7 @@ def test_sorted_thumbnails_print_what_they_are_sorted_by(visit):
 
 def test_a_measure_that_a_kind_does_not_have_is_not_given_a_range(visit):
     page = visit("deep=2")
+    press(page, "v")
     page.get_by_label("Tint", exact=True).select_option("previous_token")
     expect(page.locator(".summary")).to_contain_text("previous token: none for this kind")
 

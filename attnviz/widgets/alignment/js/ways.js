@@ -1,10 +1,12 @@
-// Every way of aligning with its error, in the order of a column; a click on one draws it.
+// Every way of aligning with its error, in the order of a column; a click on one draws it. The first of them are listed, and
+// the one that is drawn; a button shows all.
 
 import { explained, termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
 import { change } from "../../shared/js/store.js";
 import { ordered, wayText } from "./choice.js";
 
+const FEW = 6;
 const COLUMNS = [
   ["way", "Way"],
   ["rate", "AER"],
@@ -14,6 +16,7 @@ const COLUMNS = [
 export function waysPane(app) {
   const { parts } = app;
   app.order = { column: "rate", isUp: true };
+  parts.allWays = explained(button("", { class: "link all-ways", onclick: () => showAll(app) }), "All ways");
   parts.waysNote = element("p", { class: "quiet" });
   parts.heads = COLUMNS.map(([column, title]) =>
     explained(
@@ -35,6 +38,7 @@ export function waysPane(app) {
     element("h2", {}, termNode("Every way", "Ways to align")),
     parts.waysNote,
     parts.waysBox,
+    parts.allWays,
   );
 }
 
@@ -44,14 +48,29 @@ function sortBy(app, column) {
   paintWays(app);
 }
 
+function showAll(app) {
+  app.areAllListed = !app.areAllListed;
+  paintWays(app);
+}
+
+function listed(app) {
+  const ways = ordered(app.payload.header.ways, app.order);
+  return app.areAllListed ? ways : ways.filter(({ name }, at) => at < FEW || name === app.view.way);
+}
+
 export function paintWays(app) {
   const { header } = app.payload;
-  const key = JSON.stringify([header.base, app.order]);
+  const ways = listed(app);
+  const key = JSON.stringify([header.base, app.order, app.areAllListed, ways.map(({ name }) => name)]);
   if (app.waysKey !== key) {
     app.waysKey = key;
     app.wayNodes = new Map();
-    const ways = ordered(header.ways, app.order);
+    const hadFocus = app.parts.ways.contains(app.root.getRootNode().activeElement);
     app.parts.ways.replaceChildren(...ways.map((way) => wayRow(app, way)));
+    if (hadFocus) app.wayNodes.get(app.view.way)?.focus();
+    put(app.parts.allWays, app.areAllListed ? `The first ${FEW}` : `All ${header.ways.length} ways`);
+    app.parts.allWays.hidden = header.ways.length <= FEW;
+    app.parts.allWays.setAttribute("aria-expanded", String(Boolean(app.areAllListed)));
     put(app.parts.waysNote, noteOf(header));
     app.parts.heads.forEach((node, i) => {
       const isIt = COLUMNS[i][0] === app.order.column;

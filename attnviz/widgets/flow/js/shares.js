@@ -81,10 +81,11 @@ function paintFlowNote({ parts, payload, view }, flow) {
 }
 
 function paintErrors({ parts, payload }) {
-  const { errors, errors_of: of } = payload.header.facts;
+  const { errors, errors_of: of, opens_on: opens } = payload.header.facts;
   if (parts.errors.dataset.drawn === payload.header.base) return;
   parts.errors.dataset.drawn = payload.header.base;
-  if (!errors.length) return parts.errors.replaceChildren();
+  const about = element("p", { class: "quiet", text: opens });
+  if (!errors.length) return parts.errors.replaceChildren(about);
   const line = ([name, rate]) =>
     element("tr", {}, element("td", { text: name }), element("td", { class: "list-weight", text: rate.toFixed(3) }));
   parts.errors.replaceChildren(
@@ -95,5 +96,6 @@ function paintErrors({ parts, payload }) {
       element("span", { class: "quiet", text: ` ${of}` }),
     ),
     element("table", {}, ...errors.map(line)),
+    about,
   );
 }

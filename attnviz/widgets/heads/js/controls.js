@@ -9,7 +9,8 @@ import { imageOf, scaleOf } from "../../shared/js/theme.js";
 import { chooseKind } from "./choice.js";
 import { isPinned } from "./map/tiles.js";
 import { drawnMeasure, insteadNote, isOfWeights } from "./measures.js";
-import { fixedHeads, isFocusOff, offNote } from "./off.js";
+import { fixedHeads, offNote, switchText } from "./off.js";
+import { paintOptions } from "./options.js";
 import { metricLabel } from "./overview/overview.js";
 import { paintPins } from "./pins.js";
 
@@ -55,12 +56,13 @@ export function paintControls(app) {
     meanHeads: view.head === "mean",
     meanLayers: view.layer === "mean",
     pin: isPinned(app, view.kind, view.layer, view.head),
-    off: isFocusOff(app),
   };
   for (const [name, on] of Object.entries(pressed)) parts[name].setAttribute("aria-pressed", String(on));
   put(parts.pin, pressed.pin ? "Unpin" : "+ Pin");
+  put(parts.off, switchText(app));
   parts.off.disabled = Boolean(fixedHeads(app));
-  explained(parts.off, "Off", "o", fixedHeads(app));
+  explained(parts.off, "Switch off", "o", fixedHeads(app));
+  paintOptions(app);
   parts.zoomOut.hidden = parts.whole.hidden = !view.zoom;
   paintPins(app);
   paintLegend(app);

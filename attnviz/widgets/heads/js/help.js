@@ -23,7 +23,7 @@ const WORDS = [
   "Range",
   "Sink",
   "Pin",
-  "Off",
+  "Switch off",
   "Difference",
 ];
 
@@ -39,6 +39,7 @@ const KEY_HELP = [
   ["m", "hatch masked cells"],
   ["s", "special tokens"],
   ["w", "words or pieces"],
+  ["v", "the menu of options"],
   ["1 2 3", "kind of attention"],
   ["d", "in focus, side by side, difference"],
   ["+ −, drag", "zoom in, zoom out; zoom to a box"],

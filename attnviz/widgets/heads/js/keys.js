@@ -7,6 +7,7 @@ import { closeHelp, toggleHelp } from "./help.js";
 import { panBy, zoomBy } from "./map/zoom.js";
 import { zoomWith } from "./map/zoom_window.js";
 import { toggleOff } from "./off.js";
+import { toggleOptions } from "./options.js";
 import { neighbour } from "./overview/layout.js";
 
 const OWN_KEYS =
@@ -53,6 +54,7 @@ function actionOf(app, { key, shiftKey }) {
     o: () => toggleOff(app),
     c: () => choose(app, { cells: NEXT_CELLS[view.cells] }),
     s: () => choose(app, { specials: NEXT_SPECIALS[view.specials] }),
+    v: () => toggleOptions(app),
     w: () => choose(app, { words: !view.words }),
     d: view.pins.length
       ? () => choose(app, { compare: { none: "side", side: "difference", difference: "none" }[view.compare] })

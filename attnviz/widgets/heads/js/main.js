@@ -68,6 +68,7 @@ function paint(app, began) {
   if (!app.payload || !app.sizes.map) return;
   rememberSite(app);
   app.root.toggleAttribute("data-pinned", app.view.row !== null);
+  app.root.toggleAttribute("data-several", app.view.compare === "side" && app.view.pins.length > 1);
   paintFocus(app);
   followPointer(app);
   paintOverlay(app);

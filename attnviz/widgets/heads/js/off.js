@@ -2,6 +2,7 @@
 // without them (attnviz/ui/heads/sync.py).
 
 import { sitesOf } from "../../shared/js/cells.js";
+import { siteName } from "../../shared/js/text.js";
 import { choose } from "./choice.js";
 import { siteKey } from "./payload.js";
 
@@ -13,7 +14,18 @@ function inFocus({ view, payload }) {
   return sitesOf(kind, view.layer, view.head).map(([layer, head]) => [view.kind, layer, head]);
 }
 
-export const isFocusOff = (app) => inFocus(app).every((site) => isOff(app, ...site));
+const isFocusOff = (app) => inFocus(app).every((site) => isOff(app, ...site));
+
+// What the switch does, by the name of what is in focus: of a mean, all heads that it is the mean of.
+export function switchText(app) {
+  const { layer, head } = app.view;
+  const sites = inFocus(app);
+  const name = sites.length === 1 ? siteName(sites[0][1], sites[0][2]) : switchedTogether(layer, head);
+  return `Switch ${name} ${isFocusOff(app) ? "on" : "off"}`;
+}
+
+const switchedTogether = (layer, head) =>
+  layer === "mean" && head === "mean" ? "all heads" : head === "mean" ? `all of L${layer}` : `H${head} of all layers`;
 
 // Why no head can be switched off here; "" where it can.
 export const fixedHeads = ({ payload }) => payload.header.fixed ?? "";

@@ -24,11 +24,13 @@ export function paintPins(app) {
     choice.setAttribute("aria-pressed", String(choice.dataset.compare === view.compare));
 }
 
-// The head comes first in its chip: where four of them are short of room, the name of the kind is cut, not the number.
+// The head comes first in its chip, then in a word the kind, where the pinned heads are of several.
 function pinNode(app, pin) {
   const [kind, layer, head] = pin;
   const name = pinName(app, pin);
-  const text = `${siteName(layer, head)} ${app.payload.kinds.get(kind).tab.toLowerCase()}`;
+  const isOfSeveral = app.view.pins.some(([other]) => other !== kind);
+  const word = isOfSeveral ? ` ${app.payload.kinds.get(kind).tab.toLowerCase().split(" ")[0]}` : "";
+  const text = `${siteName(layer, head)}${word}`;
   const go = button(text, {
     class: "pin-name",
     title: `Bring ${name} into focus`,

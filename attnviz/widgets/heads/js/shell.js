@@ -38,11 +38,10 @@ function overviewPane(app, parts) {
   parts.summary = element("span", { class: "summary" });
   parts.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Kind of attention" });
   parts.sort = select("Sort", { onchoose: (sort) => choose(app, { sort }) });
-  parts.tint = select("Tint", { onchoose: (tint) => choose(app, { tint }) });
   parts.grid = element("div", { class: "avz-grid", role: "grid" });
   parts.gridBox = element("div", { class: "grid-box" }, parts.grid);
   const head = element("header", { class: "spread" }, element("h2", {}, termNode("Every head")), parts.tabs);
-  const tools = element("div", { class: "tools" }, parts.sort.node, parts.tint.node);
+  const tools = element("div", { class: "tools" }, parts.sort.node);
   const foot = element(
     "footer",
     { class: "quiet spread" },

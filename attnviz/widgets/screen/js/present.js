@@ -10,6 +10,7 @@ const page = document.documentElement;
 // A letter of eleven pixels, the smallest in a picture, is 24 high on 1,920; a window that is low is magnified less.
 const WIDTH = 872;
 const HEIGHT = 400;
+const OPEN_MENU = "details.menu[open]";
 
 const fittingWindow = () => Math.max(1, Math.min(innerWidth / WIDTH, innerHeight / HEIGHT));
 
@@ -25,6 +26,7 @@ export function watchPresent(app) {
 
 function pressed(app, event) {
   if (isWriting(event)) return;
+  if (event.key === "Escape" && event.composedPath().some((node) => node.matches?.(OPEN_MENU))) return; // the menu's own
   const isToggle = event.key === "p";
   if (!isToggle && !(event.key === "Escape" && app.isPresented)) return;
   event.preventDefault();

@@ -1,12 +1,12 @@
 // The map in focus, or the pinned maps side by side, or the difference of two, as they are painted.
 
 import { canvasPen, sharpContext } from "../../../shared/js/pens/canvas_pen.js";
-import { range } from "../../../shared/js/cells.js";
 import { put } from "../../../shared/js/elements.js";
 import { sharpness } from "../../../shared/js/resize.js";
 import { siteName } from "../../../shared/js/text.js";
 import { isOfWeights } from "../measures.js";
 import { activeText } from "../subject.js";
+import { arranged } from "./arrange.js";
 import { drawTile } from "./tile.js";
 import { rangeOf, tilesOf } from "./tiles.js";
 import { zoomOf } from "./zoom_window.js";
@@ -37,28 +37,16 @@ function paintMaps(app) {
 }
 
 export function drawTiles(app, pen, tiles, area) {
-  const boxes = boxesFor(tiles.length, area);
-  tiles.forEach((tile, i) => {
-    tile.atLeft = boxes[i].x === boxes[0].x;
-    tile.atBottom = !boxes.some(({ x, y }) => x === boxes[i].x && y > boxes[i].y);
-    drawTile(app, pen, tile, boxes[i]);
-  });
-}
-
-function boxesFor(count, { x, y, w, h }) {
-  const columns = count === 1 ? 1 : w > h * 0.8 || count > 2 ? 2 : 1;
-  const rows = Math.ceil(count / columns);
-  const size = { w: Math.floor(w / columns) - (columns > 1 ? 6 : 0), h: Math.floor(h / rows) - (rows > 1 ? 4 : 0) };
-  return range(count).map((i) => ({
-    x: x + (i % columns) * (size.w + 12),
-    y: y + Math.floor(i / columns) * (size.h + 8),
-    ...size,
-  }));
+  if (tiles.length === 1) return drawTile(app, pen, tiles[0], area);
+  for (const [i, { place, box }] of arranged(app, pen, tiles, area).entries()) {
+    tiles[i].place = place;
+    drawTile(app, pen, tiles[i], box);
+  }
 }
 
 export function titleOf(app) {
   const { kind, layer, head, pair } = app.tiles[0];
-  if (app.view.compare === "side") return ["Pinned heads side by side", `${app.tiles.length} of up to 4`];
+  if (app.view.compare === "side") return ["Side by side", `${app.tiles.length} of up to 4 pinned heads`];
   if (pair) return [`${kind.title}, difference`, pair.map(([, l, h]) => siteName(l, h)).join(" − ")];
   return [`${kind.title}, ${siteName(layer, head)}`, kind.question];
 }

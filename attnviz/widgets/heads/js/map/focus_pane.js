@@ -1,15 +1,15 @@
-// The pane on the right: tools, pinned heads, the maps, the bars of a row, the legend.
+// The pane on the right: the tools that most visits need, pinned heads, the maps, the bars of a row, the legend.
 
 import { explained } from "../../../shared/js/definitions.js";
 import { exportMenu } from "../../../shared/js/downloads.js";
-import { button, element, group } from "../../../shared/js/elements.js";
-import { select } from "../../../shared/js/lists.js";
+import { button, element } from "../../../shared/js/elements.js";
 import { createTip } from "../../../shared/js/tip.js";
 import { ZOOM_STEP } from "../../../shared/js/zoom.js";
-import { choose, overHeads, overLayers, togglePin } from "../choice.js";
+import { choose, togglePin } from "../choice.js";
 import { EXPORTS } from "../exports.js";
 import { walk } from "../keys.js";
 import { toggleOff } from "../off.js";
+import { optionsMenu, toggle } from "../options.js";
 import { compareButtons } from "../pins.js";
 import { zoomBy } from "./zoom.js";
 
@@ -18,7 +18,7 @@ export function focusPane(app, parts) {
   parts.question = element("span", { class: "quiet" });
   parts.coarse = explained(element("span", { class: "coarse", tabindex: "0", hidden: true }), "8-bit");
   const said = element("div", { class: "said" }, parts.title, parts.question, parts.coarse);
-  const head = element("header", { class: "spread" }, said, walkButtons(app), outputTools(app));
+  const head = element("header", { class: "spread" }, said, walkButtons(app), focusTools(app), optionsMenu(app));
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
   parts.tip = createTip();
@@ -27,7 +27,6 @@ export function focusPane(app, parts) {
     "section",
     { class: "pane focus", "aria-label": "Head in focus" },
     head,
-    focusTools(app, parts),
     pinPane(app, parts),
     element("div", { class: "focus-body" }, parts.mapBox, barsPane(app, parts)),
     legendPane(app, parts),
@@ -47,59 +46,12 @@ function walkButtons(app) {
   );
 }
 
-function toggle(app, name, text, { key, patch }) {
-  const node = button(text, { "aria-pressed": "false", onclick: () => choose(app, patch(app.view)) });
-  return (app.parts[name] = explained(node, text, key));
-}
-
-function outputTools(app) {
+function focusTools(app) {
   const { parts } = app;
   parts.pin = explained(button("+ Pin", { class: "strong", onclick: () => togglePin(app) }), "Pin", "Enter");
-  parts.off = explained(button("Off", { "aria-pressed": "false", onclick: () => toggleOff(app) }), "Off", "o");
-  return element(
-    "div",
-    { class: "tools" },
-    group(parts.pin, parts.off),
-    exportMenu(app, EXPORTS),
-    group(
-      toggle(app, "plotly", "Plotly", {
-        patch: ({ plotly }) => ({ plotly: !plotly }),
-      }),
-      toggle(app, "table", "Table", {
-        patch: ({ table }) => ({ table: !table }),
-      }),
-    ),
-  );
-}
-
-function focusTools(app, parts) {
-  parts.specials = select("Specials", {
-    key: "s",
-    onchoose: (specials) => choose(app, { specials }),
-  });
-  parts.cells = select("Cells", { key: "c", onchoose: (cells) => choose(app, { cells }) });
-  parts.range = select("Range", {
-    onchoose: (choice) => choose(app, { sink: choice === "sink", scale: choice === "max" ? "max" : "fixed" }),
-  });
-  return element(
-    "div",
-    { class: "tools" },
-    group(
-      toggle(app, "meanHeads", "Mean heads", {
-        key: "a",
-        patch: () => overHeads(app),
-      }),
-      toggle(app, "meanLayers", "Mean layers", { key: "l", patch: () => overLayers(app) }),
-    ),
-    toggle(app, "mask", "Mask", {
-      key: "m",
-      patch: ({ mask }) => ({ mask: !mask }),
-    }),
-    toggle(app, "words", "Words", { key: "w", patch: ({ words }) => ({ words: !words }) }),
-    parts.cells.node,
-    parts.specials.node,
-    parts.range.node,
-  );
+  parts.off = explained(button("", { onclick: () => toggleOff(app) }), "Switch off", "o");
+  const mask = toggle(app, "mask", "Mask", { key: "m", patch: ({ mask: isOn }) => ({ mask: !isOn }) });
+  return element("div", { class: "tools" }, parts.pin, mask, parts.off, exportMenu(app, EXPORTS));
 }
 
 function pinPane(app, parts) {

@@ -3,38 +3,55 @@
 import { clamp } from "../../../shared/js/cells.js";
 
 const LABEL = 12;
-const LARGEST_CELL = 64; // and on a large screen a tenth of the height that there is
+const LARGEST_CELL = 64; // and a fifth of the height that there is: a short sentence fills it, too
 const READABLE = 14;
+export const GAPS = 9; // pixels: smaller cells lie without gaps between them
+// How much wider than high a cell may be, and how much higher than wide. Maps that are drawn together have to fill their
+// room more than to be square.
+const ALONE = { wider: 1.6, higher: 1.25 };
+const TOGETHER = { wider: 2.6, higher: 2 };
 export const AXIS = 18;
 // Labels of columns are flat where every one fits, and else at the gentlest of these at which lines keep apart.
 const ANGLES = [40, 62, 90].map((degrees) => (-degrees * Math.PI) / 180);
 const LINE = 11.5; // from one slanted line of text to the next
 
+// `tile.place` is what maps that are drawn together have in common (arrange.js).
 export function geometryOf(pen, tile, box) {
-  const { kind, zoom } = tile;
-  const nRows = zoom.bottom - zoom.top;
-  const nCols = zoom.right - zoom.left;
-  const left = AXIS + rowLabelWidth(pen, tile, { box, nCols }) + 8;
-  const longest = tile.heading ? clamp(box.h * 0.22, 24, 52) : 96;
-  const names = kind.cols.slice(zoom.left, zoom.right).map((text) => Math.min(longest, pen.widthOf(text, LABEL)));
+  const { nRows, nCols, names: widths } = (tile.measured ??= measure(pen, tile));
+  const { axis, left } = tile.place ?? { axis: AXIS, left: AXIS + rowLabelWidth(pen, tile, box.w) + 8 };
+  const longest = tile.heading ? clamp(box.h * 0.3, 50, 96) : 96;
+  const names = widths.map((width) => Math.min(longest, width));
   const fit = (angle) => fitted(tile, box, { nRows, nCols, left, names, angle });
   const flat = fit(0);
   const placed =
     Math.max(...names, 8) + 4 <= flat.cell.w
       ? flat
       : (ANGLES.map(fit).find(({ cell, angle }) => cell.w * Math.sin(-angle) >= LINE) ?? fit(ANGLES[2]));
-  return { box, nRows, nCols, zoom, longest, labelWidth: left - AXIS - 8, ...placed };
+  return { box, nRows, nCols, zoom: tile.zoom, longest, labelWidth: Math.max(0, left - axis - 8), ...placed };
+}
+
+// Names are measured once, however many places are tried for a map.
+function measure(pen, { kind, zoom }) {
+  const names = kind.cols.slice(zoom.left, zoom.right).map((text) => pen.widthOf(text, LABEL));
+  return { nRows: zoom.bottom - zoom.top, nCols: zoom.right - zoom.left, names };
 }
 
 // Cells and their place with the columns' labels at an angle.
 function fitted(tile, box, { nRows, nCols, left, names, angle }) {
   const across = colLabelSpace(names, angle);
-  const top = across.height + 6 + (tile.heading ? 20 : 0);
+  const top = Math.max(across.height + 6 + (tile.heading ? 20 : 0), tile.place?.top ?? 0);
   const bottom = hasKeyAxis(tile) ? AXIS : 2;
   const space = { w: box.w - left - across.overhang - 2, h: box.h - top - bottom };
   const isZoomed = nRows < tile.kind.nRows || nCols < tile.kind.nCols;
-  const most = Math.max(LARGEST_CELL, box.h / 10);
-  const cell = cellSize(space, { nRows, nCols, most: isZoomed ? 2 * most : most });
+  const largest = Math.max(LARGEST_CELL, box.h / 5);
+  const most = isZoomed ? 2 * largest : largest;
+  const cell = cellSize(space, {
+    nRows,
+    nCols,
+    most,
+    high: tile.place?.high ?? most,
+    shape: tile.heading ? TOGETHER : ALONE,
+  });
   const w = cell.w * nCols;
   const h = cell.h * nRows;
   const x = box.x + left + Math.floor(Math.max(0, space.w - w) / 2);
@@ -42,23 +59,23 @@ function fitted(tile, box, { nRows, nCols, left, names, angle }) {
 }
 
 // Maps side by side have the title of their keys once, at the bottom, and that of their queries once, on the left.
-export const hasKeyAxis = ({ heading, atBottom }) => !heading || atBottom;
+export const hasKeyAxis = ({ place }) => !place || place.isLowest;
 
 // About square, but where there are many more keys than queries, or the other way: there a line of text tells how high
 // or wide a cell may be, for a map of cells as low as they are narrow would be a line itself.
-function cellSize(space, { nRows, nCols, most }) {
+function cellSize(space, { nRows, nCols, most, high, shape }) {
   let w = Math.min(most, Math.max(0.5, space.w / nCols));
-  let h = Math.min(most, Math.max(0.5, space.h / nRows));
-  w = Math.min(w, Math.max(h * 1.6, READABLE));
-  h = Math.min(h, Math.max(w * 1.25, READABLE));
-  const whole = (side) => (side >= 6 ? Math.floor(side) : Math.floor(side * 8) / 8 || 0.5);
+  let h = Math.min(most, high, Math.max(0.5, space.h / nRows));
+  w = Math.min(w, Math.max(h * shape.wider, READABLE));
+  h = Math.min(h, Math.max(w * shape.higher, READABLE));
+  const whole = (side) => (side >= GAPS ? Math.floor(side) : Math.floor(side * 8) / 8 || 0.5);
   return { w: whole(w), h: whole(h) };
 }
 
-// As wide as the widest label, and at most half of the box where few columns leave so much. Maps side by side are low,
-// so that their cells leave more of the width.
-function rowLabelWidth(pen, { kind, heading }, { box, nCols }) {
-  const most = Math.min(190, Math.max(box.w * (heading ? 0.36 : 0.3), Math.min(box.w * 0.5, box.w - 70 - 22 * nCols)));
+// As wide as the widest label; at most a part of the room, and half of it where few columns leave so much.
+export function rowLabelWidth(pen, { kind, zoom, heading }, room) {
+  const nCols = zoom.right - zoom.left;
+  const most = Math.min(190, Math.max(room * (heading ? 0.36 : 0.3), Math.min(room * 0.5, room - 70 - 22 * nCols)));
   let widest = 24;
   for (const [input, output] of kind.rows) {
     const parts = [input, output].filter((part) => part !== null);

@@ -4,9 +4,10 @@
 import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
 import { topKeys } from "../subject.js";
-import { sharesRows } from "./tiles.js";
+import { haveSameRows, sharesRows } from "./tiles.js";
 
 const LABEL_LINE = 11; // from one label of a row, or column, to the next
+const LEAST_INPUT = 28; // pixels of a row's label that its input and the arrow have at least
 const STRONGEST = 3; // keys of a row that are always named,
 const STRONG = 0.25; // if they have this share of the largest weight
 
@@ -16,7 +17,9 @@ export function drawLabels(app, pen, tile) {
   const acrossLabels = angle ? LABEL_LINE / Math.sin(-angle) : 0; // flat ones have room, every one
   const rows = placedNames({ from: zoom.top, to: zoom.bottom, size: cell.h, need: LABEL_LINE }, about.rows);
   const cols = placedNames({ from: zoom.left, to: zoom.right, size: cell.w, need: acrossLabels }, about.cols);
-  for (const name of rows) drawRowLabel(app, pen, tile, { ...name, strong: name.index === about.pinned });
+  const areNamed = !tile.place?.isNamedBefore; // by the map on the left
+  for (const name of areNamed ? rows : [])
+    drawRowLabel(app, pen, tile, { ...name, strong: name.index === about.pinned });
   for (const name of cols) drawColLabel(app, pen, tile, name);
   tile.named = { rows: rows.map(({ index }) => index), cols: cols.map(({ index }) => index) };
 }
@@ -26,7 +29,8 @@ function aboutOf(app, tile) {
   const isRow = (row) => Number.isInteger(row) && row < kind.nRows;
   const pinned = isRow(app.view.row) && sharesRows(app, kind.kind) ? app.view.row : null;
   const hover = app.hover?.kind === kind.kind ? app.hover : null;
-  const rows = [pinned, hover?.row].filter(isRow);
+  const hoverRow = app.hover && haveSameRows(app, app.hover.kind, kind.kind) ? app.hover.row : null;
+  const rows = [pinned, hoverRow].filter(isRow);
   const looked = rows.length ? strongestKeys(tile, rows[0]) : [];
   return { pinned, rows, cols: [...looked, ...(Number.isInteger(hover?.col) ? [hover.col] : [])] };
 }
@@ -74,7 +78,9 @@ function drawRowLabel(app, pen, tile, { index, at, middle, strong = false }) {
   if (Math.abs(at - middle) > 1)
     pen.line(right + 1, y, geometry.x - 2, geometry.y + middle, { stroke: app.theme.faint });
   if (output !== null) {
-    const text = shortened(pen, output, geometry.labelWidth * (input === null ? 1 : 0.55), { weight, size });
+    const room =
+      input === null ? geometry.labelWidth : Math.max(geometry.labelWidth * 0.55, geometry.labelWidth - LEAST_INPUT);
+    const text = shortened(pen, output, room, { weight, size });
     pen.text(text, right, y, { weight, size, align: "right" });
     right -= pen.widthOf(text, size, weight);
     if (input !== null) {

@@ -6,7 +6,7 @@ import { sharpness } from "../../../shared/js/resize.js";
 import { imageOf, scaleOf } from "../../../shared/js/theme.js";
 import { blindness } from "../subject.js";
 import { drawCover } from "./answer.js";
-import { AXIS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
+import { GAPS, colLeft, geometryOf, hasKeyAxis, rowTop } from "./geometry.js";
 import { isInFocus } from "./tiles.js";
 
 export function drawTile(app, pen, tile, box) {
@@ -24,7 +24,9 @@ export function drawTile(app, pen, tile, box) {
 function drawHeading(app, pen, tile) {
   const { geometry, heading } = tile;
   const style = { weight: 600, colour: isInFocus(app, tile) ? app.theme.accent : app.theme.ink };
-  pen.text(shortened(pen, heading, geometry.box.w - 8, style), geometry.box.x + AXIS, geometry.box.y + 9, style);
+  const { box } = geometry;
+  const x = tile.place.isNamedBefore ? geometry.x : box.x + tile.place.axis;
+  pen.text(shortened(pen, heading, box.x + box.w - x, style), x, box.y + 9, style);
 }
 
 function windowOf({ map, kind, zoom }) {
@@ -42,7 +44,7 @@ function drawCells(app, pen, tile) {
   const pixels = [h, w].map((side) => Math.max(1, Math.floor(side * sharpness())));
   const { data, rows, cols } = pooledByMax(windowOf(tile), [nRows, nCols], pixels);
   pen.image(imageOf(data, [rows, cols], scale, [tile.range.low, tile.range.high]), x, y, w, h);
-  if (Math.min(cell.w, cell.h) >= 9) drawGaps(app, pen, tile.geometry);
+  if (Math.min(cell.w, cell.h) >= GAPS) drawGaps(app, pen, tile.geometry);
   pen.box(x - 0.5, y - 0.5, w + 1, h + 1, { stroke: app.theme.line });
 }
 
@@ -75,7 +77,7 @@ function drawAxes(app, pen, tile) {
   const { x, y, w, h, box, labelWidth } = tile.geometry;
   const colour = app.theme.muted;
   const query = pen.widthOf(tile.kind.query_axis, 11) <= h + 24 ? tile.kind.query_axis : "query ↓";
-  if (!tile.heading || tile.atLeft)
+  if (tile.place?.axis !== 0)
     pen.text(query, x - labelWidth - 18, y + h / 2, { size: 11, colour, align: "center", angle: -Math.PI / 2 });
   const half = pen.widthOf(tile.kind.key_axis, 11) / 2;
   const key = x + w / 2 + half <= box.x + box.w ? tile.kind.key_axis : "key →";

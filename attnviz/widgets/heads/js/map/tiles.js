@@ -56,10 +56,12 @@ export const isInFocus = ({ view }, { kind, layer, head, signed }) =>
   !signed && kind.kind === view.kind && layer === view.layer && head === view.head;
 
 // Rows of the two decoder kinds are the same steps; an encoder row is a token of another sentence.
-export function sharesRows(app, name) {
+export function haveSameRows(app, one, other) {
   const axes = app.payload.header.strip.axes ?? {};
-  return name === app.view.kind || (axes[name] && String(axes[name].query) === String(axes[app.view.kind]?.query));
+  return one === other || Boolean(axes[one] && String(axes[one].query) === String(axes[other]?.query));
 }
+
+export const sharesRows = (app, name) => haveSameRows(app, name, app.view.kind);
 
 // One range for all the maps that are drawn side by side, so that their colours can be compared.
 export function rangeOf(app, tiles) {

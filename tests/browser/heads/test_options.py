@@ -1,0 +1,114 @@
+"""The toolbar of the Heads page: five controls in sight, the rest in one menu that opens for mouse, key and finger."""
+
+import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.heads.tabs import LINK, in_view, opened
+
+# The controls around the pictures, less the tabs of the kinds: of the overview, and of the head in focus.
+IN_SIGHT = """(root) => [...root.querySelectorAll(":is(.overview, .focus) :is(.tools, header)"
+  + " :is(button:not([role=tab]), select, summary)")].filter((node) => node.checkVisibility()
+  && !node.closest(".walk")).map((node) => node.getAttribute("aria-label") ?? node.textContent)"""
+FIVE = ["Sort", "+ Pin", "Mask", "Switch L1 H3 off", "Export"]
+IN_MENU = ["Mean heads", "Mean layers", "Cells", "Range", "Specials", "Words", "Tint", "Plotly", "Table"]
+AXE = "() => axe.run(document).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious'))"
+
+
+def menu(page: Page) -> Locator:
+    return page.locator(".options-list")
+
+
+def button(page: Page) -> Locator:
+    return page.locator(".options > summary")
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 390])
+def test_five_controls_are_in_sight_and_nine_in_the_menu(visitor, settled, width: int) -> None:
+    page = visitor(viewport={"width": width, "height": 800}).new_page()
+    picture = opened(page, settled, LINK)
+    assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options"]
+    button(page).click()
+    assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options", *IN_MENU]
+    inside, box = menu(page).bounding_box(), picture.bounding_box()
+    assert box["x"] <= inside["x"]
+    assert inside["x"] + inside["width"] <= box["x"] + box["width"]
+    edges = (
+        menu(page).locator("button, .pick").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
+    )
+    assert max(edges) <= inside["x"] + inside["width"]
+
+
+def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page, settled) -> None:
+    picture = opened(page, settled, f"{LINK}&row=2")
+    expect(button(page)).to_have_text("Options")
+    button(page).click()
+    menu(page).get_by_role("button", name="Words", exact=True).click()
+    menu(page).get_by_label("Specials").select_option("hide")
+    menu(page).get_by_label("Range").select_option("max")
+    expect(menu(page)).to_be_visible()
+    expect(button(page)).to_have_text("Options · 3")
+    expect(button(page)).to_have_accessible_name("Options, 3 not at their default")
+    assert menu(page).locator(".changed").evaluate_all("(all) => all.map(({ dataset }) => dataset.term)") == [
+        "Range", "Specials", "Words",
+    ]  # fmt: skip
+    page.wait_for_url("**words=1**")
+    settled(page)
+    expect(menu(page)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(menu(page)).to_be_hidden()
+    expect(button(page)).to_be_focused()
+    assert in_view(picture)["row"] == 2, "Esc takes one thing away at a time"
+    page.keyboard.press("v")
+    expect(menu(page).get_by_role("button", name="Mean heads")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert in_view(picture)["layer"] == "mean"
+    page.locator(".legend").click()
+    expect(menu(page)).to_be_hidden()
+    page.keyboard.press("v")
+    page.get_by_label("Source sentence").click()  # in the page around the component
+    expect(menu(page)).to_be_hidden()
+
+
+def test_the_menu_opens_under_a_finger_and_in_present(visitor, settled) -> None:
+    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+    opened(page, settled, LINK)
+    button(page).tap()
+    menu(page).get_by_role("button", name="Words", exact=True).tap()
+    menu(page).get_by_role("button", name="Mean heads", exact=True).tap()
+    expect(button(page)).to_have_text("Options · 2")
+    page = visitor().new_page()
+    picture = opened(page, settled, f"{LINK}&present=1")
+    expect(page.locator("[data-presented]")).to_have_count(1)
+    expect(button(page)).to_be_hidden()
+    page.keyboard.press("v")
+    menu(page).get_by_role("button", name="Words", exact=True).click()
+    assert in_view(picture)["words"]
+    page.keyboard.press("Escape")
+    expect(menu(page)).to_be_hidden()
+    expect(page.locator("[data-presented]")).to_have_count(1)
+    page.keyboard.press("w")
+    assert not in_view(picture)["words"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_open_menu_can_be_read_and_used_by_everybody(visitor, settled, scheme: str) -> None:
+    page = visitor(color_scheme=scheme).new_page()
+    page.add_init_script(path=AXE_FILE_PATH)
+    opened(page, settled, f"{LINK}&words=1&specials=hide")
+    button(page).click()
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(500)
+    assert page.evaluate(AXE) == []
+
+
+def test_the_switch_says_what_it_switches(page: Page, settled) -> None:
+    picture = opened(page, settled, LINK)
+    switch = picture.locator("[data-term='Switch off']")
+    page.keyboard.press("a")
+    expect(switch).to_have_text("Switch all of L1 off")
+    page.keyboard.press("l")
+    expect(switch).to_have_text("Switch all heads off")
+    page.keyboard.press("a")
+    expect(switch).to_have_text("Switch H3 of all layers off")

@@ -1,0 +1,93 @@
+"""Pinned heads side by side, and the difference of two: they fill the panel, and keep the names that they are about."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.heads.tabs import opened
+
+SHORT = "src=I+love+you.&to=fr&tgt=Je+vous+adore."
+LONG = (
+    "src=The+small+black+cat+of+my+old+friend+sleeps+on+the+table+in+the+kitchen+because+it+is+tired+of+running.&to=fr"
+)
+TWO = "&pins=cross.1.3~cross.2.0"
+FOUR = "&pins=cross.1.3~cross.2.0~cross.0.4~cross.2.5"
+MIXED = "&pins=cross.1.3~cross.2.0~encoder_self.0.2~decoder_self.1.1"
+SIZES = [(1440, 900), (1280, 720), (1920, 1080), (390, 844)]
+DRAWN = """(root) => {
+  const { tiles, sizes: { map: [width, height] }, view: { row } } = root.attnviz;
+  return { share: tiles.reduce((sum, { geometry: { w, h } }) => sum + w * h, 0) / (width * height), width, height,
+    tiles: tiles.map(({ geometry: { x, y, w, h, cell, labelWidth }, named, kind, map, place }) => ({
+      x, y, w, h, cell, labelWidth, named, isNamedBefore: place?.isNamedBefore ?? false, kind: kind.kind,
+      weights: [...map.data.subarray(row * kind.nCols, (row + 1) * kind.nCols)] })) };
+}"""
+# What is written on the maps: names as they were drawn last.
+WRITTEN = """() => {
+  window.written = new Set();
+  const fillText = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+    window.written.add(text);
+    fillText.call(this, text, ...more);
+  };
+}"""
+
+
+def drawn(page: Page, settled, link: str) -> dict:
+    page.add_init_script(f"({WRITTEN})()")
+    picture = opened(page, settled, f"/heads?{link}&kind=cross&layer=1&head=3&row=2")
+    page.wait_for_timeout(1500)  # what stands above has found its place
+    return picture.evaluate(DRAWN)
+
+
+# The least share of the maps' room that is cells, in the order of SIZES.
+@pytest.mark.parametrize(
+    ("link", "least"),
+    [
+        (f"{SHORT}{TWO}&compare=side", (0.42, 0.42, 0.65, 0.36)),
+        (f"{SHORT}{FOUR}&compare=side", (0.42, 0.3, 0.6, 0.3)),
+        (f"{SHORT}{MIXED}&compare=side", (0.4, 0.28, 0.6, 0.24)),
+        (f"{LONG}{FOUR}&compare=side", (0.4, 0.28, 0.5, 0.3)),
+        (f"{SHORT}{TWO}&compare=difference", (0.65, 0.55, 0.7, 0.3)),
+    ],
+    ids=["two", "four", "mixed", "long", "difference"],
+)
+@pytest.mark.parametrize("at", range(len(SIZES)), ids=[f"{w}x{h}" for w, h in SIZES])
+def test_the_maps_fill_their_panel(visitor, settled, link: str, least: tuple, at: int) -> None:
+    width, height = SIZES[at]
+    found = drawn(visitor(viewport={"width": width, "height": height}).new_page(), settled, link)
+    assert found["share"] >= least[at]
+    for tile in found["tiles"]:
+        assert tile["x"] >= 0
+        assert tile["x"] + tile["w"] <= found["width"]
+        assert tile["y"] + tile["h"] <= found["height"]
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+@pytest.mark.parametrize("pins", [FOUR, MIXED], ids=["one kind", "three kinds"])
+def test_every_map_keeps_the_names_of_its_row_and_of_the_keys_that_it_looks_at(visitor, settled, size, pins) -> None:
+    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+    found = drawn(page, settled, f"{LONG}{pins}&compare=side")
+    assert len(found["tiles"]) == 4
+    for before, tile in zip([None, *found["tiles"]], found["tiles"], strict=False):
+        if tile["kind"] != "encoder_self":
+            assert 2 in tile["named"]["rows"]
+        top = max(range(len(tile["weights"])), key=tile["weights"].__getitem__)
+        if tile["kind"] != "encoder_self":
+            assert top in tile["named"]["cols"]
+        if tile["isNamedBefore"]:  # the row is one line, named on its left
+            assert before is not None
+            assert tile["y"] == before["y"]
+            assert tile["cell"]["h"] == before["cell"]["h"]
+            assert tile["x"] > before["x"] + before["w"]
+        else:
+            assert tile["labelWidth"] >= 24
+    assert {"chat", "cat"} <= set(page.evaluate("[...window.written]")), "in full"
+
+
+def test_chips_and_headings_name_every_pinned_head_in_full(visitor, settled) -> None:
+    page = visitor(viewport={"width": 1280, "height": 720}).new_page()
+    drawn(page, settled, f"{LONG}{MIXED}&compare=side")
+    chips = page.locator(".pin-name")
+    assert chips.all_inner_texts() == ["L1 H3 cross", "L2 H0 cross", "L0 H2 encoder", "L1 H1 decoder"]
+    assert chips.evaluate_all("(all) => all.every((one) => one.scrollWidth <= one.clientWidth)")
+    headings = {"Cross L1 H3, in focus", "Cross L2 H0", "Encoder self L0 H2", "Decoder self L1 H1"}
+    assert headings <= set(page.evaluate("[...window.written]"))
