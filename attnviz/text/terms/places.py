@@ -29,8 +29,8 @@ _HEADS: _Tabs = {
     "row": ("One row", "Row"),
     "neuron": ("Neuron", "Score", "By contribution", "Dot product", "Scaled", "With the model's bias", "Softmax"),
     "alignment": (
-        "Alignment", "Ways to align", "All ways", "AER", "Here", "Links by hand", "By hand", "No source", "Lines of words",
-        "Matrix",
+        "Alignment", "Ways to align", "All ways", "AER", "Here", "Links by hand", "By hand", "No source",
+        "Lines of words", "Matrix",
     ),
     "flow": ("Flow", "Alignment error", "Rollout", "ALTI", "Residual share", "Measured share", "Max flow"),
 }  # fmt: skip
