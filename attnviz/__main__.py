@@ -8,15 +8,21 @@ With --model any checkpoint takes the translator's place.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import TextIOWrapper
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz import cluster_command, engine_command, learn_command, lessons_command, serve_command, steps_command
+from attnviz import (
+    cluster_command,
+    engine_command,
+    learn_command,
+    lessons_command,
+    serve_command,
+    steps_command,
+    translate_command,
+)
 
-_CHUNK = 1_024  # lines read before the first are written: enough to batch by length
 # What may be asked of `trace` besides its text, and the argument that it is: which model takes which, `inputs` says.
 _ASKED = {
     "to": ("to", "to"),
@@ -27,7 +33,9 @@ _ASKED = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status: 2 for unusable input, with one sentence on standard error."""
+    """Run one command; returns the exit status: 2 for unusable input, with one sentence on standard error, and 130
+    where somebody stopped it (Ctrl-C).
+    """
     options = _parser().parse_args(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):  # whatever the shell thinks: sentences are in every script
         if isinstance(stream, TextIOWrapper):
@@ -37,6 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
         return options.run(options)
     except BrokenPipeError:
         return _reader_gone()
+    except KeyboardInterrupt:
+        print("attnviz: stopped", file=sys.stderr)
+        return 130
     except (ValueError, OSError) as error:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
@@ -55,45 +66,15 @@ def _reader_gone() -> int:
 
 
 def _translate(options: argparse.Namespace) -> int:
-    from attnviz.models import catalogue
-
     _exact_products()
-    lines = (line.rstrip("\r\n") for line in sys.stdin)
-    if not catalogue.is_translator(options.model):
-        return _write(catalogue.load(options.model, progress=_teller()), options, lines)
-    model, first = catalogue.translator(options.model), 1
-    if options.to is None:
-        raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
-
-    def tell(index: int, note: str) -> None:
-        print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)
-
-    while chunk := list(islice(lines, _CHUNK)):
-        for translation in model.translate(chunk, to=options.to, tell=tell):
-            print(translation, flush=False)
-        sys.stdout.flush()
-        first += len(chunk)
-    return 0
-
-
-def _write(model: Any, options: argparse.Namespace, lines: Iterable[str]) -> int:
-    """A checkpoint's translations, a line for a line."""
-    if options.to is not None and not model.languages:
-        raise ValueError(f"{model.name} takes no --to: it has only one output language.")
-    to = {"to": options.to} if options.to is not None else {}
-    if not model.inputs.takes_target or not model.writes:
-        raise ValueError(f"{model.name} cannot translate. Give an encoder-decoder model or a shipped model.")
-    for number, line in enumerate(lines, start=1):
-        written, notes = model.written(line, **to) if line.strip() else ("", ())
-        print(written.replace("\n", " "))
-        for note in notes:
-            print(f"attnviz: line {number}: {note[0].lower()}{note[1:]}", file=sys.stderr)
-    return 0
+    return translate_command.run(options, _teller())
 
 
 def _trace(options: argparse.Namespace) -> int:
     import attnviz
+    from attnviz.text import plain_file
 
+    plain_file.require_place(options.out)  # before the run, not after it
     _exact_products()
     model = attnviz.load(options.model, progress=_teller())
     trace = model.trace(options.text, **_arguments(options, model))

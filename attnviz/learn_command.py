@@ -32,9 +32,10 @@ def line(options: argparse.Namespace) -> str:
     """Train, write the recording, and say the scores. Raises ValueError or OSError with one sentence."""
     import attnviz
     from attnviz.learning.experiment import Experiment
+    from attnviz.text import plain_file
 
-    if options.out is not None and not options.out.parent.is_dir():  # before the run, not after it
-        raise ValueError(f"There is no folder {str(options.out.parent)!r} to write {options.out.name} to.")
+    if options.out is not None:  # before the run, not after it
+        plain_file.require_place(options.out)
     choices: dict[str, Any] = {name: getattr(options, name) for name in _CHOICES}
     choices["without"] = tuple(options.without)
     with _Bar(Experiment(options.task, **choices).size.steps) as bar:

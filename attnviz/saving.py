@@ -5,11 +5,13 @@ from pathlib import Path
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import save as save_recording
 from attnviz.learning.translator.recording import TranslatorRecording
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.storage import save as save_trace
 from attnviz.tracing.trace import Trace
 
 
+@reads_arguments
 def save(made: Trace | BareWeights | Recording | TranslatorRecording, path: str | Path, *, maps: bool = True) -> None:
     """Write a trace or a recording as npz; `attnviz.load_trace` and `attnviz.load_recording` read it again.
 

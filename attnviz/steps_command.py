@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attnviz.transformer.beam import Beam
     from attnviz.transformer.decoding import Choose
 
+_OF_SAMPLE = ("seed", "temperature", "top_k", "top_p")
 COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "looks at")
 
 
@@ -33,8 +34,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--beam", type=int, metavar="N", help="keep N sentences and write the best")
     how.add_argument("--sample", action="store_true", help="draw each token instead of taking the most likely")
-    parser.add_argument("--seed", type=int, default=0, help="seed of --sample")
-    parser.add_argument("--temperature", type=float, default=1.0, help="temperature of --sample")
+    parser.add_argument("--seed", type=int, help="seed of --sample (0)")
+    parser.add_argument("--temperature", type=float, help="temperature of --sample (1)")
     parser.add_argument("--top-k", type=int, help="for --sample: draw only from this many most likely tokens")
     parser.add_argument(
         "--top-p", type=float, help="for --sample: draw only from the most likely tokens with this total probability"
@@ -47,6 +48,8 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     """
     from attnviz.models import catalogue
 
+    if not options.sample and (given := [name for name in _OF_SAMPLE if getattr(options, name) is not None]):
+        raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens: give --sample, too.")
     if not catalogue.is_translator(options.model):
         return _of_checkpoint(options, catalogue.load(options.model))
     return _of_translator(options, catalogue.translator(options.model))
@@ -139,8 +142,9 @@ def _choose(options: argparse.Namespace, model: Any) -> "Choose | Beam":
         return Beam(options.beam)
     if not options.sample:
         return likeliest
-    generator = torch.Generator(model.device).manual_seed(options.seed)
-    return Sampling(generator, options.temperature, options.top_k, options.top_p)
+    generator = torch.Generator(model.device).manual_seed(options.seed or 0)
+    temperature = 1.0 if options.temperature is None else options.temperature
+    return Sampling(generator, temperature, options.top_k, options.top_p)
 
 
 def _rows(made: "DecodingRecord", model: Any) -> Iterator[tuple[str, ...]]:

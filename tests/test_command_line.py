@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 import attnviz
+from attnviz import translate_command
 from attnviz.__main__ import main
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
@@ -223,3 +225,69 @@ def test_a_translator_must_be_told_its_language(folder, capsys, monkeypatch, com
     monkeypatch.setattr("sys.stdin", io.StringIO("dog\n"))
     assert main([*command, "--model", str(folder)]) == 2
     assert "Choose the language to write with --to: " in capsys.readouterr().err
+
+
+def waiting(folder) -> subprocess.Popen[bytes]:
+    """The command with its input open. What runs in the background of a shell ignores Ctrl-C: this one does not."""
+    command = [sys.executable, "-m", "attnviz", "translate", "--to", "zh", "--model", str(folder)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+
+def test_a_line_is_translated_as_soon_as_it_is_there_and_ctrl_c_is_no_traceback(folder):
+    """A line is answered while the pipe stays open, and the next one after that."""
+    with waiting(folder) as running:
+        assert None not in (running.stdin, running.stdout, running.stderr)
+        for text in ("I love you", "A big red dog"):
+            running.stdin.write(f"{text}\n".encode())
+            running.stdin.flush()
+            assert running.stdout.readline().decode().strip() == tiny_translator(seed=1).translate(text, to="zh")
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 130
+        assert running.stderr.read().decode().splitlines()[-1] == "attnviz: stopped"
+
+
+def test_lines_that_come_together_are_translated_together():
+    text = "".join(f"{number}\n" for number in range(70))
+    read, write = os.pipe()
+    with os.fdopen(write, "w") as into:
+        into.write(text + "last")
+    with os.fdopen(read) as stream:
+        chunks = list(translate_command.chunks_of(stream, most=32))
+    assert [len(chunk) for chunk in chunks] == [32, 32, 7]
+    assert [line for chunk in chunks for line in chunk] == [*map(str, range(70)), "last"]
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\r\n\r\nb", ["a", "", "b"]), ("\ufeffa\n\n", ["a", ""])],
+)
+def test_lines_are_read_whatever_they_end_with(given, lines, tmp_path):
+    (tmp_path / "x").write_bytes(given.encode())
+    with (tmp_path / "x").open(encoding="utf-8") as file:
+        for stream in (file, io.StringIO(given)):
+            found = [line for chunk in translate_command.chunks_of(stream, most=2) for line in chunk]
+            assert found == lines
+
+
+def test_bytes_that_are_no_utf_8_are_said_with_their_line_after_the_lines_before(folder):
+    with waiting(folder) as running:
+        out, error = running.communicate("I love you\nUn café\n".encode("latin-1"))
+    assert out.decode().strip() == tiny_translator(seed=1).translate("I love you", to="zh")
+    assert running.returncode == 2
+    assert (
+        error.decode().splitlines()[-1].startswith("attnviz: line 2 is not UTF-8 (byte 0xE9): convert the text first")
+    )
+
+
+@pytest.mark.parametrize("way", [("--temperature", "2"), ("--seed", "1"), ("--top-k", "3"), ("--top-p", "0.5")])
+def test_how_to_draw_is_refused_where_nothing_is_drawn(folder, way):
+    result = run(*STEPS, "--model", str(folder), *way)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"attnviz: {way[0]} says how to draw tokens: give --sample, too.\n"
+
+
+def test_a_folder_that_is_not_there_is_said_before_the_run(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("attnviz.models.catalogue.load", lambda *_, **__: pytest.fail("the model ran"))
+    result = run("trace", "dog", "--to", "fr", "--model", str(folder), "--out", str(tmp_path / "missing" / "x.npz"))
+    assert result.stderr.startswith("attnviz: There is no folder ")

@@ -1,9 +1,18 @@
-"""What the architecture names is there: its tree has every file of the package, its walks lead from file to file."""
+"""What the architecture names is there: its tree has every file of the package, its walks lead from file to file. What
+README shows of Python is of the right types, and runs.
+"""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import attnviz
+from attnviz.learning import shipped
+from attnviz.learning.experiment import Experiment
+from tests.models.huggingface import checkpoints
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -34,3 +43,34 @@ def test_the_tree_names_every_file() -> None:
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:\w+/)+\w+\.(?:py|js|css|html))`", TEXT))))
 def test_a_file_that_is_named_is_there(path: str) -> None:
     assert any((place / path).is_file() for place in PLACES), f"docs/architecture.md names {path}"
+
+
+def blocks(language: str) -> list[str]:
+    """README's code in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_readme_s_python_has_no_type_error(tmp_path) -> None:
+    for number, code in enumerate(blocks("python")):
+        (tmp_path / f"block_{number}.py").write_text(code, encoding="utf-8")
+    (tmp_path / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
+    pyright = [Path(sys.executable).with_name("pyright"), "--pythonpath", sys.executable, "--project", tmp_path]
+    done = subprocess.run([*map(str, pyright)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip().endswith("0 errors, 0 warnings, 0 informations"), done.stdout
+
+
+def test_readme_s_python_runs(tmp_path, monkeypatch) -> None:
+    """As it stands, but for the hub's model, which is a small one here, and a run that has been recorded."""
+
+    def recorded(task: str, **choices):
+        return attnviz.load_recording(shipped.path(Experiment(task, **choices)))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(attnviz, "learn", recorded, raising=False)
+    bert = checkpoints.save(tmp_path / "bert", checkpoints.ALL["bert"])
+    first, second = blocks("python")
+    exec(first.replace('"bert-base-uncased"', repr(str(bert))).replace("layer=2, head=5", "layer=1, head=4"), {})
+    made: dict = {}
+    exec(second, made)
+    assert Path("love.npz").is_file()
+    assert made["run"].experiment.without == made["toy"].without == ("causal-mask",)

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,13 @@ class Message:
     tensors: Mapping[str, Tensor] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """As the body of a request or an answer."""
+        """As the body of a request or an answer. Raises ValueError for what does not travel."""
         file = io.BytesIO()
-        meta = np.frombuffer(json.dumps(dict(self.meta)).encode(), dtype=np.uint8)
+        try:
+            said = json.dumps(dict(self.meta), default=index)  # NumPy's whole numbers as Python's
+        except TypeError as error:
+            raise ValueError(f"The engine is sent texts, numbers and interventions: {first_line(error)}.") from error
+        meta = np.frombuffer(said.encode(), dtype=np.uint8)
         np.savez(file, allow_pickle=False, **{_META: meta}, **{name: _array(t) for name, t in self.tensors.items()})
         return file.getvalue()
 

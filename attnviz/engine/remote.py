@@ -15,7 +15,9 @@ from attnviz.engine.message import Message, asked_again, packed
 from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
 from attnviz.models.inputs import Inputs
+from attnviz.models.notebook import in_two_lines
 from attnviz.models.protocol import Step, Writer
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing import storage
@@ -30,6 +32,7 @@ from attnviz.transformer.probe import Kind, Probe
 _WORDS = 4_096  # answers about words that are kept
 
 
+@reads_arguments
 class RemoteModel:
     """A model on an engine. What needs its layers themselves, such as a hook on one, raises CannotTravelError."""
 
@@ -52,6 +55,10 @@ class RemoteModel:
     def about(self) -> ModelOnEngine:
         """What the engine tells of it."""
         return self._about
+
+    def __repr__(self) -> str:
+        """In two lines, for a notebook: what it is, and what may be asked of it."""
+        return in_two_lines(self)
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -7,8 +7,10 @@ from attnviz.learning.experiment import Experiment
 from attnviz.learning.limits import require_affordable
 from attnviz.learning.recording import Recording, recorded
 from attnviz.learning.run import Moment, TrainingRun
+from attnviz.text.arguments import reads_arguments
 
 
+@reads_arguments
 def learn(task: str, *, watch: Callable[[Moment], None] | None = None, **choices: Any) -> Recording:
     """Train a tiny Transformer on a task, and return the recording of its training.
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnviz.text import plain_file
+
 FORMAT_VERSION = 1
 MOST_MOMENTS = 1_000
 _MOST_META = 1_000_000  # bytes
@@ -47,6 +49,7 @@ def named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
 
 def write(arrays: dict[str, Any], path: str | Path) -> None:
     """Write them as npz. Equal arrays give equal bytes."""
+    plain_file.require_place(path)
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 

@@ -18,7 +18,7 @@ from attnviz.transformer.probe import Kind
 _MOST_LOSS = 60_000.0  # that half precision holds
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recording:
     """What a run left behind. `moments` below is the number of times that it was looked at.
 
@@ -41,6 +41,11 @@ class Recording:
     watched: tuple[Example, ...]
     scores: Mapping[str, float]
     weights: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        """What a notebook shows of it: what was learned, and how well; no numbers of its maps."""
+        scores = ", ".join(f"{name} {score:.4f}" for name, score in self.scores.items())
+        return f"<Recording {self.experiment.name!r}: {scores}; .maps, .heads, attnviz.load(recording)>"
 
     @property
     def words(self) -> ToyWords:

@@ -40,6 +40,7 @@ from attnviz.learning.translator.recording import TranslatorRecording
 from attnviz.learning.translator.storage import arrays_of, recording_of
 from attnviz.learning.words import MOST_WORDS
 from attnviz.text import plain_file
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.trace import KINDS
 from attnviz.transformer.config import ModelConfig
@@ -76,6 +77,7 @@ def _arrays(recording: Recording, *, weights: bool) -> dict[str, Any]:
     return arrays
 
 
+@reads_arguments
 def load_recording(path: str | Path) -> Recording | TranslatorRecording:
     """Read what `save` wrote: a toy's run, or what `python -m attnviz.training --watch` saw of a translator.
 
@@ -96,6 +98,8 @@ def read_recording(file: io.BufferedIOBase, name: str) -> Recording | Translator
     """As `load_recording`, of a file that is open already; `name` is what the sentence calls it."""
     try:
         archive = Archive(file, most=_UNPACKED)
+        if any(key.startswith(("query.", "attn")) for key in archive.keys):
+            raise ValueError("it holds a trace, which attnviz.load_trace reads")
         return _recorded(archive.arrays(archive.keys))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_RECORDING) as error:
         raise ValueError(NO_RECORDING.format(name, first_line(error))) from error

@@ -84,7 +84,7 @@ def _maps(picture: Picture, question: Question) -> float:
 
 
 def _tokens(side: str) -> Callable[[Picture, Question], float]:
-    return lambda picture, question: float(len(picture.trace.tokens(side)))  # type: ignore[arg-type]
+    return lambda picture, question: float(len(getattr(picture.trace.sentences[0], side)))
 
 
 def _sizes(axis: int) -> Callable[[Picture, Question], float]:

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from attnviz.models import local_paths
 from attnviz.text import plain_file
+from attnviz.text.arguments import reads_arguments
 
 if TYPE_CHECKING:
     import torch
 
     from attnviz.learning.recording import Recording
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
+    from attnviz.models.protocol import Model
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
 
@@ -61,14 +63,33 @@ def other(name: str) -> Entry:
     return Entry(name, Path(name), Path(name).name or name, ())
 
 
+if TYPE_CHECKING:
+    Device = str | torch.device | None
+    Dtype = str | torch.dtype | None
+
+
+@overload
+def load(*, device: "Device" = None, dtype: "Dtype" = None, progress: Progress | None = None) -> "Translator": ...
+@overload
+def load(model: "Recording", /) -> "Toy": ...
+@overload
 def load(
-    model: "str | Path | Recording | Any" = DEFAULT,
+    model: "str | Path", *, device: "Device" = None, dtype: "Dtype" = None, progress: Progress | None = None
+) -> "Model": ...
+@overload
+def load(
+    model: Any, tokenizer: Any, *, device: "Device" = None, dtype: "Dtype" = None,
+    progress: Progress | None = None,
+) -> "HuggingFaceModel | ReplayedModel": ...  # fmt: skip
+@reads_arguments
+def load(
+    model: "Recording | Any" = DEFAULT,
     tokenizer: Any = None,
     *,
     device: "str | torch.device | None" = None,
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
-) -> "Translator | HuggingFaceModel | ReplayedModel | Toy":
+) -> "Model":
     """A model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or a model of
     transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs on
     the CPU in float32.

@@ -15,7 +15,7 @@ from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import EditedWeights, Kind, Stack, bytes_kept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepRow:
     """What one step adds: attn kind -> `(layers, heads, k_len)`, hidden `(1 + layers, d_model)` with the embedding
     first, logits `(vocab_size,)`; float32 on the CPU.
@@ -26,7 +26,7 @@ class StepRow:
     logits: Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DecodingRecord:
     """A decoding, row by row.
 
@@ -80,7 +80,7 @@ def decoding_record(steps: Iterable[Step]) -> DecodingRecord:
         chosen=chosen,
         hypotheses=tuple(hypotheses for hypotheses, _ in records) if records[0][0] else (),
         seconds=tuple(seconds for _, seconds in records),
-        src=first.trace.tokens("src"),
+        src=first.trace.sentences[0].src,
         recomputes=last is not first and not last.trace.sentences[0].first_row,
     )
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.models.inputs import Inputs
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.trace import Trace
@@ -15,7 +16,8 @@ from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
 
 
-@dataclass(frozen=True)
+@reads_arguments
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """One step of decoding: what was fed, the row of attention that it computed, and what was chosen.
 
@@ -35,6 +37,13 @@ class Step:
     hypotheses: tuple[Hypothesis, ...] = ()
     seconds: float = 0.0
     best: tuple[Token, ...] = ()
+
+    def __repr__(self) -> str:
+        """What a notebook shows of it: what went in and what came out; no numbers."""
+        fed, maps = self.prefix[-1].text, ", ".join(self.trace.kinds)
+        return (
+            f"<Step {self.index}: {fed!r} → {self.token.text!r}; {maps}; .attn(kind, layer=, head=), .logits, .trace>"
+        )
 
     def attn(self, kind: Kind, *, layer: int | None = None, head: int | None = None) -> Tensor:
         """As `Trace.attn`; `[..., -1, :]` is the row that belongs to this step."""
@@ -90,8 +99,12 @@ class Model(Protocol):
     """Sentences in, traces out; the translator that comes with the package, or a checkpoint of somebody else's."""
 
     name: str
-    model_id: str
     writes: bool  # whether it writes text: an encoder does not
+
+    @property
+    def model_id(self) -> str:
+        """The id of its weights, as they are."""
+        ...
 
     @property
     def languages(self) -> tuple[str, ...]:

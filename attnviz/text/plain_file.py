@@ -39,3 +39,12 @@ def content(path: Path, *, most: int) -> bytes:
 def _require_plain(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(f"{path.name} is not a plain file")
+
+
+def require_place(path: str | Path) -> None:
+    """Raises ValueError where no file can be written: its folder is not there, or it is one itself."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder: give the name of a file in it, such as trace.npz.")

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from torch import Tensor
-
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.probe import AttentionCall, Site
+from attnviz.transformer.probe import AttentionCall, Site, of_item, of_lengths
 
 
 def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
@@ -38,24 +36,5 @@ def _without(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tupl
 
 
 def _call(site: Site, call: AttentionCall, item: int, sentence: Sentence) -> AttentionCall:
-    q_len, k_len = len(sentence.queries(site.kind)), len(sentence.keys(site.kind))
-
-    def cut(tensor: Tensor | None) -> Tensor | None:
-        """Of what broadcasts to `(batch, heads, q_len, k_len)`."""
-        if tensor is None:
-            return None
-        one = tensor[item : item + 1] if tensor.shape[0] > 1 else tensor
-        rows, cols = min(one.shape[-2], q_len), min(one.shape[-1], k_len)
-        return one[..., :rows, :cols]
-
-    mask = cut(call.mask)
-    return replace(
-        call,
-        query=call.query[item : item + 1, :, :q_len],
-        key=call.key[item : item + 1, :, :k_len],
-        value=call.value[item : item + 1, :, :k_len],
-        mask=None if mask is None or bool(mask.all()) else mask,
-        bias=cut(call.bias),
-        input_=None if call.input_ is None else call.input_[item : item + 1, :q_len],
-        memory=None if call.memory is None else call.memory[item : item + 1, :k_len],
-    )
+    one = of_lengths(of_item(call, item, None), len(sentence.queries(site.kind)), len(sentence.keys(site.kind)))
+    return replace(one, mask=None if one.mask is None or bool(one.mask.all()) else one.mask)

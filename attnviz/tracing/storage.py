@@ -8,7 +8,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 | `meta` | JSON in UTF-8: sentences with all token fields, and the run's info | bytes |
 | `tokens.src`, `tokens.tgt` | token texts of item 0, for a quick look | `(length,)` str |
 | `pieces.<side>`, `ids.<side>` | what the vocabulary has for them; "" and -1: nobody said | `(length,)` str, int64 |
-| `attn.<kind>`, `scores.<kind>` | weights; scores before the mask | `(batch, layers, heads, q_len, k_len)` float32 |
+| `attn.<kind>`, `scores.<kind>` | weights; scores before the mask; 0 in pads | `(batch, layers, heads, q_len, k_len)` |
 | `mask.<site>` | True = may attend; absent where all may | broadcastable to `(batch, heads, q_len, k_len)` |
 | `query.<site>`, `key.<site>`, `value.<site>`, `context.<site>` | per head | `(batch, heads, length, d_k)` |
 | `scale.<site>`, `bias.<site>` | factor and addend of the scores | `()`, broadcastable |
@@ -22,6 +22,7 @@ Keys, `<site>` being for example `cross.2` (kind and layer):
 
 import io
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ import torch
 from torch import Tensor
 
 from attnviz.text import plain_file
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes import saved
 from attnviz.tracing.external.file import TEXTS, trace_of
@@ -38,7 +40,7 @@ from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace import KINDS, Trace
-from attnviz.transformer.probe import AttentionCall, EditedWeights, Site
+from attnviz.transformer.probe import AttentionCall, EditedWeights, Kind, Site
 
 FORMAT_VERSION = 1
 # What a file may unpack to: queries and keys hardly pack at all, and no trace is twenty times as large as its file.
@@ -58,6 +60,7 @@ def save(trace: Trace | BareWeights, path: str | Path, *, maps: bool = True) -> 
 
     Of bare weights, what `attnviz.tracing.external.file` reads is written: all there is.
     """
+    plain_file.require_place(path)
     arrays = _bare_arrays(trace) if isinstance(trace, BareWeights) else _arrays(trace, maps=maps)
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -99,16 +102,23 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
     arrays |= {key: _array(put) for key, put in saved.arrays(trace.interventions).items()}
     for kind in trace.kinds if maps else ():
-        items = range(len(trace.sentences))
-        arrays[f"attn.{kind}"] = np.stack([trace.attn(kind, item=item).numpy() for item in items])
-        arrays[f"scores.{kind}"] = np.stack([trace.scores(kind, item=item).numpy() for item in items])
+        arrays[f"attn.{kind}"] = _stacked(trace, kind, trace.attn)
+        arrays[f"scores.{kind}"] = _stacked(trace, kind, trace.scores)
     return arrays
+
+
+def _stacked(trace: Trace, kind: Kind, maps: Callable[..., Tensor]) -> np.ndarray:
+    """The maps of every item, those of a shorter sentence with zeros after them."""
+    q_len, k_len = trace.call(kind, 0).query.shape[2], trace.call(kind, 0).key.shape[2]
+    each = (maps(kind, item=item) for item in range(len(trace.sentences)))
+    pad = torch.nn.functional.pad
+    return torch.stack([pad(one, (0, k_len - one.shape[-1], 0, q_len - one.shape[-2])) for one in each]).numpy()
 
 
 def _told(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
     """The tokens of item 0: texts, and what the vocabulary has for them where any of a sentence's tokens says so."""
     found: dict[str, np.ndarray] = {}
-    for side, tokens in ((side, trace.tokens(side)) for side in ("src", "tgt")):
+    for side, tokens in (("src", trace.sentences[0].src), ("tgt", trace.sentences[0].tgt)):
         if tokens or not trace.is_bare:
             found[f"tokens.{side}"] = np.array([token.text for token in tokens], dtype=np.str_)
         if any(token.piece or token.id >= 0 for token in tokens):
@@ -117,12 +127,15 @@ def _told(trace: Trace | BareWeights) -> dict[str, np.ndarray]:
     return found
 
 
+@reads_arguments
 def load_trace(path: str | Path) -> Trace | BareWeights:
     """Read what `save` wrote, a trace or bare weights. Raises ValueError with one sentence for any other file."""
     path = Path(path)
     try:
         with plain_file.opened(path) as content:
             file = Archive(content, most=max(_UNPACKED, _TIMES_AS_LARGE * path.stat().st_size))
+            if {"steps", "losses"} <= {*file.keys}:
+                raise ValueError("it holds a recording, which attnviz.load_recording reads")
             if "format_version" not in file.keys and any(f"attn.{kind}" in file.keys for kind in KINDS):
                 return _bare(file)
             return _trace(file.arrays(key for key in file.keys if not key.startswith(_COMPUTED)))

@@ -9,8 +9,10 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
     """Weights of 0 to 1 as 0 to 255, at most `side` cells a side, on the device that the weights are on.
 
     A cell of a reduced map is the largest weight under it, so that no peak is lost; its window is that of
-    `torch.nn.functional.adaptive_max_pool2d`.
+    `torch.nn.functional.adaptive_max_pool2d`. Raises ValueError for no cell at all.
     """
+    if side < 1:
+        raise ValueError(f"A map has at least 1 cell a side, not {side}.")
     for axis in (-2, -1):  # rows first: whole rows are read in the order in which they lie in memory
         attn = _pooled(attn, axis, side) if attn.shape[axis] > side else attn
     return attn.mul(255).round_().to(torch.uint8)

@@ -13,20 +13,23 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace_like import KINDS, TraceLike, counted, present
 from attnviz.transformer.attention import call_attn, call_scores, call_sunk
-from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, visible
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, bytes_kept, of_item, of_lengths, visible
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
 
-@dataclass(frozen=True, repr=False)
+@reads_arguments
+@dataclass(frozen=True, repr=False, eq=False)
 class Trace(TraceLike):
-    """The record of one run. Accessors take `item`, the row of the batch; layers and heads count from 0.
+    """The record of one run. Accessors take `item`, the row of the batch, and leave out the padding after a sentence
+    that is shorter than others; layers and heads count from 0. Two traces are equal where they are one object.
 
     `interventions` are what was done to the run: its maps, contexts and hidden states are those that resulted.
 
@@ -94,27 +97,30 @@ class Trace(TraceLike):
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """The masks of a layer's heads; one that they share is in memory once."""
-        return visible(self.call(kind, layer))[self._item(item)].cpu()
+        return visible(self._one(kind, layer, None, item))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """attn · V of each head, before the heads are merged."""
         self.call(kind, layer)
-        return present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)].float().cpu()
+        context = present(self.contexts.get(Site(kind, layer)), "contexts")[self._item(item)]
+        return context[:, : len(self.query_tokens(kind, item))].float().cpu()
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
         """Hidden states after a layer; layer -1 is the embedding."""
         if (stack, layer) not in self.layers:
             known = ", ".join(f"{stack} {layer}" for stack, layer in self.layers)
             raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")
-        return self.layers[stack, layer][self._item(item)].float().cpu()
+        sentence = self.sentences[self._item(item)]
+        length = len(sentence.src) if stack == "encoder" else len(sentence.tgt_in) - sentence.first_row
+        return self.layers[stack, layer][item, :length].float().cpu()
 
     def layer_number(self, kind: Kind, layer: int) -> int:
         """The number that a layer of a kind has among all layers of its stack, those that do not attend included."""
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
-        """The recorded call of a site, with its batch axis, in the dtype that it ran in; on the CPU, or for a single
-        step of a decoding, where it ran.
+        """The recorded call of a site, with its batch axis, padding included, in the dtype that it ran in; on the CPU,
+        or for a single step of a decoding, where it ran.
         """
         layer = counted(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
         return self.calls[Site(kind, layer)]
@@ -170,8 +176,9 @@ class Trace(TraceLike):
 
     def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """The call of one item, and of one head if asked; both axes stay, with size 1."""
-        call = self.call(kind, layer)
-        return of_item(call, self._item(item), None if head is None else self._head(kind, head))
+        sentence = self.sentences[self._item(item)]
+        call = of_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))
+        return of_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _layers(self, kind: Kind) -> range:
         return range(self._counts.get(self._kind(kind), 0))

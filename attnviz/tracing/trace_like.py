@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
@@ -43,6 +44,7 @@ def present(tensor: Tensor | None, name: str) -> Tensor:
     return tensor
 
 
+@reads_arguments
 class TraceLike(ABC):
     """Accessors take `item`, the row of the batch; layers and heads count from 0. `is_bare` where there is nothing but
     weights and tokens, which `lacks` says why; `is_brought` where somebody brought them.
@@ -140,7 +142,8 @@ class TraceLike(ABC):
 
     def input_(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "q_len d_model"]:
         """What the queries of a site were projected from."""
-        return present(self.call(kind, layer).input_, "input_")[self._item(item)].float().cpu()
+        inputs = present(self.call(kind, layer).input_, "input_")[self._item(item)]
+        return inputs[: len(self.query_tokens(kind, item))].float().cpu()
 
     @property
     def n_layers(self) -> int:
@@ -164,17 +167,26 @@ class TraceLike(ABC):
 
     @property
     def src_text(self) -> str:
-        """The source sentence of item 0."""
+        """The source sentence of item 0; "" of a decoder, whose text is `tgt_text`."""
         return self.sentences[0].src_text
 
     @property
     def tgt_text(self) -> str:
-        """The target sentence of item 0."""
+        """The target sentence of item 0, and a decoder's text; "" of an encoder, whose text is `src_text`."""
         return self.sentences[0].tgt_text
 
     def tokens(self, side: Side, item: int = 0) -> tuple[Token, ...]:
-        """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`."""
-        return getattr(self.sentences[self._item(item)], checked(side, "side", ("src", "tgt")))
+        """All tokens of a sentence; a target has its `<bos:…>` and `<eos>`. A decoder's text is its target, "tgt".
+
+        Raises ValueError for a side that there is not.
+        """
+        sentence, other = self.sentences[self._item(item)], "tgt" if side == "src" else "src"
+        found: tuple[Token, ...] = getattr(sentence, checked(side, "side", ("src", "tgt")))
+        if not found and getattr(sentence, other):
+            has, whose = ("source", "a decoder’s text is its target") if side == "src" else (
+                "target", "an encoder’s text is its source")  # fmt: skip
+            raise ValueError(f"This trace has no {has}: {whose}, tokens({other!r}).")
+        return found
 
     def query_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...]:
         """The tokens along the query axis (what goes in at each row)."""

@@ -25,7 +25,7 @@ class Site:
     layer: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EditedWeights:
     """Weights that somebody puts in the place of a call's own, in some rows of some heads.
 
@@ -53,7 +53,7 @@ class EditedWeights:
         return EditedWeights(self.attn[item, heads], self.rows[item, heads])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttentionCall:
     """Everything that one attention computation depends on.
 
@@ -111,12 +111,13 @@ class Probe:
 
 
 def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
-    """A method `run(self, what, probe=None, …)` that computes without gradients, unless its probe needs them."""
+    """A method `run(self, of, probe=None, …)` that computes without gradients, unless its probe needs them."""
 
     @wraps(run)
-    def passed(self: Any, what: Any, probe: Probe | None = None, *more: Any, **rest: Any) -> Result:
+    def passed(*given: Any, **named: Any) -> Result:
+        probe: Probe | None = named["probe"] if "probe" in named else given[2] if len(given) > 2 else None
         with torch.inference_mode(probe is None or not probe.needs_gradients):
-            return run(self, what, probe, *more, **rest)
+            return run(*given, **named)
 
     return passed
 
@@ -141,6 +142,29 @@ def of_item(call: AttentionCall, item: int | None, head: int | None) -> Attentio
         bias=cut(call.bias),
         sinks=cut(call.sinks),
         edited=None if call.edited is None else call.edited.cut(items, heads),
+    )
+
+
+def of_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall:
+    """The first queries and keys of a call: those of a sentence that a batch holds with padding after it."""
+    if (q_len, k_len) == (call.query.shape[2], call.key.shape[2]):
+        return call
+
+    def cut(tensor: Tensor | None) -> Tensor | None:
+        """Of what broadcasts to `(batch, heads, q_len, k_len)`."""
+        return None if tensor is None else tensor[..., :q_len, :k_len]
+
+    edited = call.edited
+    return replace(
+        call,
+        query=call.query[:, :, :q_len],
+        key=call.key[:, :, :k_len],
+        value=call.value[:, :, :k_len],
+        mask=cut(call.mask),
+        bias=cut(call.bias),
+        input_=None if call.input_ is None else call.input_[:, :q_len],
+        memory=None if call.memory is None else call.memory[:, :k_len],
+        edited=None if edited is None else EditedWeights(edited.attn[..., :q_len, :k_len], edited.rows[..., :q_len]),
     )
 
 

@@ -6,12 +6,14 @@ import torch
 from torch import Tensor
 
 from attnviz.models.protocol import Model
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
 
+@reads_arguments
 def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
     """The mean context of every head over all rows of `traces`, which `model` recorded; padding is left out.
 
@@ -21,7 +23,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
     sums: dict[tuple[Kind, int], Tensor] = {}
     rows: dict[Kind, int] = {}
     for trace in traces:
-        if trace.model_id != model.model_id or trace.interventions:
+        if not isinstance(trace, Trace) or trace.model_id != model.model_id or trace.interventions:
             raise ValueError("A mean is measured on traces of this model to which nothing was done.")
         for item in range(len(trace.sentences)):
             for kind in trace.kinds:

@@ -59,6 +59,11 @@ def read_config(folder: Path, tensors: int) -> Any:
     return config
 
 
+def says_layers(folder: Path) -> bool:
+    """Whether a folder's config says how many layers there are; transformers fills in what one leaves out."""
+    return any(name in files_folder.read_json(folder / files_folder.CONFIG) for name in (*_LAYERS, "n_layers"))
+
+
 def of_config(config: Any) -> Architecture:
     """The class to load: what the checkpoint was saved as, without heads that the package has no use for.
 

@@ -5,7 +5,7 @@ model that was given stays as it was, its mode and its attention included.
 """
 
 import copy
-import hashlib
+from os import PathLike
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
+from attnviz.models.huggingface.weights_id import text_id, weights_id
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -54,8 +55,14 @@ def from_memory(
         raise
     except Exception as error:
         raise ModelError(f"{type(whole).__name__} cannot be shown ({reason(error)}).") from error
-    made.name, made.model_id = _name(whole), _weights_id(whole)
+    made.name, made.text_id = _name(whole), text_id(tokenizer)
+    if not _shares(whole, shown):  # nobody else can train these
+        made.known_id = weights_id(whole, made.text_id)
     return made
+
+
+def _shares(model: nn.Module, shown: nn.Module) -> bool:
+    return next(model.parameters()).data_ptr() == next(shown.parameters()).data_ptr()
 
 
 def _without_adapters(model: Any) -> Any:
@@ -64,7 +71,7 @@ def _without_adapters(model: Any) -> Any:
 
 
 def _check_model(model: Any, tokenizer: Any) -> None:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     if not isinstance(model, PreTrainedModel):
         raise ModelError(
@@ -73,6 +80,13 @@ def _check_model(model: Any, tokenizer: Any) -> None:
         )
     if tokenizer is None:
         raise ModelError("A model in memory needs its tokenizer: attnviz.load(model, tokenizer).")
+    if isinstance(tokenizer, str | PathLike):
+        raise ModelError(
+            "A tokenizer is transformers' own, not its name: "
+            f"transformers.AutoTokenizer.from_pretrained({str(tokenizer)!r}) reads one."
+        )
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise ModelError(f"A tokenizer is one of transformers, not a {type(tokenizer).__name__}.")
     if any(parameter.is_meta for parameter in model.parameters()):
         raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
 
@@ -119,15 +133,3 @@ def _shown(model: Any, device: torch.device | None, dtype: torch.dtype | None) -
 def _name(model: Any) -> str:
     """The folder or id that it came from, or its class."""
     return str(getattr(model, "name_or_path", "") or type(model).__name__).rstrip("/").rpartition("/")[2]
-
-
-def _weights_id(model: nn.Module) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do, or the config."""
-    digest = hashlib.sha256(repr(getattr(model, "config", "")).encode())
-    for name, tensor in model.state_dict().items():
-        digest.update(name.encode())
-        if isinstance(tensor, Tensor) and not tensor.is_quantized:
-            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-        else:
-            digest.update(repr(tensor).encode())
-    return digest.hexdigest()[:12]

@@ -32,7 +32,9 @@ class InputBuilder:
     in_force: InForce = NOTHING_DONE
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> Batch:
-        """Rows of equal length on the network's device; padding is masked, a pair's sentences are segments."""
+        """Rows on the network's device, padded to one length; padding is masked, a pair's sentences are segments."""
+        longest = max(map(len, rows))
+        rows = [(*row, *(self.text.padding(),) * (longest - len(row))) for row in rows]
         segments = None
         if self.network.family == "encoder" and uses_segments(self.network.model.config):
             segments = [[token.segment * self.text.marks_segments for token in row] for row in rows]
@@ -41,14 +43,14 @@ class InputBuilder:
         return replace(batch, mask=mask).to(self.network.device)
 
     def singles(self, encoded: Sequence[EncodedText]) -> list[Sentence]:
-        """An encoder's sentences, or pairs, padded to one length."""
-        return [Sentence(src=each.tokens, src_text=each.text) for each in self._even(encoded)]
+        """An encoder's sentences, or pairs."""
+        return [Sentence(src=each.tokens, src_text=each.text) for each in encoded]
 
     def prompts(self, encoded: Sequence[EncodedText], count: int) -> list[Sentence]:
         """A decoder's prompts, with up to `count` tokens written after a single one."""
         if count:
             encoded = [self._continued(encoded[0], self.room(encoded[0], count))]
-        return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in self._even(encoded)]
+        return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in encoded]
 
     def translations(
         self, encoded: Sequence[EncodedText], targets: Sequence[str], max_tokens: int
@@ -63,7 +65,7 @@ class InputBuilder:
             notes = (self.text.languages.note(self.begun_in(None)),) if unsaid else ()
         cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
         notes = (*notes, *("The target was cut without reaching <eos>." for each in cut if each))
-        rows = zip(self._even(encoded), self._even(given), cut, strict=True)
+        rows = zip(encoded, given, cut, strict=True)
         return [Sentence(src.tokens, tgt.tokens, src.text, tgt.text, is_cut) for src, tgt, is_cut in rows], notes
 
     def reading(
@@ -98,11 +100,11 @@ class InputBuilder:
         return CheckpointStepper(self.network, cached=cached, edits=edits)
 
     def plan(
-        self, read: EncodedText, taught: EncodedText | None, *, new_tokens: int | None, choose: Choose, cached: bool
+        self, read: EncodedText, taught: EncodedText | None, *, new_tokens: int, choose: Choose, cached: bool
     ) -> tuple[CheckpointStepper, GenerationPlan]:
         """How to step after a prompt that was read, or for a source: fed what a teacher says, or the model's own."""
         if self.network.family == "decoder":
-            count = 1 if taught else self.room(read, new_tokens or 0)
+            count = 1 if taught else self.room(read, new_tokens)
             plan = GenerationPlan(taught or read, count, choose, interventions=self.in_force.interventions)
             return self.prompted(read, cached=cached), plan
         count, encoder = 1 if taught else self.limit(read, new_tokens), Recorder()
@@ -194,10 +196,6 @@ class InputBuilder:
         if language is not None and self._starts_with_language:
             token = self.text.special(language)
         return EncodedText((replace(token, text=_START) if self.text.is_pad(token) else token,), "")
-
-    def _even(self, encoded: Sequence[EncodedText]) -> list[EncodedText]:
-        longest = max(len(each.tokens) for each in encoded)
-        return [self.text.pad(each, longest) for each in encoded]
 
 
 def _prompt(sentence: Sentence) -> tuple[Token, ...]:

@@ -1,7 +1,6 @@
 """From a folder or a hub id to a model that was found faithful, or to one sentence that says why not."""
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from attnviz.models.huggingface.architecture import (
     of_config,
     positions,
     read_config,
+    says_layers,
     vocabulary_of,
 )
 from attnviz.models.huggingface.errors import ModelError, reason
@@ -27,6 +27,7 @@ from attnviz.models.huggingface.network import attention_interface, patches
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenization.backends import IN_PYTHON
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
+from attnviz.models.huggingface.weights_id import text_id, weights_id
 
 
 def load(
@@ -46,12 +47,12 @@ def load(
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
-    with ThreadPoolExecutor(1) as beside, exclusive_loading():
-        model_id = beside.submit(files_folder.model_id, folder, weights)
+    with exclusive_loading():
         made = _made(folder, weights, (tensors, numbers), tell)
+    made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).is_dir() else str(model)
-    made.model_id, made.folder = model_id.result(), folder
+    made.folder = folder
     tell(1.0, "Ready")
     return made
 
@@ -70,7 +71,9 @@ def _made(
         _check_asked(weights, config, architecture, numbers)
         model = _weights(folder, config, architecture, weights)
         tell(0.8, "Comparing with transformers' own attention")
-        return held_against_eager(model, text, architecture)
+        made = held_against_eager(model, text, architecture)
+        made.text_id = text_id(text._tokenizer)
+        return made
     except ModelError:
         raise
     except Exception as error:  # a config may say anything, and what follows from it is seen where it is used
@@ -133,6 +136,11 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
     missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
     if missing or info["mismatched_keys"]:
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
+        if not says_layers(folder):
+            raise ModelError(
+                f"{files_folder.CONFIG} in {folder.name!r} is not whole: it says no number of layers, and the weights "
+                "hold fewer than is usual."
+            )
         raise ModelError(f"The weights in {folder.name!r} lack {name!r} as its config has it: it would be random.")
     if name := state_dict.left_over(set(info["unexpected_keys"])):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")

@@ -13,7 +13,8 @@ from attnviz.models.huggingface.network_model import NetworkModel
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
-from attnviz.text.limits import MAX_TOKENS, about
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import MAX_TOKENS, about, require_count, require_room
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
 from attnviz.tracing.causes.intervention import Intervention
@@ -30,6 +31,7 @@ _READS_SOURCE = "This model writes no text. Its decoder reads the source again, 
 _WRITTEN = 20  # tokens after a prompt, if nobody says how many
 
 
+@reads_arguments
 class HuggingFaceModel(NetworkModel):
     """A checkpoint that was found faithful, and its tokenizer. Every method is safe to call from many threads at once.
 
@@ -47,7 +49,7 @@ class HuggingFaceModel(NetworkModel):
         model_id: str = "",
     ) -> None:
         super().__init__(network)
-        self.text, self.name, self.model_id = text, name, model_id
+        self.text, self.name, self.known_id = text, name, model_id
         self.writes = writes and network.family != "encoder"
         self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
@@ -117,14 +119,19 @@ class HuggingFaceModel(NetworkModel):
         """Decode one token at a time, each step recorded, on transformers' cache or without one.
 
         A decoder is fed its prompt token by token, then writes up to `new_tokens`; an encoder-decoder writes its
-        target. A teacher's prefix is fed instead where it is given: the ids `tgt_in` (of a decoder: prompt and
-        continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the model would choose. The
-        `interventions` are in force at each step. Raises ValueError for a model that does not write, for ids that do
-        not begin as a target or the prompt does, and for an intervention that cannot be.
+        target; neither more than `max_tokens`. A teacher's prefix is fed instead where it is given: the ids `tgt_in`
+        (of a decoder: prompt and continuation), or an encoder-decoder's `tgt_text`; `Step.token` is always what the
+        model would choose. The `interventions` are in force at each step. Raises ValueError for a model that does not
+        write, for ids that do not begin as a target or the prompt does, and for an intervention that cannot be.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")
         self._check.check([text], targets=() if tgt_text is None else (tgt_text,))
+        require_count(new_tokens)
+        require_room(max_tokens)
+        if new_tokens is None and self.family == "decoder":
+            new_tokens = _WRITTEN
+        new_tokens = max_tokens if new_tokens is None else min(new_tokens, max_tokens)
         read, taught = self.text.encode(text, to=to, limit=MAX_TOKENS), None
         if tgt_in is not None:
             taught = self._builder.taught(read, tgt_in)
@@ -178,16 +185,17 @@ class HuggingFaceModel(NetworkModel):
     @torch.inference_mode()
     def _steps(
         self, builder: InputBuilder, encoded: EncodedText, taught: EncodedText | None, cached: bool,
-        new_tokens: int | None, choose: Choose,
+        new_tokens: int, choose: Choose,
     ) -> Iterator[Step]:  # fmt: skip
         stepper, plan = builder.plan(
-            encoded, taught, new_tokens=_WRITTEN if new_tokens is None and self.family == "decoder" else new_tokens,
-            choose=choose, cached=cached,
+            encoded, taught, new_tokens=new_tokens, choose=choose, cached=cached,
         )  # fmt: skip
         yield from steps(stepper, self.text, self._rules, plan, self._info(0.0, self._notes([encoded])))
 
     def _under(self, interventions: Sequence[Intervention]) -> InputBuilder:
         """Who reads and writes with these in force. Raises ValueError for one that this model has no place for."""
+        if not interventions:  # to ask for an id may take as long as to run
+            return self._builder
         return replace(self._builder, in_force=InForce.of(interventions, self.shapes, self.model_id))
 
     def _with_next(self, trace: Trace, prompt: EncodedText) -> Trace:

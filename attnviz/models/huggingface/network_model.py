@@ -10,19 +10,25 @@ from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import Family, Network, first_weight
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import InputCheck
+from attnviz.models.huggingface.weights_id import weights_id
 from attnviz.models.inputs import Inputs
+from attnviz.models.notebook import in_two_lines
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import require_ids
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 
 
+@reads_arguments
 class CheckpointModel:
     """Names and numbers that follow from the stacks there are (`shapes`, layers and heads of each kind), transformers'
     own model and the tokenizer. `folder` is where it was read from.
     """
 
     folder: Path | None = None
+    known_id: str = ""  # of weights that nobody but this model holds
+    text_id: str = ""  # of the tokenizer, as `weights_id.text_id` gives it
     name: str
-    model_id: str
     writes: bool
     family: Family
     shapes: dict[Kind, tuple[int, int]]
@@ -32,14 +38,12 @@ class CheckpointModel:
 
     def __repr__(self) -> str:
         """In two lines, for a notebook: what it is, and what may be asked of it."""
-        shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in self.shapes.items())
-        size = f"{self.n_parameters / 1e6:,.1f} M parameters, {str(self.dtype).removeprefix('torch.')} on {self.device}"
-        asks = {"encoder": "text, pair", "decoder": "text, new_tokens=", "encoder-decoder": "text, tgt_text="}
-        more = ", .stepwise(text)" if self.writes else ""
-        return (
-            f"<{type(self).__name__} {self.name!r}: {self.family}, {shapes} (layers x heads), {size}\n"
-            f" .trace({asks[self.family]}){more}; trace.attn(kind, layer=, head=)>"
-        )
+        return in_two_lines(self)  # type: ignore[arg-type]  # a part of a model; the rest is in what follows from it
+
+    @property
+    def model_id(self) -> str:
+        """The id of its weights; of a model in memory, which may be trained meanwhile, as they are now."""
+        return self.known_id or weights_id(self.torch_module, self.text_id)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -83,6 +87,7 @@ class CheckpointModel:
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids stand for, and their tokens."""
+        require_ids(ids, self.text.known)
         written = self.text.continued(EncodedText((), ""), ids)
         return written.text, written.tokens
 
@@ -99,6 +104,7 @@ class CheckpointModel:
         return InputCheck(self.name, self.family, self.writes)
 
 
+@reads_arguments
 class NetworkModel(CheckpointModel):
     """A network that runs the package's own attention, and what follows from it."""
 

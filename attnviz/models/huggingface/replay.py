@@ -22,8 +22,10 @@ from attnviz.models.huggingface.parity import Eager
 from attnviz.models.huggingface.tokenizer import MOST_TOKENS, CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.validation import Texts, paired
 from attnviz.models.protocol import Step, Writer
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.limits import about
 from attnviz.text.tokens import Token
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.external.weights import ReplayedWeights
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace_like import KINDS, TraceLike
@@ -34,6 +36,7 @@ _MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
 _ROUNDING = 1e-3  # of the sum of a row
 
 
+@reads_arguments
 class ReplayedModel(CheckpointModel):
     """A checkpoint of which transformers' own eager weights are shown. Every method is safe to call from many threads.
 
@@ -48,7 +51,7 @@ class ReplayedModel(CheckpointModel):
         *, name: str = "", model_id: str = "",
     ) -> None:  # fmt: skip
         self.model = self.torch_module = model
-        self.text, self.name, self.model_id = text, name, model_id
+        self.text, self.name, self.known_id = text, name, model_id
         self._rules = GenerationRules.of(model, has_both=target is not None)
         attn: dict[Any, tuple[Tensor, ...]] = {kind or ("decoder_self" if _is_causal(given) else "encoder_self"): given
                 for kind, given in expected.attn.items()}  # fmt: skip
@@ -83,7 +86,8 @@ class ReplayedModel(CheckpointModel):
     @torch.inference_mode()
     def trace(  # noqa: PLR0913 - what any checkpoint may be asked
         self, text: Texts, pair: Texts | None = None, *, tgt_text: Texts | None = None, new_tokens: int | None = None,
-        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True, interventions: Sequence[Any] = (),
+        max_tokens: int = MOST_TOKENS, logits: bool = True, hidden: bool = True,
+        interventions: Sequence[Intervention] = (),
     ) -> Any:  # fmt: skip
         """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
 

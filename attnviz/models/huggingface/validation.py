@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from attnviz.models.huggingface.network.network import Family
 from attnviz.models.inputs import Inputs
-from attnviz.text.limits import require_text
+from attnviz.text.limits import require_count, require_text
 
 _INPUTS = {"encoder": Inputs.PAIR, "decoder": Inputs.PROMPT, "encoder-decoder": Inputs.SOURCE_AND_TARGET}
 Texts = str | Sequence[str]
@@ -47,6 +47,7 @@ class InputCheck:
         self._check_count(texts, new_tokens)
 
     def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
+        require_count(new_tokens)
         if new_tokens is not None and not self.inputs.is_prompt:
             raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
         if new_tokens and len(texts) > 1:

@@ -13,10 +13,13 @@ from torch import Tensor
 from attnviz.learning.batches import padded
 from attnviz.learning.words import BOS
 from attnviz.learning.writing import ToyStepper, written
+from attnviz.models.notebook import in_two_lines
 from attnviz.models.protocol import Step, Writer
 from attnviz.models.toy.lines import MOST_TOKENS, Tokens
 from attnviz.models.toy.stepwise import ToyPlan, steps
 from attnviz.models.toy.trained import TrainedToy
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import require_count, require_room
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.in_force import NOTHING_DONE, InForce
@@ -31,8 +34,13 @@ from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 
+@reads_arguments
 class Toy(TrainedToy):
     """The network of a recording and its words. Every method is safe to call from many threads at once."""
+
+    def __repr__(self) -> str:
+        """In two lines, for a notebook: what it is, and what may be asked of it."""
+        return in_two_lines(self)
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
         """What it writes for a line, greedily, with the `interventions` in force. Raises TextError for an empty line,
@@ -132,10 +140,8 @@ class Toy(TrainedToy):
             raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
         if new_tokens is not None and not self.is_decoder_only:
             raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
-        if new_tokens is not None and new_tokens < 0:
-            raise ValueError(f"new_tokens is 0 or more, not {new_tokens}.")
-        if max_tokens < 1:
-            raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
+        require_count(new_tokens)
+        require_room(max_tokens)
 
     def _in_force(self, interventions: Sequence[Intervention]) -> InForce:
         return InForce.of(interventions, self.shapes, self.model_id)

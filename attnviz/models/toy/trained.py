@@ -13,6 +13,8 @@ from attnviz.learning.recording import Recording
 from attnviz.learning.words import PAD, ToyWords
 from attnviz.models.inputs import Inputs
 from attnviz.models.toy.lines import ToyLines
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import require_ids
 from attnviz.text.tokens import Token
 from attnviz.transformer.decoding import Vocabulary
 from attnviz.transformer.probe import Kind
@@ -25,6 +27,7 @@ _BACK = {
 }
 
 
+@reads_arguments
 class TrainedToy:
     """The network of a recording and its words, as facts; what it does with a line is `Toy`."""
 
@@ -33,7 +36,7 @@ class TrainedToy:
     device, dtype = torch.device("cpu"), torch.float32
 
     def __init__(self, experiment: Experiment, network: ToyNetwork, *, model_id: str, name: str = "") -> None:
-        self.experiment, self.network, self.model_id = experiment, network, model_id
+        self.experiment, self.network, self._id, self._learned = experiment, network, model_id, _weights(network)
         self.name = name or experiment.about.title
         self.words = ToyWords(experiment.about)
         self.lines = ToyLines(self.words)
@@ -45,6 +48,12 @@ class TrainedToy:
         assert recording.weights is not None  # or there were no network
         told = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
         return cls(recording.experiment, network, model_id=told.hexdigest()[:12], name=name)
+
+    @property
+    def model_id(self) -> str:
+        """The id of its weights: the recording's, or what follows from them where they were trained further."""
+        now = _weights(self.network)
+        return self._id if now == self._learned else hashlib.sha256(now + self.experiment.key.encode()).hexdigest()[:12]
 
     @property
     def without(self) -> tuple[str, ...]:
@@ -99,6 +108,7 @@ class TrainedToy:
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The line that ids stand for, and their tokens."""
+        require_ids(ids, len(self.words.pieces))
         return self.words.text(ids), self.words.tokens(ids)
 
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
@@ -112,3 +122,8 @@ class TrainedToy:
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer line stands in the same batch."""
         return token.id == PAD
+
+
+def _weights(network: ToyNetwork) -> bytes:
+    """All of them, some hundred kilobytes."""
+    return torch.nn.utils.parameters_to_vector(network.parameters()).detach().numpy().tobytes()

@@ -4,18 +4,21 @@ import copy
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import overload
 
 import torch
 from torch import Tensor
 
 from attnviz.models.inputs import Inputs
+from attnviz.models.notebook import in_two_lines
 from attnviz.models.protocol import Step, Writer
 from attnviz.models.translator.copies import hidden_states, memory_of
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.models.translator.target_pass import TargetPass
-from attnviz.text.limits import MAX_TOKENS, about, require_text
+from attnviz.text.arguments import reads_arguments
+from attnviz.text.limits import MAX_TOKENS, about, require_ids, require_room, require_text
 from attnviz.text.tokenizer import Encoded, TranslatorTokenizer
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.edits import Edits
@@ -39,6 +42,7 @@ from attnviz.transformer.transformer import Transformer
 __all__ = ["Translator", "weights_id"]
 
 
+@reads_arguments
 class Translator:
     """A Transformer and its text codec. Every method is safe to call from many threads at once."""
 
@@ -67,6 +71,10 @@ class Translator:
         made = cls(model, codec, model_id=weights_id(folder), name=folder.name)
         made.folder, made.draft = folder, DraftModel.of(model)
         return made
+
+    def __repr__(self) -> str:
+        """In two lines, for a notebook: what it is, and what may be asked of it."""
+        return in_two_lines(self)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -105,8 +113,7 @@ class Translator:
         ValueError for room for no token and for an intervention that cannot be.
         """
         require_text(text)
-        if max_tokens < 1:
-            raise ValueError(f"A target needs room for at least 1 token, not {max_tokens}.")
+        require_room(max_tokens)
         self.codec.bos_id(to)
         src, recorder, in_force = self.codec.encode_source(text), Recorder(), self._in_force(interventions)
         given = self.codec.encode_target(tgt_text, to).tokens if tgt_text is not None and tgt_text.strip() else ()
@@ -178,6 +185,7 @@ class Translator:
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""
+        require_ids(ids, self.codec.vocab_size)
         return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
 
     def pieces(self, text: str, *, to: str = "") -> tuple[Token, ...]:
@@ -192,6 +200,16 @@ class Translator:
         """Whether a token is there only because a longer sentence is in the same batch."""
         return token.id == self.codec.pad_id
 
+    @overload
+    def translate(
+        self, text: str, *, to: str, batch: int = 32, tell: OnNote | None = None,
+        interventions: Sequence[Intervention] = (),
+    ) -> str: ...  # fmt: skip
+    @overload
+    def translate(
+        self, text: list[str] | tuple[str, ...], *, to: str, batch: int = 32, tell: OnNote | None = None,
+        interventions: Sequence[Intervention] = (),
+    ) -> list[str]: ...  # fmt: skip
     def translate(
         self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None,
         interventions: Sequence[Intervention] = (),
@@ -222,6 +240,7 @@ class Translator:
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
         limit = self.decoding_limit(text) if max_tokens is None else max_tokens
+        require_room(limit)
         return steps(self, text, Plan(to, teacher, cached, choose, limit, faults, self._in_force(interventions)))
 
     def decoding_limit(self, text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import KINDS, OF_STACK, WHATS, How, Intervention, MeanContexts, Place, What
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace_like import TraceLike, checked
@@ -14,9 +15,11 @@ from attnviz.transformer.probe import Kind, Stack
 
 Put = Literal["zero", "mean", "uniform", "diagonal"]
 _PUTS: tuple[Put, ...] = get_args(Put)
+_MOST_ROWS = 100_000  # of a map that is written by hand
 _STACK: dict[str, Stack] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "decoder"}
 
 
+@reads_arguments
 def ablate(
     kind: Kind | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
     to: Put | str | MeanContexts | TraceLike = "zero", positions: Sequence[Place] | None = None, item: int = 0,
@@ -47,6 +50,7 @@ def ablate(
     return chosen.put("context" if how in ("zero", "mean") else "attn", how)
 
 
+@reads_arguments
 def patch(
     donor: TraceLike, kind: Kind | Stack | str, *, layer: int | None = None, heads: Sequence[int] | None = None,
     positions: Sequence[Place] | None = None, what: What | str = "context", item: int = 0,
@@ -75,6 +79,7 @@ def patch(
     return _with_tokens(replace(made, source=source, model_id=donor.model_id), sentence)
 
 
+@reads_arguments
 def edit(
     kind: Kind | str, weights: Tensor | Sequence[Any], *, layer: int, heads: Sequence[int] | None = None,
     rows: Sequence[int] | None = None,
@@ -88,6 +93,8 @@ def edit(
     given = _given(weights)
     numbers = list(range(given.shape[1])) if rows is None else list(rows)
     chosen = _Chosen.of(kind, layer, heads, numbers)
+    if beyond := [row for row in numbers if row >= _MOST_ROWS]:
+        raise ValueError(f"There is no row {beyond[0]:,}: no text has as many as {_MOST_ROWS:,} tokens.")
     if len(numbers) != given.shape[1] or (heads is not None and len(given) not in (1, len(heads))):
         many = "all" if heads is None else len(heads)
         raise ValueError(f"weights has shape {tuple(given.shape)}, and is for {many} heads and {len(numbers)} rows.")
@@ -102,6 +109,7 @@ def edit(
     return chosen.put("attn", "values", {layer: placed}, source="")
 
 
+@reads_arguments
 def exchange(
     kind: Kind | str, columns: Sequence[Place], *, layer: int | None = None, heads: Sequence[int] | None = None,
     positions: Sequence[Place] | None = None,
@@ -174,7 +182,8 @@ def _values(donor: TraceLike, kind: Kind, layer: int, what: What, item: int) -> 
         return donor.context(kind, layer, item).clone()
     if what == "attn":
         return donor.attn(kind, layer=layer, item=item).clone()
-    return getattr(donor.call(kind, layer), what)[item].float().cpu().clone()
+    length = len(donor.query_tokens(kind, item) if what == "query" else donor.key_tokens(kind, item))
+    return getattr(donor.call(kind, layer), what)[item, :, :length].float().cpu().clone()
 
 
 def _with_tokens(made: Intervention, sentence: Sentence) -> Intervention:

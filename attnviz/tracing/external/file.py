@@ -5,7 +5,7 @@
 | `attn` | weights, `(layers, heads, q_len, k_len)`; axes of size 1 at the front may be left out |
 | `tokens` | the query tokens, one a row |
 | `key_tokens` | the key tokens, if they differ |
-| `kind` | `encoder_self`, `decoder_self` or `cross`; left out: `cross` with key tokens, else `encoder_self` |
+| `kind` | `encoder_self`, `decoder_self` or `cross`; left out: `from_tensors` tells which |
 | `mask` | bool `(q_len, k_len)`, True = may attend |
 
 For several kinds in one file: `attn.encoder_self`, `attn.decoder_self`, `attn.cross`, `tokens.src`, `tokens.tgt` and

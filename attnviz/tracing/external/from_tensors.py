@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.display import display
 from attnviz.tracing.external.tokens import Tokens, listed, sentence_of, sides
 from attnviz.tracing.external.weights import BareWeights
@@ -22,6 +23,7 @@ TOLERANCE = 2e-3  # rows of a bfloat16 softmax sum to 1 within this
 _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 
+@reads_arguments
 def from_tensors(
     attn: Any, tokens: Any, *, key_tokens: Tokens | None = None, kind: str | None = None, mask: Any = None
 ) -> BareWeights:
@@ -34,13 +36,14 @@ def from_tensors(
         tokens: the query tokens, a string (or `Token`) a row. With a mapping of weights: `{"src": …, "tgt": …}`, where
             a target with one token more than there are decoder rows labels them `input → output`.
         key_tokens: the key tokens, where they are not the query tokens.
-        kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`, else "encoder_self".
+        kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`; "decoder_self" where rows
+            look back and none looks ahead; else "encoder_self".
         mask: bool `(q_len, k_len)`, True = may attend; with a mapping of weights, a mapping from kind to mask.
 
     Rows that do not sum to 1 are kept as they are and named in `info.notes`. Raises ValueError, with one sentence, for
     shapes that do not fit each other or the tokens, for weights that are not finite and for an unknown kind.
     """
-    kind = kind or ("cross" if key_tokens is not None else "encoder_self")
+    kind = kind or ("cross" if key_tokens is not None else _kind_of(attn))
     given: Mapping[Any, Any] = attn if isinstance(attn, Mapping) else {kind: attn}
     masks: Mapping[Any, Any] = mask if isinstance(mask, Mapping) else {} if mask is None else {kind: mask}
     if unknown := [name for name in (*given, *masks) if name not in KINDS]:
@@ -56,6 +59,16 @@ def from_tensors(
     )
     info = RunInfo(model_id=_name(weights), notes=tuple(note for name in weights for note in _flaws(trace, name)))
     return replace(trace, info=info)
+
+
+def _kind_of(attn: Any) -> Kind:
+    """Of weights from tokens to themselves: a decoder's where some lie on earlier tokens and none on later ones."""
+    if isinstance(attn, Mapping):  # which says it itself
+        return "encoder_self"
+    maps = _maps("encoder_self", attn)
+    is_square = maps.shape[-2] == maps.shape[-1]
+    is_causal = is_square and not bool(maps.triu(1).any()) and bool(maps.tril(-1).any())
+    return "decoder_self" if is_causal else "encoder_self"
 
 
 def _maps(kind: str, given: Any) -> Tensor:

@@ -11,13 +11,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, counted
 from attnviz.transformer.probe import Kind, bytes_kept
 
 
-@dataclass(frozen=True, repr=False)
+@reads_arguments
+@dataclass(frozen=True, repr=False, eq=False)
 class BareWeights(TraceLike):
     """Weights as they were given, `(layers, heads, q_len, k_len)` float32 for each kind; made by `from_tensors`.
 
@@ -44,7 +46,7 @@ class BareWeights(TraceLike):
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
         """What each row of a decoder map outputs, where the target has one token more than rows; else None."""
-        return None if self.sentences[item].cut else super().output_tokens(kind, item)
+        return None if self.sentences[self._item(item)].cut else super().output_tokens(kind, item)
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
@@ -70,7 +72,7 @@ class BareWeights(TraceLike):
         return replace(self, weights={kind: self.weights[kind][layer : layer + 1, heads]})
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ReplayedWeights(BareWeights):
     """The weights that transformers itself returned of a model that nobody can look into; its texts are known."""
 

@@ -50,9 +50,11 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
             f"This link was made for version {version[:10]} of the page. This is version {VERSION}, so some of its "
             "options may be ignored."
         )
-    if (linked := params.get("weights", weights)) != weights:
+    linked = params.get("weights", weights)
+    is_comparable = (len(linked), len(weights)) != (12, 16)  # as checkpoints were named by an earlier version, and now
+    if linked != weights and is_comparable:
         problems.append(
-            f"The model's weights have changed since this link was made (then {linked[:12]}, now {weights}), so the "
+            f"The model's weights have changed since this link was made (then {linked[:16]}, now {weights}), so the "
             "numbers differ from what the sender saw."
         )
     if languages and (to := params.get("to", languages[0])) not in languages:

@@ -103,7 +103,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
 def _waits(loaded: "Model", plain: "Trace") -> str:
     """What to say where measuring takes so long that somebody has to ask for it."""
     heads = sum(layers * count for layers, count in loaded.shapes.values())
-    work = heads * (len(plain.tokens("src")) + len(plain.tokens("tgt"))) * loaded.n_parameters
+    work = heads * (len(plain.sentences[0].src) + len(plain.sentences[0].tgt)) * loaded.n_parameters
     return f"Measuring what each of the {heads} heads is worth takes about {work / A_SECOND:.0f} s." * (work > AT_ONCE)
 
 

@@ -13,7 +13,7 @@ def of_run(loaded, trace) -> None:
     times = f"{term('forward')} <b>{trace.info.forward_seconds * 1e3:.0f} ms</b>"
     if trace.info.decoding_seconds > 1e-3:
         times += f", {term('decoding')} <b>{trace.info.decoding_seconds * 1e3:.0f} ms</b>"
-    src, tgt = len(trace.tokens("src")), len(trace.tokens("tgt"))
+    src, tgt = len(trace.sentences[0].src), len(trace.sentences[0].tgt)
     tokens = term("tokens")
     tokens = f"<b>{src}</b> {tokens} in · <b>{tgt}</b> out" if src and tgt else f"<b>{src or tgt}</b> {tokens}"
     parts = (

@@ -35,7 +35,7 @@ _KEYS = """
 | `attn` | weights, (layers, heads, q_len, k_len) |
 | `tokens` | the query tokens, one a row |
 | `key_tokens` | the key tokens, if they differ |
-| `kind` | encoder_self, decoder_self or cross |
+| `kind` | encoder_self, decoder_self or cross; left out: cross with key tokens, decoder_self if no row looks ahead |
 | `mask` | bool, (q_len, k_len), True = may attend |
 
 In .npz, tokens are an array of strings. In .safetensors, tokens (as a JSON list) and kind are in the metadata.

@@ -188,7 +188,7 @@ def texts(tokens: Sequence[Token]) -> list[str]:
 
 def _shorter(trace: Trace) -> str:
     """A second sentence that makes a batch of two lengths with the typed one."""
-    return SECONDS[0] if len(trace.tokens("src") or trace.tokens("tgt")) > SHORT else SECONDS[1]
+    return SECONDS[0] if len(trace.sentences[0].src or trace.sentences[0].tgt) > SHORT else SECONDS[1]
 
 
 _pairs: BoundedCache[tuple[str, ...], tuple[Trace, Trace]] = BoundedCache(

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
 from attnviz.maps.selection import select
+from attnviz.text.arguments import reads_arguments
 from attnviz.text.entries import TokenText
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
@@ -33,6 +34,7 @@ COLOUR_BAR = {
 _HOVER = "%{customdata[0]}<br>looks at %{customdata[1]}<br>weight %{z:.6g}%{customdata[2]}<extra></extra>"
 
 
+@reads_arguments
 def heatmap(
     trace: TraceLike,
     kind: Kind,
@@ -51,6 +53,7 @@ def heatmap(
     return heatmap_of(select(trace, kind, MapOptions(specials, words)), layer, head, **options)
 
 
+@reads_arguments
 def heatmap_of(
     shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0,
     measure: str = "weight",

@@ -1,6 +1,7 @@
 """Token links, and every head at once, as Plotly figures for notebooks; the page draws both on canvas."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,6 +10,7 @@ from attnviz.maps.lines import strongest
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions, Specials
 from attnviz.maps.selection import select
+from attnviz.text.arguments import reads_arguments
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 from attnviz.views import colour
@@ -23,20 +25,25 @@ HUES = {
 }
 
 
-def links(
+@reads_arguments
+def links(  # noqa: PLR0913 - heads by one or by several, and what any view takes
     trace: TraceLike,
     kind: Kind,
-    heads: Sequence[tuple[int, int]],
+    heads: Sequence[tuple[int | str, int | str]] | tuple[int | str, int | str] | None = None,
     *,
+    layer: int | str = "mean",
+    head: int | str = "mean",
     specials: Specials = "show",
     words: bool = False,
     theme: str = "light",
 ) -> go.Figure:
     """Query tokens on the left, key tokens on the right, and between them a line for each weight of the chosen heads.
 
-    `heads` are (layer, head) pairs, each drawn in a colour of its own; a line is as opaque as its weight is large.
-    Raises ValueError for a kind, head or theme that there is not.
+    `layer` and `head` are those of one map, as in `heatmap`; or `heads` are (layer, head) pairs, each drawn in a colour
+    of its own. A line is as opaque as its weight is large. Raises ValueError for a kind, head or theme that there is
+    not, and for both ways to name heads at once.
     """
+    heads = _pairs(heads, (layer, head))
     look = colour.theme(theme)
     maps = select(trace, kind, MapOptions(specials, words))
     attn = np.stack([maps.weights(layer, head).numpy() for layer, head in heads])[None] if heads else None
@@ -52,6 +59,22 @@ def links(
             figure.add_traces(_strokes(ends, head_name(layer, head), hue))
     figure.update_layout(_layout(maps, heads, look))
     return figure
+
+
+def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str, int | str]]:
+    """(layer, head) of each map, however they were asked for. Raises ValueError for what are no pairs."""
+    if heads is None:
+        return [one]
+    if one != ("mean", "mean"):
+        raise ValueError("Heads are named once: give layer and head, or a list of (layer, head) pairs.")
+    pairs = [heads] if _is_pair(heads) else heads
+    if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
+        raise ValueError(f"heads are (layer, head) pairs, such as [(2, 5)], not {heads!r:.60}.")
+    return [(layer, head) for layer, head in pairs]
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(part, int | str) for part in given)
 
 
 def _strokes(ends: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, hue: str) -> list[go.Scatter]:
@@ -78,7 +101,7 @@ def _strokes(ends: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, hue: st
     return traces
 
 
-def _layout(maps: Maps, heads: Sequence[tuple[int, int]], look: colour.Theme) -> dict:
+def _layout(maps: Maps, heads: Sequence[tuple[int | str, int | str]], look: colour.Theme) -> dict:
     longest = max(len(maps.rows), len(maps.cols))
     words = KINDS[maps.kind]
     names = ", ".join(head_name(layer, head) for layer, head in heads) or "no head"
@@ -97,6 +120,7 @@ def _layout(maps: Maps, heads: Sequence[tuple[int, int]], look: colour.Theme) ->
     }
 
 
+@reads_arguments
 def whole_model(trace: TraceLike, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
     """Every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
 

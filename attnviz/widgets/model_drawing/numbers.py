@@ -39,11 +39,12 @@ class Here:
 
 def numbers(trace: "TraceLike", model: "Model | None", here: Here, blobs: Blobs) -> dict[str, Any]:
     """Tokens, one head's rows of each kind, lengths of hidden states, and the next tokens, as the header has them."""
+    sentence = trace.sentences[0]
     kinds = {kind: _of_kind(trace, kind, here, blobs) for kind in trace.kinds}
     return {
-        "src": [display_token(token) for token in trace.tokens("src")[:MOST_ROWS]],
-        "tgt": [display_token(token) for token in trace.tokens("tgt")[:MOST_ROWS]],
-        "counts": [len(trace.tokens("src")), len(trace.tokens("tgt"))],
+        "src": [display_token(token) for token in sentence.src[:MOST_ROWS]],
+        "tgt": [display_token(token) for token in sentence.tgt[:MOST_ROWS]],
+        "counts": [len(sentence.src), len(sentence.tgt)],
         "kinds": kinds,
         "stream": _lengths(trace, blobs),
         "next": _next(trace, model),

@@ -105,7 +105,8 @@ def test_a_case_has_the_mask_and_the_weights_of_the_run(model, name: str) -> Non
         case = observed_case(found, trace, kind, 1)
         _, attn = AnnotatedAttention(case.weights)(*case.call)
         for item in range(2):
-            assert torch.allclose(attn[item], trace.attn(kind, layer=1, item=item), atol=1e-5)
+            own = trace.attn(kind, layer=1, item=item)  # the padding after the shorter one is left out
+            assert torch.allclose(attn[item][:, : own.shape[1], : own.shape[2]], own, atol=1e-5)
 
 
 def test_heads_that_share_keys_have_the_same_rows_once_for_each(model, monkeypatch: pytest.MonkeyPatch) -> None:

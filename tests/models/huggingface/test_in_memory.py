@@ -60,11 +60,48 @@ def test_the_model_and_the_tokenizer_that_were_given_stay_as_they_were(given):
 def test_what_is_learned_afterwards_is_shown_and_has_another_id(given):
     own, tokenizer = given("llama")
     held = attnviz.load(own, tokenizer)
-    before = held.trace(TEXT).attn("decoder_self")
-    with torch.no_grad():
-        own.model.layers[0].self_attn.q_proj.weight.mul_(1.5)
-    assert not torch.equal(held.trace(TEXT).attn("decoder_self"), before)
-    assert attnviz.load(own, tokenizer).model_id != held.model_id
+    before, kept = held.trace(TEXT), attnviz.load(own, tokenizer, dtype="bfloat16")
+    ids = [held.model_id, kept.model_id]
+    assert ids[0] == ids[1] == before.model_id
+    own.model.layers[0].self_attn.q_proj.weight.data.mul_(1.5)  # which torch's own counts of changes do not see
+    assert not torch.equal(held.trace(TEXT).attn("decoder_self"), before.attn("decoder_self"))
+    assert held.trace(TEXT).model_id == held.model_id == attnviz.load(own, tokenizer).model_id != ids[0]
+    assert kept.model_id == ids[1]  # a copy, which nobody trained
+    for old in (attnviz.patch(before, "decoder_self", layer=0), attnviz.ablate("decoder_self", layer=0, to=before)):
+        with pytest.raises(ValueError, match="recorded with other weights"):
+            held.trace(TEXT, interventions=old)
+    with pytest.raises(ValueError, match="traces of this model"):
+        attnviz.mean_contexts(held, before)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "bart", "t5", "marian"])
+def test_the_id_is_that_of_the_folder_with_the_same_numbers(name, given, model, tmp_path):
+    own, tokenizer = given(name)
+    held = attnviz.load(own, tokenizer)
+    assert held.model_id == model(name).model_id
+    with torch.no_grad():  # two heads change places: a sum of all weights would be the same
+        weight = next(each for key, each in own.named_parameters() if each.dim() == 2 and "emb" not in key)
+        weight[[0, 1]] = weight[[1, 0]]
+    assert held.model_id != model(name).model_id
+    for part in (own, tokenizer):
+        part.save_pretrained(tmp_path / "trained")
+    assert load(tmp_path / "trained", **CPU).model_id == held.model_id
+    if name == "marian":  # its table of sines is in no file, and rounded in memory
+        return
+    half = given(name, dtype=torch.bfloat16)
+    half[0].save_pretrained(tmp_path / "half")
+    tokenizer.save_pretrained(tmp_path / "half")
+    assert attnviz.load(*half).model_id == load(tmp_path / "half", **CPU).model_id
+
+
+def test_the_id_changes_with_config_and_tokenizer(given):
+    own, tokenizer = given("llama")
+    held = attnviz.load(own, tokenizer)
+    other = copy.deepcopy(own)
+    other.config.rms_norm_eps = 0.5
+    tokenizer.add_tokens(["sat"])
+    ids = {attnviz.load(other, tokenizer).model_id, attnviz.load(own, tokenizer).model_id, held.model_id}
+    assert len(ids) == 3
 
 
 def test_half_precision_stays_and_was_compared_in_full(given, monkeypatch):
@@ -171,6 +208,13 @@ def test_a_notebook_shows_what_there_is_and_no_numbers(model):
     said = repr(model("bart"))
     assert "'bart': encoder-decoder, encoder_self 2 x 5, decoder_self 3 x 3, cross 3 x 3 (layers x heads)" in said
     assert ".stepwise(text)" in said
+    said = repr(attnviz.load())
+    assert "<Translator 'translator-en-de-es-fr-zh': encoder-decoder, encoder_self 3 x 8" in said
+    assert "writes fr, de, es, zh" in said
+    assert ".trace(text, to=, tgt_text=)" in said
+    run = attnviz.learn("twice", steps=2)
+    assert len(repr(run)) < 300
+    assert "decoder, decoder_self" in repr(attnviz.load(run))
     trace = repr(model("bart").trace("A cat sat.", tgt_text="I love you."))
     assert "<Trace of 'A cat sat.' → 'I love you.': encoder_self 2 x 5" in trace
     assert len(trace) < 300

@@ -6,6 +6,7 @@ import pytest
 import torch
 import transformers
 
+import attnviz
 from attnviz.maps.quadrants import quadrants
 from attnviz.models.huggingface import load
 from attnviz.text.limits import TextError
@@ -54,11 +55,24 @@ def test_one_sentence_is_one_quadrant(model):
     assert torch.equal(only.cut(trace.attn("encoder_self")), trace.attn("encoder_self"))
 
 
-def test_padding_belongs_to_no_row_that_is_looked_at(model):
-    trace = model("bert").trace([A, B])
-    assert [token.text for token in trace.tokens("src", 1)][-2:] == ["[PAD]", "[PAD]"]
-    pads = [token.text == "[PAD]" for token in trace.tokens("src", 1)]
-    assert not trace.attn("encoder_self", item=1)[..., pads].any()
+@pytest.mark.parametrize("name", ["bert", "gpt2", "marian"])
+def test_the_padding_after_a_shorter_text_is_left_out(model, name, tmp_path):
+    """Whatever a trace of several texts is asked about one of them: it answers as if that had run alone."""
+    given = {"bert": {}, "gpt2": {"new_tokens": 0}, "marian": {"tgt_text": ["I love you, and the town.", "I"]}}[name]
+    together = model(name).trace([A, B], **given)
+    alone = model(name).trace(B, **(given | ({"tgt_text": "I"} if name == "marian" else {})))
+    attnviz.save(together, tmp_path / "t.npz")
+    for trace in (together, attnviz.load_trace(tmp_path / "t.npz")):
+        for kind in alone.kinds:
+            assert not any(map(model(name).is_pad, (*trace.query_tokens(kind, 1), *trace.key_tokens(kind, 1))))
+            for ask in ("attn", "scores", "thumbnails"):
+                ours, expected = (getattr(one, ask)(kind, item=at).float() for one, at in ((trace, 1), (alone, 0)))
+                torch.testing.assert_close(ours, expected, atol=1.1 if ask == "thumbnails" else 1e-5, rtol=1e-5)
+            for ask in ("context", "input_", "layer_mask"):
+                ours, expected = (getattr(one, ask)(kind, 1, at).float() for one, at in ((trace, 1), (alone, 0)))
+                torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
+        for stack, layer in alone.layers:
+            assert trace.layer_output(stack, layer, 1).shape == alone.layer_output(stack, layer).shape
 
 
 @pytest.mark.parametrize(

@@ -238,3 +238,11 @@ def test_what_is_cut_says_so(blind):
     if trace.sentences[0].cut:
         assert "was cut after" in trace.info.notes[-1]
         assert trace.sentences[0].tgt_out[-1].text == "(cut)"
+
+
+def test_a_toy_that_is_trained_further_has_another_id() -> None:
+    model = toy(task="french")
+    before, weight = model.model_id, next(model.network.parameters())
+    weight.data[0] += 1
+    after, weight.data[0] = model.model_id, weight.data[0] - 1
+    assert after != before == model.model_id

@@ -116,7 +116,7 @@ MAKING = [
     (lambda d: attnviz.patch(d, "encoder", layer=9, what="layer"), "no output of encoder layer 9"),
     (lambda d: attnviz.patch(d, "cross", item=1), "There is no item 1"),
     (lambda d: attnviz.patch(from_tensors(torch.eye(3), ["a", "b", "c"]), "encoder_self"), "bare weights"),
-    (lambda d: attnviz.edit("cross", "even", layer=0), "weights are numbers"),
+    (lambda d: attnviz.edit("cross", "even", layer=0), "weights is a tensor or a list, not 'even'"),
     (lambda d: attnviz.edit("cross", [[1.0, float("nan")]], layer=0), "weights are finite numbers"),
     (lambda d: attnviz.edit("cross", torch.eye(3), layer=0, rows=[1]), "is for all heads and 1 rows"),
     (lambda d: attnviz.edit("decoder_self", torch.ones(2, 2), layer=0), "cannot look at what comes after it"),
@@ -127,7 +127,7 @@ MAKING = [
 RUNNING = [
     (lambda d: attnviz.ablate("cross", heads=[5]), "There is no head 5: this model has cross heads 0 to 4"),
     (lambda d: attnviz.ablate("cross", layer=3), "There is no layer 3: this model has cross layers 0 to 2"),
-    (lambda d: "cross L1 H2", "what attnviz.ablate and the like return"),
+    (lambda d: "cross L1 H2", "what attnviz.ablate, patch, edit or exchange returns, not"),
     (lambda d: attnviz.ablate("cross", positions=["chat"]), "There is no word “chat” in “un chien rouge a sauté”"),
     (lambda d: attnviz.ablate("encoder_self", positions=[99]), "There is no position 99"),
     (lambda d: attnviz.patch(d, "encoder", what="embedding", positions=["cat"]), "There is no word “cat”"),

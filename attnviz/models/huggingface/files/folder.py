@@ -1,6 +1,5 @@
 """Where a checkpoint's files are, and whether they may be read at all. Nothing is allocated before that is known."""
 
-import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -44,6 +43,7 @@ def check_folder(folder: Path) -> None:
     _check_entries(folder)
     if not (folder / CONFIG).is_file():
         raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
+    read_json(folder / CONFIG)  # or a config that was cut short would be told that something else is missing
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
     if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
@@ -125,20 +125,6 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ModelError(f"{path.name} in {path.parent.name!r} does not hold a JSON object.")
     return content
-
-
-def model_id(folder: Path, weights: tuple[Path, ...]) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do, the config or the tokenizer."""
-    beside = (folder / name for name in (CONFIG, *TOKENIZERS, "tokenizer_config.json"))
-    return _digest((*weights, *(path for path in beside if path.is_file())))
-
-
-def _digest(files: tuple[Path, ...]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:12]
 
 
 def no_weights(name: str, files: list[str]) -> str:

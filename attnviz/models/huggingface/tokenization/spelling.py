@@ -46,11 +46,6 @@ class Spelling:
     pad_id: int
     pad_name: str
 
-    def pad(self, encoded: EncodedText, length: int) -> EncodedText:
-        """The same with `<pad>` tokens at its end."""
-        missing, end = length - len(encoded.tokens), len(encoded.text)
-        return replace(encoded, tokens=encoded.tokens + (self.padding(end),) * missing)
-
     def is_pad(self, token: Token) -> bool:
         """Whether a token is there only because a longer sentence is in the same batch."""
         return token.id == self.pad_id and token == self.padding(token.start)

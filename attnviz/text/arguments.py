@@ -1,0 +1,230 @@
+"""Read the arguments of public functions by their annotations, so that a wrong one gets a sentence.
+
+What can be meant in one way only is taken: a single thing where several are asked for, another library's whole numbers
+for Python's, None for whatever has a default.
+"""
+
+import inspect
+import operator
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from numbers import Real
+from types import FunctionType, UnionType
+from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+
+Target = TypeVar("Target", bound=Callable[..., Any])
+# What a class of ours is to somebody who never made one, and where it comes from.
+_KNOWN = {
+    "Trace": "a trace (what a model's trace method returns)",
+    "TraceLike": "a trace (what a model's trace method or attnviz.from_tensors returns)",
+    "BareWeights": "a trace of weights (what attnviz.from_tensors returns)",
+    "Recording": "a recording (what attnviz.learn returns)",
+    "TranslatorRecording": "a recording of a translator's training",
+    "Intervention": "what attnviz.ablate, patch, edit or exchange returns",
+    "MeanContexts": "what attnviz.mean_contexts returns",
+    "Model": "a model (what attnviz.load returns)",
+    "Path": "a path",
+    "Tensor": "a tensor",
+}
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_SAID_AS_THEY_ARE = (str, int, float, bool, bytes, type(None))
+
+
+def reads_arguments(target: Target) -> Target:
+    """Decorator of a function, or of a class and its public methods: arguments are read by their annotations.
+
+    Raises ValueError, with one sentence that names the argument, for what is not meant by its annotation.
+    """
+    if not isinstance(target, type):
+        return _reading(target)
+    for name, method in list(vars(target).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(target, name, _reading(method))
+    return target  # type: ignore[return-value]  # the class that was given
+
+
+def _reading(function: Any) -> Any:
+    forms: dict[str, tuple[_Form, Any]] = {}
+    names: list[str] = []
+
+    @wraps(function)
+    def read(*given: Any, **named: Any) -> Any:
+        if not names:  # at the first call: what is annotated may be defined further down
+            names.extend(inspect.signature(function).parameters)
+            forms.update(_forms(function))
+        taken = [_taken(name, value, forms) for name, value in zip(names, given, strict=False)]
+        rest = {name: _taken(name, value, forms) for name, value in named.items()}
+        return function(*taken, *given[len(taken) :], **rest)
+
+    return read
+
+
+class _UnfitError(Exception):
+    """A value that is not what is asked for."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What is asked for: in words, and a function that gives a value as it is meant, or raises _UnfitError."""
+
+    says: str
+    read: Callable[[Any], Any]
+    many: str = ""
+
+
+def _forms(function: Any) -> dict[str, tuple[_Form, Any]]:
+    """The form and the default of each argument whose annotation says what it may be."""
+    own, found = inspect.unwrap(function).__globals__, {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind not in _VARIABLE and parameter.annotation is not parameter.empty:
+            form = _form(parameter.annotation, own)
+            found |= {} if form is None else {name: (form, parameter.default)}
+    return found
+
+
+def _taken(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]) -> Any:
+    if name not in forms:
+        return value
+    form, default = forms[name]
+    try:
+        return form.read(value)
+    except _UnfitError:
+        if value is None and default is not inspect.Parameter.empty:
+            return default
+        raise ValueError(f"{name} is {form.says}, not {_shown(value)}.") from None
+
+
+def _shown(value: object) -> str:
+    """A value that somebody gave, short enough for a sentence."""
+    try:
+        if isinstance(value, _SAID_AS_THEY_ARE):
+            return f"{value!r:.60}"
+    except ValueError:  # Python writes no number of more than some thousand digits
+        return "a number of many digits"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
+    """The form of an annotation; None for one that allows anything, or that this knows nothing of."""
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, dict(own))
+        except NameError:  # imported for type checkers alone
+            return None
+    if annotation is Any or annotation in _SIMPLE:
+        return _SIMPLE.get(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return _Form(f"one of {', '.join(map(str, arguments))}", lambda value: _one_of(value, arguments))
+    if origin is Callable:
+        return _Form("a function", _of(callable))
+    if origin is None:
+        is_class = isinstance(annotation, type) and annotation.__module__ != "jaxtyping"
+        return _instance(annotation) if is_class else None
+    return _of_parts(origin, [_form(each, own) for each in arguments])
+
+
+def _of_parts(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
+    """The form of a choice, or of several things; None for what is made of parts in another way."""
+    if origin in (Union, UnionType):
+        return _either(parts)
+    if origin in (Sequence, Iterable, list):  # an Iterable may come one at a time: it is read where it is used
+        return _several(parts[0], is_lazy=origin is Iterable)
+    return None
+
+
+def _either(forms: list["_Form | None"]) -> "_Form | None":
+    known = [form for form in forms if form is not None]
+    if len(known) < len(forms):
+        return None
+
+    def read(value: Any) -> Any:
+        for form in known:
+            try:
+                return form.read(value)
+            except _UnfitError:
+                continue
+        raise _UnfitError
+
+    choices = [form.says for form in known if form.says.startswith("one of ")]
+    said = choices or [form.says for form in known if form.says != "None"]
+    return _Form(" or ".join(dict.fromkeys(said)), read)
+
+
+def _several(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
+    """Several things of a form, or a single one of them."""
+
+    def read(value: Any) -> Any:
+        is_one = isinstance(value, str | bytes | Mapping) or not _is_iterable(value)
+        if is_one:
+            return [_unfit() if item is None else item.read(value)]
+        if item is None or (is_lazy and not isinstance(value, list | tuple)):
+            return value
+        taken = [item.read(each) for each in value]
+        unchanged = isinstance(value, list | tuple) and all(mine is own for mine, own in zip(taken, value, strict=True))
+        return value if unchanged else taken
+
+    return _Form("a list" if item is None else f"a list of {item.many or item.says}", read)
+
+
+def _is_iterable(value: Any) -> bool:
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _instance(kind: type) -> _Form:
+    name = kind.__name__
+    says = _KNOWN.get(name, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
+    if getattr(kind, "_is_protocol", False):  # asked of the class: a property may have much to compute
+        asked = [each for each in vars(kind) if not each.startswith("_")]
+        return _Form(says, _of(lambda value: all(inspect.getattr_static(value, each, _unfit) is not _unfit
+                                                 for each in asked)))  # fmt: skip
+    allowed = os.PathLike if name == "Path" else kind
+    return _Form(says, _of(lambda value: isinstance(value, allowed)), says)
+
+
+def _of(fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    return lambda value: value if fits(value) else _unfit()
+
+
+def _unfit() -> NoReturn:
+    raise _UnfitError
+
+
+def _one_of(value: Any, choices: tuple[Any, ...]) -> Any:
+    return next((each for each in choices if type(each) is type(value) and each == value), None) or _unfit()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else _unfit()
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool):
+        _unfit()
+    try:
+        return operator.index(value)
+    except TypeError:
+        _unfit()
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_"):  # NumPy's
+        return bool(value) if value in (0, 1) else _unfit()
+    _unfit()
+
+
+_SIMPLE: dict[Any, _Form] = {
+    str: _Form("one text", _text, "texts"),
+    int: _Form("a whole number", _whole, "whole numbers"),
+    float: _Form("a number", _of(lambda value: isinstance(value, Real) and not isinstance(value, bool)), "numbers"),
+    bool: _Form("True or False", _flag),
+    None: _Form("None", _of(lambda value: value is None)),
+    type(None): _Form("None", _of(lambda value: value is None)),
+}

@@ -1,0 +1,111 @@
+"""`python -m attnviz translate --to zh < sentences.txt`: a line for a line, in their order, as soon as it is there."""
+
+import argparse
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+_MANY, _FEW = 1_024, 32  # lines translated together: enough to batch by length; few where somebody looks on
+_PAUSE = 0.05  # seconds without another line, after which those that are there are translated
+_PIECE = 1 << 16
+
+
+def run(options: argparse.Namespace, progress: Callable[[float, str], None] | None) -> int:
+    """Translate standard input. Raises ValueError for unusable input, after the lines before it were written."""
+    from attnviz.models import catalogue
+
+    chunks = chunks_of(sys.stdin, most=_FEW if sys.stdout.isatty() else _MANY)
+    if not catalogue.is_translator(options.model):
+        return _of_checkpoint(catalogue.load(options.model, progress=progress), options, chunks)
+    model, first = catalogue.translator(options.model), 1
+    if options.to is None:
+        raise ValueError(f"Choose the language to write with --to: {', '.join(model.languages)}.")
+    for chunk in chunks:
+        for translation in model.translate(chunk, to=options.to, tell=_teller(first)):
+            print(translation)
+        sys.stdout.flush()
+        first += len(chunk)
+    return 0
+
+
+def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
+    """Up to `most` lines at a time; fewer where no other comes for a moment.
+
+    Raises ValueError for a line whose bytes are no UTF-8, after those before it.
+    """
+    number, rest, lines = 0, b"", []
+    for piece in _pieces(stream):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            number += 1
+            try:
+                lines.append(line.decode("utf-8" if number > 1 else "utf-8-sig").rstrip("\r"))
+            except UnicodeDecodeError as error:
+                if lines:
+                    yield lines
+                raise ValueError(
+                    f"line {number} is not UTF-8 (byte 0x{line[error.start]:02X}): convert the text first, for example "
+                    "with iconv -f latin1 -t utf-8."
+                ) from None
+            if len(lines) == most:
+                yield lines
+                lines = []
+        if lines and not piece:  # a pause
+            yield lines
+            lines = []
+    if lines:
+        yield lines
+
+
+def _pieces(stream: TextIO) -> Iterator[bytes]:
+    """What comes in, as it comes, the last line with its end; nothing (b"") where nothing comes for a moment."""
+    try:
+        file = stream.fileno()
+    except OSError:  # not a file: what a test, or another program, put in its place
+        text = stream.read()
+        yield (text if text.endswith("\n") or not text else f"{text}\n").encode("utf-8", "surrogateescape")
+        return
+    last = b"\n"
+    while True:
+        if not _has_more(file):
+            yield b""
+        piece = os.read(file, _PIECE)
+        if not piece:
+            yield b"" if last.endswith(b"\n") else b"\n"
+            return
+        yield piece
+        last = piece
+
+
+def _has_more(file: int) -> bool:
+    """Whether there is something to read, or its end, within a moment."""
+    try:
+        return bool(select.select([file], [], [], _PAUSE)[0])
+    except (OSError, ValueError):  # what cannot be asked: a pipe on Windows
+        return False
+
+
+def _of_checkpoint(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
+    """A checkpoint's translations, a line for a line."""
+    if options.to is not None and not model.languages:
+        raise ValueError(f"{model.name} takes no --to: it has only one output language.")
+    to = {"to": options.to} if options.to is not None else {}
+    if not model.inputs.takes_target or not model.writes:
+        raise ValueError(f"{model.name} cannot translate. Give an encoder-decoder model or a shipped model.")
+    for number, line in enumerate((line for chunk in chunks for line in chunk), start=1):
+        written, notes = model.written(line, **to) if line.strip() else ("", ())
+        print(written.replace("\n", " "), flush=True)
+        for note in notes:
+            _teller(number)(0, note)
+    return 0
+
+
+def _teller(first: int) -> Callable[[int, str], None]:
+    """What says, on standard error, what was not read or written of the lines from `first` on."""
+
+    def tell(index: int, note: str) -> None:
+        print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)
+
+    return tell
