@@ -7,7 +7,7 @@ for Python's, None for whatever has a default.
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
@@ -52,8 +52,8 @@ def _reading(function: Any) -> Any:
     @wraps(function)
     def read(*given: Any, **named: Any) -> Any:
         if not names:  # at the first call: what is annotated may be defined further down
-            names.extend(inspect.signature(function).parameters)
             forms.update(_forms(function))
+            names.extend(inspect.signature(function).parameters)
         taken = [_taken(name, value, forms) for name, value in zip(names, given, strict=False)]
         rest = {name: _taken(name, value, forms) for name, value in named.items()}
         return function(*taken, *given[len(taken) :], **rest)
@@ -93,10 +93,10 @@ def _taken(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]) -> Any
     except _UnfitError:
         if value is None and default is not inspect.Parameter.empty:
             return default
-        raise ValueError(f"{name} is {form.says}, not {_shown(value)}.") from None
+        raise ValueError(f"{name} is {form.says}, not {shown(value)}.") from None
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A value that somebody gave, short enough for a sentence."""
     try:
         if isinstance(value, _SAID_AS_THEY_ARE):
@@ -161,7 +161,7 @@ def _several(item: "_Form | None", *, is_lazy: bool = False) -> _Form:
         is_one = isinstance(value, str | bytes | Mapping) or not _is_iterable(value)
         if is_one:
             return [_unfit() if item is None else item.read(value)]
-        if item is None or (is_lazy and not isinstance(value, list | tuple)):
+        if item is None or (is_lazy and isinstance(value, Iterator)):
             return value
         taken = [item.read(each) for each in value]
         unchanged = isinstance(value, list | tuple) and all(mine is own for mine, own in zip(taken, value, strict=True))
