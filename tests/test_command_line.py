@@ -189,7 +189,7 @@ def test_translate_writes_what_a_checkpoint_writes(checkpoint_of, capsys, monkey
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("translate",), "gpt2 translates nothing"),
+        (("translate",), "gpt2 cannot translate"),
         (("translate", "--to", "fr"), "gpt2 takes no --to"),
         (("steps", "dog", "--to", "fr"), "gpt2 takes no --to"),
         (("steps", "dog", "--beam", "2"), "gpt2 takes no --beam"),
