@@ -64,7 +64,7 @@ def _count(trace) -> int:
 
 def _what_happened(trace) -> str:
     """What the model read, and what it wrote, if it writes."""
-    read, written = trace.tokens("src"), trace.tokens("tgt")
+    read, written = trace.sentences[0].src, trace.sentences[0].tgt
     if not written:
         return f"<b>{_quoted(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
     if not read:

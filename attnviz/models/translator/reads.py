@@ -85,7 +85,8 @@ def lost(trace: Trace, reads: Reads) -> str:
 
 def unknown(trace: Trace) -> str:
     """One sentence on the tokens that were read as unknown text; "" where the vocabulary has every one."""
-    read = trace.tokens("src") or [token for token in trace.tokens("tgt") if not token.segment]
+    sentence = trace.sentences[0]
+    read = sentence.src or [token for token in sentence.tgt if not token.segment]
     found = [token for token in read if token.is_unknown]
     if not found:
         return ""

@@ -19,7 +19,7 @@ _LOOKS = {
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _CostPanel:
     """One of the two panels: the column that it draws, what it is called, and its unit."""
 
     column: str
@@ -30,8 +30,8 @@ class _Panel:
 
 
 _PANELS = (
-    _Panel("seconds", "Measured time of a whole target", "milliseconds", "ms", 1e3),
-    _Panel("multiply_adds", "Counted multiply-adds of a whole target", "multiply-adds", "multiply-adds"),
+    _CostPanel("seconds", "Measured time of a whole target", "milliseconds", "ms", 1e3),
+    _CostPanel("multiply_adds", "Counted multiply-adds of a whole target", "multiply-adds", "multiply-adds"),
 )
 
 

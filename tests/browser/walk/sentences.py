@@ -62,7 +62,7 @@ def told(name: str, src: str, to: str, tgt: str, new: int, do: str = "") -> Told
         trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)
     except ValueError:
         return None
-    tokens = {side: trace.tokens(side) for side in ("src", "tgt")}
+    tokens = {side: getattr(trace.sentences[0], side) for side in ("src", "tgt")}
     words = {side: tuple(display_token(token) for token in tokens[side] if not token.is_special) for side in tokens}
     sentence = trace.sentences[0]
     text = "" if sentence.cut else sentence.tgt_text
