@@ -41,8 +41,8 @@ class OnDevice(Tensor):
     """A tensor on a device that is not there; `elem` holds its numbers."""
 
     elem: Tensor
-    where: torch.device
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    where: torch.device  # type: ignore[assignment]
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
     def __new__(cls, elem: Tensor, where: torch.device) -> "OnDevice":
@@ -58,7 +58,7 @@ class OnDevice(Tensor):
     def device(self) -> torch.device:  # type: ignore[override]
         return self.where
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]
         return f"OnDevice({self.elem}, {self.where})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OnDevice":
@@ -143,7 +143,7 @@ class _Move(torch.autograd.Function):
         return tensor.elem.clone() if isinstance(tensor, OnDevice) else OnDevice(tensor.detach().clone(), place)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:
+    def backward(ctx: Any, gradient: Any) -> Any:  # type: ignore[override]
         if ctx.came_from.type == "cpu":
             return gradient.elem.clone(), None
         return OnDevice(gradient.clone(), ctx.came_from), None

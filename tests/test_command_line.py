@@ -230,8 +230,9 @@ def test_a_translator_must_be_told_its_language(folder, capsys, monkeypatch, com
 def waiting(folder) -> subprocess.Popen[bytes]:
     """The command with its input open. What runs in the background of a shell ignores Ctrl-C: this one does not."""
     command = [sys.executable, "-m", "attnviz", "translate", "--to", "zh", "--model", str(folder)]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, **pipes, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    pipe = subprocess.PIPE
+    hear = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=hear)
 
 
 def test_a_line_is_translated_as_soon_as_it_is_there_and_ctrl_c_is_no_traceback(folder):

@@ -46,7 +46,7 @@ class TranslatorThere(Translator):
             lambda: super(TranslatorThere, self).answers(trace, edits, rows=rows),
         )
 
-    def translate(self, text: str | Sequence[str], **how: Any) -> str | list[str]:
+    def translate(self, text: Any, **how: Any) -> Any:
         """As a translator's own, on the engine."""
         return self._either(
             lambda there: there.translate(text, **how), lambda: super(TranslatorThere, self).translate(text, **how)
