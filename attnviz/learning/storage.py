@@ -98,7 +98,7 @@ def read_recording(file: io.BufferedIOBase, name: str) -> Recording | Translator
     """As `load_recording`, of a file that is open already; `name` is what the sentence calls it."""
     try:
         archive = Archive(file, most=_UNPACKED)
-        if any(key.startswith(("query.", "attn")) for key in archive.keys):
+        if any(key.startswith(("query.", "attn.")) for key in archive.keys):
             raise ValueError("it holds a trace, which attnviz.load_trace reads")
         return _recorded(archive.arrays(archive.keys))
     except (*DAMAGED, *NOT_AN_ARRAY, *_NOT_A_RECORDING) as error:

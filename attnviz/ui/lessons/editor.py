@@ -82,7 +82,10 @@ def _check() -> None:
     found = [(0, problem, True) for problem in (head, "" if draft.steps else proofreading.NO_STEPS) if problem]
     desk.said = ""
     for at in range(len(draft.steps)):
-        found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
+        try:
+            found += [(at + 1, said, is_problem) for said, is_problem in proofreading.remarks(draft, at, picture)]
+        except ValueError as error:  # the run's time was over between two steps of the computation
+            found.append((at + 1, str(error), True))
         if hosted.is_over() and at + 1 < len(draft.steps):
             desk.said = f"The check stopped after step {at + 1} of {len(draft.steps)}: it took too long for one answer."
             break

@@ -47,6 +47,7 @@ def test_a_ready_experiment_is_set_up_told_and_closed(page: Page, settled: Calla
     page.wait_for_url(re.compile(r"do=swap.*experiment=names-exchanged|experiment=names-exchanged.*do=swap"))
     settled(page)
     expect(page.get_by_label("Source sentence")).to_have_value("Tom loves Mary.")
+    panel.locator("summary").click()
     panel.get_by_role("button", name="Count again").click()
     expect(panel).to_contain_text("with 20 verbs: 19 come out the other way round")
     expect(panel).to_contain_text("counted just now")
