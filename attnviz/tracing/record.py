@@ -1,6 +1,6 @@
 """What a trace's maps are labelled with: the two sentences of one item of a batch, and their tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from attnviz.text.tokens import Token
@@ -34,6 +34,10 @@ class Sentence:
         """What comes out of each row: the next token, or "(cut)" where decoding stopped at its limit."""
         end = len(self.tgt_text)
         return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
+
+    def in_one_pass(self) -> "Sentence":
+        """The same sentence with every row computed, whatever a cache held before."""
+        return replace(self, first_row=0)
 
     def queries(self, kind: Kind) -> tuple[Token, ...]:
         """What goes in at each row of a kind's maps."""

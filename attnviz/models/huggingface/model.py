@@ -109,7 +109,8 @@ class HuggingFaceModel(NetworkModel):
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
         watch, in_force = Watch(Recorder(), logits=self.writes_logits), self._under(trace.interventions).in_force
-        return replace(self._again(list(trace.sentences), watch, first=probe, in_force=in_force), info=trace.info)
+        sentences = [sentence.in_one_pass() for sentence in trace.sentences]
+        return replace(self._again(sentences, watch, first=probe, in_force=in_force), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,

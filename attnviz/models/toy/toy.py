@@ -81,7 +81,8 @@ class Toy(TrainedToy):
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """One pass over the sentences of `trace`, recorded; the probe acts first, and then what was done to it."""
         in_force = self._in_force(trace.interventions)
-        return replace(self._again(list(trace.sentences), probe, in_force=in_force), info=trace.info)
+        sentences = [sentence.in_one_pass() for sentence in trace.sentences]
+        return replace(self._again(sentences, probe, in_force=in_force), info=trace.info)
 
     def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,

@@ -155,7 +155,7 @@ class Translator:
         tgt_in = self._batch([sentence.tgt_in for sentence in trace.sentences])
         logits = self.model.logits(self.model.decode(tgt_in, memory, src_mask, run))
         rest = {"memory": memory, "logits": logits, "info": trace.info, "interventions": trace.interventions}
-        return Trace.of(recorder, trace.sentences, **rest)
+        return Trace.of(recorder, [sentence.in_one_pass() for sentence in trace.sentences], **rest)
 
     def writer(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS

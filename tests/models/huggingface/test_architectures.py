@@ -150,7 +150,7 @@ def test_a_replay_says_what_it_leaves_out(name, model):
     assert trace.is_bare
     assert not trace.is_brought
     assert trace.sentences[0].src_text == TEXT or trace.sentences[0].tgt_text == TEXT
-    assert f"{name} computes its attention without transformers' attention interface" in trace.info.notes[-1]
+    assert f"{name} does not use transformers' attention interface" in trace.info.notes[-1]
     for ask in (lambda: trace.scores(trace.kinds[0]), lambda: loaded.rerun(trace), lambda: loaded.stepwise(TEXT)):
         with pytest.raises(ValueError, match="no queries, keys and values"):
             ask()

@@ -39,7 +39,9 @@ def assert_same_maps(trace, weights, lengths):
         for item in range(len(trace.sentences)):
             rows = lengths[kind][item]
             found = trace.attn(kind, item=item)
-            torch.testing.assert_close(found[:, :, :rows], expected[item, :, :, :rows], **CLOSE)
+            keys, there = found.shape[-1], expected[item, :, :, :rows]
+            torch.testing.assert_close(found[:, :, :rows], there[..., :keys], **CLOSE)
+            assert not there[..., keys:].any()  # keys that are padding
             torch.testing.assert_close(found[:, :, :rows].sum(-1), torch.ones((*found.shape[:2], rows)))
 
 
