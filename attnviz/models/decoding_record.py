@@ -106,7 +106,7 @@ def stacked(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> DecodingR
     keys = [key for key in sorted(encoded.layers) if key[0] == "encoder"]
     if keys:
         attn["encoder_self"] = encoded.attn("encoder_self", item=item)
-        hidden["encoder"] = torch.stack([encoded.layers[key][item].float().cpu() for key in keys])
+        hidden["encoder"] = torch.stack([encoded.layer_output(*key, item) for key in keys])
     return DecodingRecord(attn, hidden, torch.stack([row.logits for row in rows]), encoded.info.dtype)
 
 

@@ -155,7 +155,7 @@ def test_rows_that_do_not_sum_to_one_are_flagged(open_page) -> None:
 def test_the_neuron_view_says_that_bare_weights_are_not_enough(open_page) -> None:
     app = handed_in(open_page("heads", **LINK, tab="neuron"), npz(attn=ATTN, tokens=TOKENS))
     assert not app.exception
-    assert "bare weights" in said(app)
+    assert "only weights" in said(app)
     assert not [part for part in app.get("bidi_component") if part.proto.bytes]
 
 

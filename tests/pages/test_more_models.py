@@ -12,7 +12,7 @@ from attnviz.widgets.wire import unpack
 from tests.models.huggingface import architectures
 from tests.pages.on_screen import notes
 
-WHY = "computes its attention without transformers"
+WHY = "does not use transformers"
 
 
 @pytest.fixture(scope="module")

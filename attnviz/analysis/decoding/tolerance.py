@@ -64,8 +64,8 @@ class _RoundingSpread:
 
     @classmethod
     def none(cls, whole: Trace, item: int) -> "_RoundingSpread":
-        scores = {site: torch.zeros(call.query.shape[1:3]) for site, call in whole.calls.items()}
-        hidden = {place: torch.zeros(output.shape[1]) for place, output in whole.layers.items()}
+        scores = {site: torch.zeros(_visible(whole, site, item).shape[:-1]) for site in whole.calls}
+        hidden = {place: torch.zeros(len(whole.layer_output(*place, item))) for place in whole.layers}
         return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
 
     def widen(self, whole: Trace, moved: Trace, item: int) -> None:

@@ -28,7 +28,7 @@ def decoded(model: Model, request: Request, trace: Trace, view: DecodingState) -
 
 
 def _ids(trace: Trace) -> tuple[int, ...]:
-    return tuple(token.id for token in trace.tokens("tgt"))
+    return tuple(token.id for token in trace.sentences[0].tgt)
 
 
 def stepping(model: Model, view: DecodingState) -> Model:

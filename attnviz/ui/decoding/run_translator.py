@@ -19,7 +19,7 @@ from attnviz.ui.request import Request
 
 def decoding(model: Translator, request: Request, trace: Trace, view: DecodingState) -> Decoding:
     """Its steps and passes. Training stays in the type that it was done in; a coarser one is for the steps alone."""
-    ids = tuple(token.id for token in trace.tokens("tgt"))
+    ids = tuple(token.id for token in trace.sentences[0].tgt)
     in_force = InForce.of(trace.interventions, model.shapes, model.model_id)
     plan = replace(_plan(model, request, ids, view), in_force=in_force)
     how = {"to": request.to, "faults": plan.faults, "in_force": in_force}

@@ -129,4 +129,4 @@ def _open(model, trace, view: DecodingState, run: Decoded) -> None:
 def _is_targets(run: Decoded, trace) -> bool:
     """Whether the steps wrote the target that the training pass was given."""
     made = run.made
-    return tuple(token.id for token in trace.tokens("tgt"))[: len(made.fed)] == made.ids[: len(made.fed)]
+    return tuple(token.id for token in trace.sentences[0].tgt)[: len(made.fed)] == made.ids[: len(made.fed)]

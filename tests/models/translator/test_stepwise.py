@@ -8,6 +8,7 @@ from attnviz.models.decoding_record import newest_row, stacked
 from attnviz.models.translator.stepwise import RecordedSteps
 from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import TextError
+from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
@@ -59,15 +60,24 @@ def whole_pass(model: Translator, src: torch.Tensor, tgt: torch.Tensor, probe: P
     run = ForwardContext(recorder if probe is None else Chain((probe, recorder)))
     memory = model.model.encode(src, mask, run)
     logits = model.model.logits(model.model.decode(tgt[:, :-1], memory, mask, run))
-    return Trace.of(recorder, [Sentence(), Sentence()], memory=memory, logits=logits, info=RunInfo())
+    sentences = [sentence(read, written) for read, written in zip(src, tgt, strict=True)]
+    return Trace.of(recorder, sentences, memory=memory, logits=logits, info=RunInfo())
+
+
+def sentence(src: torch.Tensor, tgt: torch.Tensor, first_row: int = 0) -> Sentence:
+    """Tokens of the ids that are no padding."""
+    read, written = (tuple(Token(str(id_), id_, 0, 0) for id_ in ids.tolist() if id_) for ids in (src, tgt))
+    return Sentence(read, written, first_row=first_row)
 
 
 def stepped_batch(model: Translator, src: torch.Tensor, tgt: torch.Tensor, *, cached: bool) -> dict[int, list]:
     mask = model.model.src_mask(src)
     stepper = Stepper(model.model, model.model.encode(src, mask), mask, capacity=7, cached=cached)
     watched, rows = RecordedSteps(stepper), {0: [], 1: []}
-    for step in decode_steps(watched, tgt[:, 0], model.vocabulary, max_tokens=6, teacher=tgt[:, 1:]):
-        sentences = [Sentence() for _ in step.rows]
+    steps = decode_steps(watched, tgt[:, 0], model.vocabulary, max_tokens=6, teacher=tgt[:, 1:])
+    for index, step in enumerate(steps):
+        first = index if cached else 0
+        sentences = [sentence(src[row], tgt[row, : index + 2], first) for row in step.rows]
         assert watched.logits is not None
         trace = Trace.of(watched.recorder, sentences, logits=watched.logits.unsqueeze(1))
         for item, row in enumerate(step.rows):

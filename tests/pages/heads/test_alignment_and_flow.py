@@ -128,7 +128,7 @@ def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, m
 
 
 def test_the_shipped_translators_errors_are_lowest_by_alti_in_every_language() -> None:
-    table = known_errors(catalogue.translator(packed=True).model_id)
+    table = known_errors(catalogue.translator().model_id)
     assert table is not None
     for to in gold_languages():
         assert flow._least(rates(table, to)) == "alti"

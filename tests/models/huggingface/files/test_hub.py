@@ -24,12 +24,12 @@ def hub(monkeypatch, *, listing=None, numbers=None, error=None):
 def test_no_network(monkeypatch):
     hub(monkeypatch, error=ConnectionError("no route"))
     said = refused("somebody/some-model")
-    assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be asked for it")
+    assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be reached")
     assert "check the network" in said
 
 
 def test_the_hub_switched_off():
-    assert "the hub could not be asked for it (OfflineModeIsEnabled)" in refused("somebody/some-model")
+    assert "the hub could not be reached (OfflineModeIsEnabled)" in refused("somebody/some-model")
 
 
 def test_a_hub_id_that_cannot_be_one():
@@ -86,7 +86,7 @@ def test_a_copy_that_was_cut_short_is_no_copy(checkpoint, monkeypatch, tmp_path)
     (tmp_path / "cut" / "model.safetensors").unlink()
     hub(monkeypatch, error=ConnectionError("no route"))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path / "cut"))
-    assert "the hub could not be asked for it (ConnectionError)" in refused("somebody/some-model")
+    assert "the hub could not be reached (ConnectionError)" in refused("somebody/some-model")
 
 
 def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
@@ -96,5 +96,5 @@ def test_a_hub_that_says_nothing_is_not_waited_for(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         said = refused("somebody/some-model")
-    assert "the hub could not be asked for it (" in said
+    assert "the hub could not be reached (" in said
     assert "Timeout" in said
