@@ -67,7 +67,7 @@ def test_a_fill_in_the_open_list_says_what_it_means(page: Page, settled) -> None
         ("links", ("Read", "Fit")),
         ("model", ("Maps", "Lines")),
         ("alignment", ("AER", "No source", "By hand")),
-        ("flow", ("ALTI", "Residual share", "Measured share")),
+        ("flow&by=rollout", ("ALTI", "Residual share", "Measured share")),
     ],
 )
 def test_a_control_of_the_heads_page_says_what_it_means(page: Page, settled, tab: str, words: tuple[str, ...]) -> None:
