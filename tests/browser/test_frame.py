@@ -129,7 +129,7 @@ def test_a_link_can_be_copied_while_something_runs(page: Page, settled: Callable
 def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, settled: Callable) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
     settled(page)
-    said = page.get_by_text("This link opens on this computer only")
+    said = page.get_by_text("This link works on this computer only")
     expect(said).to_have_count(0)
     page.get_by_role("button", name="Copy link").click()
     expect(said).to_be_visible()
