@@ -2,7 +2,9 @@
 // Looked for in shadow roots too. What is told of a control is enough to find it again on the same page.
 
 (() => {
-  const NATIVE = "button, a[href], input, select, textarea, summary, [contenteditable=true]";
+  // Streamlit's own folds are left as they are: whether one is open is no part of an address, and a reload decides anew.
+  const FOLD = ":not([data-testid=stExpander] > details > summary)";
+  const NATIVE = `button, a[href], input, select, textarea, summary${FOLD}, [contenteditable=true]`;
   const ROLES = "tab option radio checkbox switch slider spinbutton combobox menuitem gridcell button link textbox";
   const SELECTOR = [NATIVE, ...ROLES.split(" ").map((role) => `[role=${role}]`)].join(",");
   const HANDLERS = ["onclick", "onpointerdown", "onmousedown", "ondblclick"];
