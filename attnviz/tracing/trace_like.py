@@ -118,7 +118,7 @@ class TraceLike(ABC):
         if not (own := self.own_numbers(kind)):
             return ""
         named = ", ".join(f"L{layer} is layer {number}" for layer, number in enumerate(own))
-        return f"only the layers that attend are counted: {named} of the model’s own"
+        return f"only layers with attention are counted: {named} in the model’s own numbering"
 
     def has_sinks(self, kind: Kind) -> bool:
         """Whether heads of a kind share their rows with a sink, a place that is no token."""

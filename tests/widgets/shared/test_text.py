@@ -76,7 +76,7 @@ def test_sites_and_rows_have_names(text) -> None:
 
 def test_a_hybrids_layers_are_said_with_the_models_own_numbers(text) -> None:
     assert text("({ attendingNote }) => attendingNote([1, 4])") == (
-        "only the layers that attend are counted: L0 is layer 1, L1 is layer 4 of the model’s own"
+        "only layers with attention are counted: L0 is layer 1, L1 is layer 4 in the model’s own numbering"
     )
     columns = "({ layerNames, layerCells }, own) => [layerNames(own), layerCells(own, 1)]"
     assert text(columns, [1, 4]) == [["layer", "model_layer"], [1, 4]]
