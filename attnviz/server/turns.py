@@ -32,11 +32,16 @@ class TooLongError(ValueError):
 @dataclass
 class _Ticket:
     address: str
-    thread: int = field(default_factory=threading.get_ident)
+    owner: threading.Thread = field(default_factory=threading.current_thread)
     called: threading.Event = field(default_factory=threading.Event)
     since: float = 0.0
     waited: float = 0.0
     is_over: bool = False
+
+    @property
+    def thread(self) -> int:
+        """The number of the thread whose turn it is. Another thread may get it once this one has ended."""
+        return self.owner.ident or 0
 
 
 class Turns:
@@ -189,9 +194,16 @@ class Turns:
             with self._lock:
                 late = [one for one in self._running.values() if time.monotonic() - one.since > self._seconds]
                 for ticket in late:
-                    ticket.is_over = True
-                    ticket.since += _GRACE  # time to say so; what catches it and goes on hears it again
-                    _raise_in(ticket.thread, self._too_long)
+                    self._end(ticket)
+
+    def _end(self, ticket: _Ticket) -> None:
+        """End a run that takes too long; a thread that ended without giving its turn back is only struck off."""
+        if not ticket.owner.is_alive():
+            self._leave(ticket)
+            return
+        ticket.is_over = True
+        ticket.since += _GRACE  # time to say so; what catches it and goes on hears it again
+        _raise_in(ticket.thread, self._too_long)
 
 
 def _raise_in(thread: int, error: type[BaseException]) -> None:

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from attnviz.lessons.draft import Draft, DraftStep
+from attnviz.lessons.draft import MOST_STEPS, Draft, DraftStep
 from tests.browser.served.process import served
 from tests.websocket.visitor import Visitor
-
-STEPS = 12
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +20,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def long_draft() -> Draft:
-    """A lesson whose steps each take most of a second or more."""
+    """A lesson of as many steps as there may be, each with a text of its own."""
     steps = []
-    for number in range(STEPS):
+    for number in range(MOST_STEPS):
         text = "+".join(f"The+{number}+dogs+ran+over+the+{word}+hills." for word in ("red", "old", "far", "big") * 5)
         question = {"kind": "cell", "ask": "Which?"}
         steps.append(DraftStep("One", "", f"/heads?src={text}&to=fr&kind=cross&layer=1&head=2", question))
@@ -41,4 +39,4 @@ def test_checking_a_draft_of_long_steps_ends_with_the_time_of_one_run(address: s
         assert not shown.exceptions
         stopped = [alert for alert in shown.alerts if alert.startswith("The check stopped after step")]
         assert len(stopped) == 1
-        assert int(stopped[0].split()[5]) < STEPS // 2
+        assert int(stopped[0].split()[5]) < MOST_STEPS

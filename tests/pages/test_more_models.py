@@ -97,7 +97,7 @@ def test_masks_keep_the_sink_in_the_softmax(open_page, folder):
 def test_a_hybrids_layers_have_the_models_own_numbers_in_legends_tables_and_captions(open_page, folder, tab):
     told = drawn(open_page("heads", model=folder("lfm2"), src="I love you.", tab=tab, new="0"))
     assert told["layer_numbers"] == [1, 4]
-    assert "L0 is layer 1, L1 is layer 4 of the model’s own" in told["caption"]["model"]
+    assert "L0 is layer 1, L1 is layer 4 in the model’s own numbering" in told["caption"]["model"]
     plain = drawn(open_page("heads", model=folder("gpt_oss"), src="I love you.", tab=tab, new="0"))
     assert plain["layer_numbers"] == []
     assert "is layer" not in plain["caption"]["model"]

@@ -145,3 +145,16 @@ def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -
     turns.give_back()
     assert turns.running == 0
     time.sleep(0.1)  # and nobody is told to end whose turn is over
+
+
+def test_a_thread_that_ended_without_giving_its_turn_back_is_struck_off(monkeypatch) -> None:
+    monkeypatch.setattr("attnviz.server.turns._LOOK", 0.01)
+    told: list[int] = []
+    monkeypatch.setattr("attnviz.server.turns._raise_in", lambda thread, _: told.append(thread))
+    turns = Turns(1, most=9, seconds=0.05)
+    gone = threading.Thread(target=turns.take, args=("a", quiet))
+    gone.start()
+    gone.join()
+    turns.take("b", quiet)  # waits until the turn of the thread that ended is struck off
+    assert not told, "another thread may have its number by now"
+    turns.give_back()
