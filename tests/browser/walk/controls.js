@@ -3,8 +3,8 @@
 
 (() => {
   // Streamlit's own folds are left as they are: whether one is open is no part of an address, and a reload decides anew.
-  const FOLD = ":not([data-testid=stExpander] > details > summary)";
-  const NATIVE = `button, a[href], input, select, textarea, summary${FOLD}, [contenteditable=true]`;
+  const isFold = (node) => node.matches("[data-testid=stExpander] > details > summary");
+  const NATIVE = "button, a[href], input, select, textarea, summary, [contenteditable=true]";
   const ROLES = "tab option radio checkbox switch slider spinbutton combobox menuitem gridcell button link textbox";
   const SELECTOR = [NATIVE, ...ROLES.split(" ").map((role) => `[role=${role}]`)].join(",");
   const HANDLERS = ["onclick", "onpointerdown", "onmousedown", "ondblclick"];
@@ -87,6 +87,7 @@
   const isControl = (node) =>
     !isHandle(node) &&
     !isPart(node) &&
+    !isFold(node) &&
     (node.matches(SELECTOR) || HANDLERS.some((name) => node[name]) || node.matches("canvas, rect.drag"));
 
   // Pictures, the rows and tokens of a list, the columns of a table and the entries of Streamlit's menus are named by what
@@ -118,7 +119,8 @@
 
   const options = (node) =>
     node.tagName === "SELECT" ? [...node.options].filter(({ disabled }) => !disabled).map(({ value }) => value) : [];
-  const OVERLAY = "[data-trigger], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
+  const OVERLAY =
+    "[data-trigger], [data-testid^=stDataFrameColumn], [data-testid=stPopoverBody], [role=dialog]:not([lang=und] *), .help, .menu-list";
   const overlayOf = (node) => [...ancestors(node)].find((at) => at.matches?.(OVERLAY)) ?? null;
   const parts = (text) => text.split(/\s*,\s*/);
 
