@@ -51,6 +51,18 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
+    except RuntimeError as error:
+        return _out_of_memory(error)
+
+
+def _out_of_memory(error: RuntimeError) -> int:
+    """Say that a device has no memory left; raise any other error again."""
+    from attnviz.transformer import device
+
+    if not device.is_out_of_memory(error):
+        raise error
+    print(f"attnviz: {device.FULL}", file=sys.stderr)
+    return 2
 
 
 def _exact_products() -> None:

@@ -6,18 +6,18 @@ import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
 import torch
 
 import attnviz
-from attnviz import translate_command
+from attnviz import steps_command, translate_command
 from attnviz.__main__ import main
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
-from attnviz.transformer import checkpoint
+from attnviz.transformer import checkpoint, device
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.families import FAMILIES
 
@@ -292,3 +292,12 @@ def test_a_folder_that_is_not_there_is_said_before_the_run(folder, tmp_path, mon
     monkeypatch.setattr("attnviz.models.catalogue.load", lambda *_, **__: pytest.fail("the model ran"))
     result = run("trace", "dog", "--to", "fr", "--model", str(folder), "--out", str(tmp_path / "missing" / "x.npz"))
     assert result.stderr.startswith("attnviz: There is no folder ")
+
+
+@pytest.mark.parametrize(
+    "said", [torch.OutOfMemoryError("CUDA out of memory. Tried"), RuntimeError("MPS backend out of memory")]
+)
+def test_a_device_without_memory_is_said_in_one_sentence(folder, monkeypatch, said):
+    monkeypatch.setattr(steps_command, "lines", Mock(side_effect=said))
+    result = run("steps", "I love you.", "--to", "fr", "--model", str(folder))
+    assert (result.returncode, result.stderr) == (2, f"attnviz: {device.FULL}\n")

@@ -9,7 +9,7 @@ import torch
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TF32 = 2.0**-11  # what rounding to TF32 moves a number by at most, as a share of its size
-_FULL = (
+FULL = (
     "The device that the model runs on has no memory left for this, even with all caches emptied: take a shorter text "
     "or a smaller model, or run it on the CPU (ATTNVIZ_DEVICE=cpu)."
 )
@@ -110,7 +110,7 @@ def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise
-        raise OutOfDeviceMemoryError(_FULL) from error
+        raise OutOfDeviceMemoryError(FULL) from error
 
 
 def _free_spare_blocks() -> None:

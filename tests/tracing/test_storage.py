@@ -92,6 +92,12 @@ def test_any_other_file_is_refused(tmp_path):
         attnviz.load_trace(tmp_path / "x.npz")
 
 
+def test_a_saved_trace_that_is_opened_as_a_model_names_its_reader(trace, tmp_path):
+    attnviz.save(trace, tmp_path / "t.npz")
+    with pytest.raises(ValueError, match=r"attnviz\.load_trace"):
+        attnviz.load(tmp_path / "t.npz")
+
+
 OTHER_META = [
     b"{}",
     b"[]",

@@ -175,6 +175,7 @@ def test_what_is_no_model_with_its_tokenizer_is_said(given, checkpoint):
         ((own,), "A model in memory needs its tokenizer"),
         ((torch.nn.Linear(2, 2), tokenizer), "not as Linear"),
         ((None, tokenizer), "not as NoneType"),
+        ((own, "gpt2"), r"A tokenizer is transformers' own, not its name: .*from_pretrained\('gpt2'\)"),
         ((checkpoint("gpt2"), tokenizer), "A folder or hub id has its own"),
     ):
         with pytest.raises(ValueError, match=says):

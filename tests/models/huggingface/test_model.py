@@ -123,3 +123,11 @@ def test_the_token_that_ends_a_text_is_special_though_it_is_also_the_unknown_one
 def test_a_mask_and_an_unknown_word_stand_for_words_and_are_not_special(name, model):
     tokenizer = model(name).text
     assert not {"[MASK]", "[UNK]", "<mask>", "<unk>"} & {tokenizer.special(id_).text for id_ in tokenizer.special_ids}
+
+
+@pytest.mark.parametrize(("name", "side", "other"), [("gpt2", "src", "tgt"), ("albert", "tgt", "src")])
+def test_a_side_that_a_model_does_not_have_is_refused_and_the_other_named(name, side, other, model):
+    trace = model(name).trace("I love you.")
+    assert trace.tokens(other)
+    with pytest.raises(ValueError, match=rf"This trace has no .*, tokens\('{other}'\)"):
+        trace.tokens(side)

@@ -1,5 +1,6 @@
 """Faithful or refused: attention that a plain softmax over query · key is not, and a comparison that must notice."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,14 @@ def test_the_same_architecture_without_its_cap_is_shown(tmp_path):
     folder = checkpoints.save(tmp_path / "gemma2", recipe)
     change(folder / "config.json", attn_logit_softcapping=None)
     assert load(folder, **CPU).shapes == {"decoder_self": (3, 6)}
+
+
+def test_a_config_without_its_number_of_layers_is_blamed_and_not_the_weights(tmp_path):
+    folder = checkpoints.save(tmp_path / "llama", checkpoints.DECODERS["llama"])
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    del config["num_hidden_layers"]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert refused(folder).startswith("config.json in 'llama' is not whole: it says no number of layers")
 
 
 def call(**arguments):

@@ -31,6 +31,13 @@ def test_every_weight_is_the_one_that_was_given() -> None:
     assert trace.info.notes == ()
 
 
+def test_rows_that_only_look_back_are_a_decoders() -> None:
+    causal = weights(2, 3, 5, 5).tril()
+    assert attnviz.from_tensors(causal, WORDS).kinds == ("decoder_self",)
+    assert attnviz.from_tensors(causal, WORDS, kind="encoder_self").kinds == ("encoder_self",)
+    assert attnviz.from_tensors(torch.eye(5), WORDS).kinds == ("encoder_self",)
+
+
 @pytest.mark.parametrize("given", [weights(5, 5), weights(5, 5).numpy(), weights(5, 5).tolist()])
 def test_one_map_is_one_layer_with_one_head(given) -> None:
     assert attnviz.from_tensors(given, WORDS).attn("encoder_self").shape == (1, 1, 5, 5)

@@ -26,6 +26,13 @@ def test_every_weight_that_can_be_seen_is_a_line_from_its_row_to_its_key() -> No
             assert 0 <= opacity - float(attn[row, key]) <= 1 / SHADES + 1e-6
 
 
+def test_layer_and_head_name_one_head_as_in_the_other_views() -> None:
+    trace = attnviz.from_tensors(ATTN, WORDS)
+    figure = attnviz.views.links(trace, "encoder_self", layer=1, head=2)
+    assert figure.to_json() == attnviz.views.links(trace, "encoder_self", [(1, 2)]).to_json()
+    assert figure.to_json() != attnviz.views.links(trace, "encoder_self", layer=1).to_json()
+
+
 def test_labels_are_the_tokens_and_never_markup() -> None:
     figure = attnviz.views.links(attnviz.from_tensors(ATTN, WORDS), "encoder_self", [(0, 0)])
     for axis in (figure.layout.yaxis, figure.layout.yaxis2):
