@@ -8,7 +8,7 @@ from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.scoring import Marked, Truth
 
 OPEN, CLOSED, REVEALED = "open", "closed", "revealed"  # a step's states
-BEFORE, AFTER = "before", "after"  # the rounds of a step: before the explanation and after it
+BEFORE, AFTER = "before", "after"  # the rounds of a step: the first and the second
 ROUNDS = (BEFORE, AFTER)
 
 
@@ -114,10 +114,21 @@ class MemberLine:
 
 
 class Said(NamedTuple):
-    """A text that a member wrote. It may hold anything: draw it as text."""
+    """A text that a member wrote, without whose it is. It may hold anything: draw it as text. Only one that the teacher
+    picked may be shown to the class.
+    """
 
-    nickname: str
+    id: int
     text: str
+    is_picked: bool = False
+
+
+class BothRounds(NamedTuple):
+    """Of the members whose answer was scored in both rounds: how many they are, and how many were right in each."""
+
+    members: int
+    first: int
+    second: int
 
 
 @dataclass(frozen=True)
@@ -153,13 +164,14 @@ class TeacherView:
 
     `state` and `round` are those of step `at`; `class_at` is where the class is. `truth` is None for a step without a
     question, and where it cannot be computed, which `problem` says in one sentence. `hinted` is how many members have
-    opened a hint to the step.
+    opened a hint to the step. `both` is None before two rounds have a scored answer of the same member.
     """
 
     code: str
     lesson: Lesson
     is_guided: bool
     is_over: bool
+    is_anonymous: bool
     created: float
     expires: float
     class_at: int
@@ -171,3 +183,4 @@ class TeacherView:
     truth: Truth | None
     problem: str
     hinted: int
+    both: BothRounds | None

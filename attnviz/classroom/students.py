@@ -45,22 +45,24 @@ class Students:
         self._places: dict[bytes, MemberPlace] = {}
 
     def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
-        """A new member. Spaces, hyphens and small letters in the code do not matter; `address` is whence they come."""
+        """A new member. Spaces, hyphens and small letters in the code do not matter; `address` is whence they come. A
+        class without nicknames takes none, and gives a number.
+        """
         fair = self._parts.fair
         fair.require_a_try(address)
-        name, read, token = checked_nickname(nickname), read_code(code), new_token()
+        read, token = read_code(code), new_token()
         if not read:
             raise ClassroomError(f"The code of a class has {LENGTH} letters, such as BCDF GHJK: look at it again.")
         try:
-            row = self._parts.store.write(lambda session: self._new_member(session, read, name, token))
+            class_id, name = self._parts.store.write(lambda session: self._new_member(session, read, nickname, token))
         except ClassGoneError:
             fair.wrong(address)
             raise
         except IntegrityError:
             raise ClassroomError(
-                f"Somebody in this class is called “{name}” already: choose another nickname."
+                f"Somebody in this class is called “{checked_nickname(nickname)}” already: choose another nickname."
             ) from None
-        self._parts.news.forget(row.id)
+        self._parts.news.forget(class_id)
         return Joined(token, name, read)
 
     def heartbeat(self, token: str) -> ClassVersion:
@@ -156,20 +158,22 @@ class Students:
         self._parts.news.forget(self._parts.store.write(leave))
         self._places.pop(hashed(token), None)
 
-    def _new_member(self, session: Session, code: str, name: str, token: str) -> ClassRow:
+    def _new_member(self, session: Session, code: str, nickname: str, token: str) -> tuple[int, str]:
+        """The class's number, and the name as it was saved."""
         now = self._parts.clock()
         row = class_with(session, code, now, lock=True)
-        if session.scalar(select(MemberRow.id).where(MemberRow.token == hashed(token))):
-            return row  # this is a second try, and the first one was saved after all
+        if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hashed(token))):
+            return row.id, saved  # this is a second try, and the first one was saved after all
         if row.is_over:
             raise ClassroomError("This class has ended: nobody can join it any more.")
         if session.scalars(select(func.count()).where(MemberRow.class_id == row.id)).one() >= MOST_MEMBERS:
             raise ClassroomError(f"This class has {MOST_MEMBERS} members, as many as there can be.")
+        name = _numbered(session, row) if row.is_anonymous else checked_nickname(nickname)
         member = MemberRow(class_id=row.id, nickname=name, folded=folded_nickname(name), token=hashed(token))
         member.step, member.joined, member.seen = self._at(row, unpacked(row.material), 0), now, now
         session.add(member)
         row.news += 1
-        return row
+        return row.id, name
 
     def _saved(self, token: str, answer: AnswerRow) -> Receipt:
         def save(session: Session) -> tuple[AnswerRow, int, bool]:
@@ -218,6 +222,12 @@ class Students:
     @staticmethod
     def _at(row: ClassRow, lesson: Lesson, asked: int) -> int:
         return row.step if row.is_guided else min(max(asked, 0), len(lesson.steps) - 1)
+
+
+def _numbered(session: Session, row: ClassRow) -> str:
+    """A name with a number that nobody in the class has."""
+    taken = set(session.scalars(select(MemberRow.nickname).where(MemberRow.class_id == row.id)))
+    return next(name for number in range(1, MOST_MEMBERS + 2) if (name := f"Student {number}") not in taken)
 
 
 def _json(given: Any) -> str:

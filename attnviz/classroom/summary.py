@@ -1,22 +1,25 @@
 """The answers of a class to one question, brought together."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.classroom.state import RoundSummary, Said
+from attnviz.classroom.state import BothRounds, RoundSummary, Said
 from attnviz.lessons.question import CELL, HEAD, NUMBER, ROW, Question
 from attnviz.lessons.scoring import Marked, normalised
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer: whose, what (None where it was skipped), and its score, None where nothing is scored."""
+    """One answer: its number, what was given (None where it was skipped), its score, None where nothing is scored, and
+    whether the class may see it.
+    """
 
-    nickname: str
+    id: int
     given: Any
     score: float | None
+    is_picked: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -38,6 +41,16 @@ def summary(question: Question, answers: Sequence[Answered]) -> RoundSummary:
     return RoundSummary(**counts, **_together(question, given))
 
 
+def both_rounds(first: Mapping[int, float | None], second: Mapping[int, float | None]) -> BothRounds | None:
+    """The scores of both rounds by member, compared over those who have one in each; None where nobody has."""
+    pairs = [(first[id_], second[id_]) for id_ in first.keys() & second.keys()]
+    scores = [(one, other) for one, other in pairs if one is not None and other is not None]
+    if not scores:
+        return None
+    right = [(Marked(one).is_right, Marked(other).is_right) for one, other in scores]
+    return BothRounds(len(scores), sum(one for one, _ in right), sum(other for _, other in right))
+
+
 def _together(question: Question, given: Sequence[Answered]) -> dict[str, Any]:
     values = [one.given for one in given]
     if question.kind == CELL:
@@ -51,7 +64,7 @@ def _together(question: Question, given: Sequence[Answered]) -> dict[str, Any]:
     if question.options:
         counts = Counter(values)
         return {"options": tuple(counts[at] for at in range(len(question.options)))}
-    return {"texts": tuple(Said(one.nickname, str(one.given)) for one in given)}
+    return {"texts": tuple(Said(one.id, str(one.given), one.is_picked) for one in given)}
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

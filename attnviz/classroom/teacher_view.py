@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.presence import AWAY_AFTER
-from attnviz.classroom.state import ROUNDS, MemberLine, RoundSummary, TeacherView
+from attnviz.classroom.state import AFTER, BEFORE, ROUNDS, BothRounds, MemberLine, RoundSummary, TeacherView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, MemberRow
-from attnviz.classroom.summary import Answered, summary
+from attnviz.classroom.summary import Answered, both_rounds, summary
 from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.scoring import Truth
@@ -37,6 +37,7 @@ def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
         lesson=rows.lesson,
         is_guided=row.is_guided,
         is_over=row.is_over,
+        is_anonymous=row.is_anonymous,
         created=row.created,
         expires=row.expires,
         class_at=row.step,
@@ -48,6 +49,7 @@ def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
         truth=truth,
         problem=problem,
         hinted=rows.hinted,
+        both=_both(rows.answers),
     )
 
 
@@ -70,13 +72,19 @@ def _summaries(rows: TeacherRows) -> Mapping[str, RoundSummary]:
     question = rows.lesson.steps[rows.step.step].question
     if question is None:
         return {}
-    names = {member.id: member.nickname for member in rows.members}
     found = {
         round_: [
-            Answered(names.get(answer.member_id, ""), json.loads(answer.given), answer.score)
+            Answered(answer.id, json.loads(answer.given), answer.score, answer.is_picked)
             for answer in rows.answers
             if answer.round == round_
         ]
         for round_ in ROUNDS
     }
     return {round_: summary(question, answers) for round_, answers in found.items() if answers}
+
+
+def _both(answers: tuple[AnswerRow, ...]) -> BothRounds | None:
+    first, second = (
+        {answer.member_id: answer.score for answer in answers if answer.round == round_} for round_ in (BEFORE, AFTER)
+    )
+    return both_rounds(first, second)

@@ -116,6 +116,27 @@ class Teachers:
 
         self._change(key, change)
 
+    def set_anonymous(self, key: TeacherKey, *, is_anonymous: bool) -> None:
+        """Take no nicknames: each student gets a number. Refused once somebody has joined."""
+
+        def change(session: Session, row: ClassRow) -> None:
+            if session.scalar(select(MemberRow.id).where(MemberRow.class_id == row.id).limit(1)):
+                raise ClassroomError("Students have joined already: choose before anybody joins, or start a new class.")
+            row.is_anonymous = is_anonymous
+
+        self._change(key, change)
+
+    def pick(self, key: TeacherKey, answer: int, *, is_picked: bool) -> None:
+        """Let the class see a text that a student wrote, or no longer."""
+
+        def change(session: Session, row: ClassRow) -> None:
+            found = session.get(AnswerRow, answer)
+            if found is None or found.class_id != row.id:
+                raise ClassroomError("This answer is not there any more.")
+            found.is_picked = is_picked
+
+        self._change(key, change)
+
     def remove(self, key: TeacherKey, member: int) -> None:
         """Remove a member with their answers, as for a nickname that nobody wants to see."""
 

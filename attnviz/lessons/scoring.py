@@ -13,6 +13,7 @@ from typing import Any
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question, positions
 
 MOST_TEXT = 2_000  # characters of a free text
+RIGHT_FROM = 0.9  # the least share that counts as right
 _MOST_WEIGHTS = 4_096
 
 
@@ -42,7 +43,7 @@ class Marked:
     @property
     def is_right(self) -> bool:
         """Whether nothing is left to be desired, but for what a finger on a screen cannot do better."""
-        return self.share is not None and self.share >= 0.9
+        return self.share is not None and self.share >= RIGHT_FROM
 
 
 def scored(question: Question, answer: Any, truth: Truth) -> Marked:

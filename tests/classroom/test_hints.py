@@ -98,7 +98,10 @@ def test_a_database_of_the_version_before_keeps_its_answers(tmp_path: Path, less
     room.students.answer(token, 0, 0, in_round=BEFORE, client_id="a")
     room.close()
     with sqlite3.connect(file) as older:
-        older.executescript("drop table hints; update alembic_version set version_num = '0001'")
+        older.executescript(
+            "drop table hints; alter table classes drop column is_anonymous; alter table answers drop column is_picked;"
+            "update alembic_version set version_num = '0001'"
+        )
     older.close()
     room = Classroom(str(file), lambda link: None)
     assert room.teachers.taught_by(key).summaries[BEFORE].options == (1, 0, 0)

@@ -7,8 +7,8 @@ import pytest
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.room import Classroom
-from attnviz.classroom.state import AFTER, BEFORE, Said, TeacherKey
-from attnviz.classroom.summary import Answered, summary
+from attnviz.classroom.state import AFTER, BEFORE, BothRounds, Said, TeacherKey
+from attnviz.classroom.summary import Answered, both_rounds, summary
 from attnviz.classroom.table_file import AnswerLine, AxisTexts, answers_file
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.library import shelf
@@ -91,7 +91,7 @@ def test_who_is_removed_is_gone_with_all_they_wrote(room: Classroom) -> None:
     room.teachers.remove(key, room.teachers.taught_by(key).members[0].id)
     view = room.teachers.taught_by(key)
     assert [line.nickname for line in view.members] == ["Ben"]
-    assert view.summaries[BEFORE].texts == (Said("Ben", "polite"),)
+    assert [said.text for said in view.summaries[BEFORE].texts] == ["polite"]
     with pytest.raises(ClassGoneError):
         room.students.seen_by(ana)
 
@@ -193,7 +193,7 @@ def test_an_answer_names_its_tokens_and_a_row_sums_to_one() -> None:
 
 
 def answered(*given) -> list[Answered]:
-    return [Answered(f"Student {at}", one, None if one is None else 0.5) for at, one in enumerate(given)]
+    return [Answered(at, one, None if one is None else 0.5) for at, one in enumerate(given)]
 
 
 def test_what_a_class_clicked_drew_and_chose_is_counted() -> None:
@@ -208,7 +208,37 @@ def test_what_a_class_clicked_drew_and_chose_is_counted() -> None:
     assert summary(Question("choice", "?", options=options), answered(2, 2, 0)).options == (1, 0, 2)
     assert summary(Question("token", "?", row="0", options=options), answered(1)).options == (0, 1, 0)
     assert summary(Question("number", "?"), answered(1, -0.5)).numbers == (1, -0.5)
-    assert summary(Question("translation", "?"), answered("<b>")).texts == (Said("Student 0", "<b>"),)
+    assert summary(Question("translation", "?"), answered("<b>")).texts == (Said(0, "<b>"),)
+
+
+def test_both_rounds_are_compared_over_those_who_answered_both() -> None:
+    first, second = {1: 1.0, 2: 0.5, 3: 0.0, 4: None}, {1: 1.0, 2: 0.95, 4: 1.0, 5: 1.0}
+    assert both_rounds(first, second) == BothRounds(members=2, first=1, second=2)
+    assert both_rounds(first, {5: 1.0}) is None
+
+
+def test_nicknames_are_given_up_before_anybody_has_one(room: Classroom, lesson: Lesson) -> None:
+    key = room.teachers.start(lesson)
+    room.teachers.set_anonymous(key, is_anonymous=True)
+    names = [room.students.join(key.code, "").nickname for _ in range(2)]
+    assert names == ["Student 1", "Student 2"]
+    room.teachers.remove(key, room.teachers.taught_by(key).members[0].id)
+    assert room.students.join(key.code, "Ana").nickname == "Student 1"
+    with pytest.raises(ClassroomError, match="Students have joined already"):
+        room.teachers.set_anonymous(key, is_anonymous=False)
+
+
+def test_a_text_is_picked_by_the_teacher_of_its_class_alone(room: Classroom) -> None:
+    keys = [room.teachers.start(of_one(Question("text", "?"))) for _ in range(2)]
+    token = room.students.join(keys[0].code, "Ana").token
+    room.teachers.open(keys[0])
+    room.students.answer(token, 0, "So.", in_round=BEFORE, client_id="a")
+    (said,) = room.teachers.taught_by(keys[0]).summaries[BEFORE].texts
+    assert not said.is_picked
+    with pytest.raises(ClassroomError, match="not there any more"):
+        room.teachers.pick(keys[1], said.id, is_picked=True)
+    room.teachers.pick(keys[0], said.id, is_picked=True)
+    assert room.teachers.taught_by(keys[0]).summaries[BEFORE].texts == (Said(said.id, "So.", True),)
 
 
 def test_a_step_whose_answer_cannot_be_computed_says_why(room: Classroom) -> None:

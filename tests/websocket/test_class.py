@@ -30,6 +30,16 @@ why: The reason that nobody may know.
 ```
 """
 )
+TEXTS = (
+    FRONT_MATTER
+    + """## First
+
+```question
+kind: text
+ask: Which animals?
+```
+"""
+)
 TELLING = (b"nobody may know", b"aime", b"Bob", b"Plum is one", b"nearly the answer")
 
 
@@ -106,6 +116,49 @@ def test_a_students_token_is_no_teachers(address: str, classes: Classroom, key, 
         assert not [name for name in ann.shown.widgets if name.startswith(("class-reveal", "class-purge"))]
 
 
+def test_the_projector_hears_no_name_and_no_text_that_the_teacher_did_not_let_be_seen(
+    address: str, classes: Classroom
+) -> None:
+    key = classes.teachers.start(read(TEXTS))
+    zebulon, ann = (classes.students.join(key.code, name).token for name in ("Zebulon", "Ann"))
+    classes.teachers.open(key)
+    for token, text in ((zebulon, "Quokkas."), (ann, "Narwhals.")):
+        classes.students.answer(token, 0, text, in_round="before", client_id="1")
+    private = (b"Zebulon", b"Quokkas", b"Narwhals")
+    with Listener(address) as teacher, Listener(address) as student:
+        for screen, role, token in ((teacher, "teacher", key.secret), (student, "student", ann)):
+            screen.open("class", {"class": key.code})
+            screen.sits(key.code, role, token)
+        for act in (classes.teachers.close, classes.teachers.ask_again, classes.teachers.reveal):
+            act(key)
+            teacher.send()
+            assert not [said for said in private if said in teacher.heard]
+        (quokkas, _) = classes.teachers.taught_by(key).summaries["before"].texts
+        classes.teachers.pick(key, quokkas.id, is_picked=True)
+        teacher.send()
+        assert "Quokkas." in teacher.heard.decode("utf-8", "replace")
+        assert b"Narwhals" not in teacher.heard
+        student.send()
+        assert not [said for said in private[:2] if said in student.heard]
+        teacher.send(teacher.state("class-names", bool_value=True))
+        assert b"Zebulon" in teacher.heard
+
+
+def test_in_a_class_without_nicknames_none_is_sent_or_stored(address: str, classes: Classroom, database: Path) -> None:
+    key = classes.teachers.start(read(TEXTS))
+    classes.teachers.set_anonymous(key, is_anonymous=True)
+    joined = [classes.students.join(key.code, name) for name in ("Xanthippe", "")]
+    assert [one.nickname for one in joined] == ["Student 1", "Student 2"]
+    with Listener(address) as teacher:
+        teacher.open("class", {"class": key.code})
+        teacher.sits(key.code, "teacher", key.secret)
+        assert b"Student 2" in teacher.heard
+        assert b"Xanthippe" not in teacher.heard
+    assert b"Xanthippe" not in classes.teachers.answers_csv(key)
+    stored = b"".join(file.read_bytes() for file in database.parent.glob("classes.sqlite*"))
+    assert b"Xanthippe" not in stored
+
+
 def test_a_hint_is_sent_when_it_is_opened(address: str, classes: Classroom, key) -> None:
     token = classes.students.join(key.code, "Ann").token
     with Listener(address) as ann:
@@ -122,6 +175,7 @@ def test_a_student_who_presses_the_teachers_buttons_changes_nothing(address: str
     with Listener(address) as teacher, Listener(address) as ann:
         teacher.open("class", {"class": key.code})
         teacher.sits(key.code, "teacher", key.secret)
+        teacher.send(teacher.state("class-names", bool_value=True))
         buttons = [name for name in teacher.shown.widgets if name.startswith("class-") and name != "class-seat"]
         assert {"class-reveal", "class-close", "class-purge", "class-remove"} <= set(buttons)
         before = classes.teachers.taught_by(key)
@@ -152,7 +206,7 @@ def test_an_answer_that_is_sent_again_or_after_the_step_was_closed_is_not_counte
         for _ in range(3):
             ann.send(typed, submit)
         texts = classes.teachers.taught_by(key).summaries["before"].texts
-        assert [said.nickname for said in texts] == ["Bob", "Ann"]
+        assert [said.text for said in texts] == ["Je t'aime.", "Mine."]
 
 
 def test_what_is_typed_in_the_moment_in_which_the_button_is_pressed_is_the_answer(address, classes, key) -> None:

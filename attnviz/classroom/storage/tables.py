@@ -20,7 +20,9 @@ class Table(DeclarativeBase):
 
 
 class ClassRow(Table):
-    """A class. `material` is its lesson as JSON, `step` where it stands, `shared` and `news` count its changes."""
+    """A class. `material` is its lesson as JSON, `step` where it stands; `shared` and `news` count its changes. One
+    that `is_anonymous` takes no nicknames.
+    """
 
     __tablename__ = "classes"
     __table_args__ = _NUMBERED
@@ -31,6 +33,7 @@ class ClassRow(Table):
     material: Mapped[str] = mapped_column(Text)
     is_guided: Mapped[bool] = mapped_column(Boolean)
     is_over: Mapped[bool] = mapped_column(Boolean)
+    is_anonymous: Mapped[bool] = mapped_column(Boolean, default=False)
     step: Mapped[int] = mapped_column(Integer)
     shared: Mapped[int] = mapped_column(Integer)
     news: Mapped[int] = mapped_column(Integer)
@@ -66,7 +69,9 @@ class MemberRow(Table):
 
 
 class AnswerRow(Table):
-    """An answer: one a member, step and round. `given` is JSON, null where it was skipped; `score` is from 0 to 1."""
+    """An answer: one a member, step and round. `given` is JSON, null where it was skipped; `score` is from 0 to 1; a
+    text that `is_picked` may be shown to the class.
+    """
 
     __tablename__ = "answers"
     __table_args__ = (UniqueConstraint("member_id", "step", "round"), _NUMBERED)
@@ -80,6 +85,7 @@ class AnswerRow(Table):
     given: Mapped[str] = mapped_column(Text)
     score: Mapped[float | None] = mapped_column(Double)
     saved: Mapped[float] = mapped_column(Double)
+    is_picked: Mapped[bool] = mapped_column(Boolean, default=False)
 
 
 class HintRow(Table):

@@ -14,6 +14,8 @@ from attnviz.ui.classes.seat import Seat
 from attnviz.ui.lessons import windows
 from attnviz.ui.markdown import literal
 
+_NAMES, _ANONYMOUS = "class-names", "class-anonymous"
+
 
 def draw(own: Seat, found: TeacherView) -> None:
     """Stage on the left, what is only the teacher's on the right."""
@@ -86,8 +88,9 @@ def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
     )  # fmt: skip
     if found.lesson.picture(found.class_at) is not None and not windows.is_panel():
         st.button("Show this step’s picture", key="class-picture", on_click=following.show_step, args=(found,))
+    _names(own, found)
     who = st.container()
-    if found.members:
+    if found.members and _shows_names(found):
         _remove(own, found)
     ending.draw(own, found)
     return who
@@ -97,10 +100,35 @@ def _guide(own: Seat) -> None:
     teacher.act(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
 
 
+def _names(own: Seat, found: TeacherView) -> None:
+    """Whether there are nicknames, asked before anybody has joined; and whether this screen shows them."""
+    if not found.members:
+        st.toggle(
+            "No nicknames in this class", value=found.is_anonymous, key=_ANONYMOUS, disabled=found.is_over,
+            help="Each student gets a number. Nobody is asked for a nickname, and none is stored.",
+            on_change=_set_anonymous, args=(own,),
+        )  # fmt: skip
+    elif not found.is_anonymous:
+        st.toggle("Show nicknames on this screen", key=_NAMES, help="Off, so that the class does not see them.")
+
+
+def _set_anonymous(own: Seat) -> None:
+    teacher.act(room().teachers.set_anonymous, own, is_anonymous=st.session_state[_ANONYMOUS])
+
+
+def _shows_names(found: TeacherView) -> bool:
+    """Whether names are on this screen: those that students chose where the teacher wants them."""
+    return found.is_anonymous or bool(st.session_state.get(_NAMES))
+
+
 def _members(found: TeacherView) -> str:
     """Who is there, whether they have answered, and where they are if they walk alone."""
     here = sum(one.is_here for one in found.members)
-    lines = "".join(_member(one, found) for one in found.members)
+    is_named = _shows_names(found)
+    lines = "".join(
+        _member(one, found, one.nickname if is_named else f"Student {number}")
+        for number, one in enumerate(found.members, 1)
+    )
     none = "" if lines else "<p>Nobody has joined yet.</p>"
     return (
         f"<section class='class-members' aria-label='Who is in the class'><h4>{here} here, {len(found.members)} in all"
@@ -108,15 +136,14 @@ def _members(found: TeacherView) -> str:
     )
 
 
-def _member(one: MemberLine, found: TeacherView) -> str:
+def _member(one: MemberLine, found: TeacherView, name: str) -> str:
     has_answered = found.round in one.answered or (not found.is_guided and BEFORE in one.answered)
     mark = "✓" if has_answered else "…"
     said = "has answered" if has_answered else "has not answered"
     second = " ✓" if AFTER in one.answered and found.round == AFTER and BEFORE in one.answered else ""
     where = "" if one.is_here and found.is_guided else f" <small>{_where(one)}</small>"
     away = "" if one.is_here else " class='away'"
-    name = html.escape(one.nickname)
-    return f"<li{away}><span aria-label='{said}'>{mark}{second}</span> <bdi>{name}</bdi>{where}</li>"
+    return f"<li{away}><span aria-label='{said}'>{mark}{second}</span> <bdi>{html.escape(name)}</bdi>{where}</li>"
 
 
 def _where(one: MemberLine) -> str:

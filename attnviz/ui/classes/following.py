@@ -97,8 +97,11 @@ def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) ->
 
 
 def _go_along(found: MemberView) -> None:
-    """Once for each step that is opened, and for each picture that a reveal completes."""
-    if not is_waiting(found) and _is_new(found.code, found.at, *address(found.code, found.link)):
+    """Once for each step and round that is opened, and for each reveal: whoever looked elsewhere is brought back."""
+    if is_waiting(found):
+        return
+    moment = f"{found.at} {found.round} {found.is_revealed if found.is_guided else ''}"
+    if _is_new(found.code, moment, *address(found.code, found.link)):
         show(found)
 
 
@@ -111,13 +114,13 @@ def _teacher_along(found: TeacherView) -> None:
     """As students' screens: the picture follows the controls, which are in another window. It stays at the first."""
     is_first = _PLACE not in st.session_state
     where = teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED)
-    if _is_new(found.code, found.class_at, *where) and not is_first:
+    if _is_new(found.code, str(found.class_at), *where) and not is_first:
         show_step(found)
 
 
-def _is_new(code: str, at: int, page: str, query: dict[str, str]) -> bool:
+def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
     """Whether the class was elsewhere when this was asked last."""
-    place, before = (code, at, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
+    place, before = (code, moment, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
     st.session_state[_PLACE] = place
     return place != before
 

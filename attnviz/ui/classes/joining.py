@@ -12,7 +12,9 @@ from attnviz.ui.markdown import literal
 
 STORED = (
     "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you see. "
-    "Nothing else, and no account. Your teacher sees your nickname beside your answers; other students see no names. "
+    "Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it only if "
+    "your teacher shows the list of nicknames on the screen, and never beside an answer; they see a text of yours only "
+    "if your teacher picks it. A class without nicknames stores none. "
     "All of it is deleted when the teacher deletes the class, at the latest {days} days after it began."
 )
 _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
@@ -35,7 +37,12 @@ def draw() -> None:
             autocomplete="off",
             placeholder="such as BCDF GHJK",
         )
-        st.text_input("Nickname", key=_NAME, autocomplete="off", placeholder="the name that your teacher sees")
+        st.text_input(
+            "Nickname",
+            key=_NAME,
+            autocomplete="off",
+            placeholder="the name that your teacher sees; none in a class without nicknames",
+        )
         st.caption(STORED.format(days=f"{days:g}"))
         st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):

@@ -1,4 +1,4 @@
-"""What the class answered, drawn on the picture: beside the truth, and before the explanation beside after it."""
+"""What the class answered, drawn on the picture: beside the truth, and the first round beside the second."""
 
 import html
 from collections import Counter
@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.classroom.state import AFTER, BEFORE, RoundSummary, Said, TeacherView
+from attnviz.classroom.state import AFTER, BEFORE, BothRounds, RoundSummary, Said, TeacherView
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
-from attnviz.lessons.scoring import folded
+from attnviz.lessons.scoring import RIGHT_FROM, folded
 from attnviz.ui import charts
+from attnviz.ui.classes import picking
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_NAMES = {BEFORE: "Before the explanation", AFTER: "After it"}
+_NAMES = {BEFORE: "First round", AFTER: "Second round"}
 _CHART = "class-answers"
 _MOST_TYPED = 7  # different texts that have a bar of their own
 
@@ -30,24 +31,44 @@ def draw(found: TeacherView, question: Question) -> None:
         st.caption("No answers.")
     else:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
-            st.html(shares(rounds))
+            st.html(shares(question, rounds, found.both))
             chosen = _chosen(list(rounds))
-        _drawn(found, question, rounds[chosen])
+        _drawn(found, question, chosen)
     if found.truth is not None and found.truth.said:
         st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
     if question.why:
         st.markdown(question.why)
 
 
-def shares(rounds: dict[str, RoundSummary]) -> str:
-    """The share that is right, as a bar for each round."""
+def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None) -> str:
+    """The share that is right, as a bar for each round, and how those changed who answered both."""
     lines = [
-        f"<dt>{_NAMES[name]}</dt><dd><meter min='0' max='1' value='{one.share_right:.4f}'></meter> "
-        f"<b>{one.right} of {one.scored}</b> right ({one.share_right:.0%}){_score(one)}</dd>"
+        f"<dt>{_NAMES[name]}</dt><dd>{_share(question, one)}</dd>"
         for name, one in rounds.items()
         if one.share_right is not None
     ]
+    if both is not None and len(lines) > 1:
+        lines.append(f"<dt>Both rounds</dt><dd>of the {both.members} who answered both: {_change(both)}</dd>")
     return f"<dl class='class-shares'>{''.join(lines)}</dl>" if lines else "<p></p>"
+
+
+def _share(question: Question, one: RoundSummary) -> str:
+    """A bar and numbers: of a row how much weight it shares with the model's, of the rest how many were right."""
+    if question.kind == ROW:
+        return (
+            f"{_meter(one.mean_score or 0.0)} <b>{one.mean_score or 0.0:.0%}</b> of the weight shared on average; "
+            f"{one.right} of {one.scored} shared {RIGHT_FROM:.0%} or more"
+        )
+    share = one.share_right or 0.0
+    return f"{_meter(share)} <b>{one.right} of {one.scored}</b> right ({share:.0%}){_score(one)}"
+
+
+def _meter(share: float) -> str:
+    return f"<meter min='0' max='1' value='{share:.4f}'></meter>"
+
+
+def _change(both: BothRounds) -> str:
+    return f"<b>{both.first} → {both.second}</b> right"
 
 
 def _score(one: RoundSummary) -> str:
@@ -64,7 +85,8 @@ def _chosen(names: list[str]) -> str:
     )
 
 
-def _drawn(found: TeacherView, question: Question, one: RoundSummary) -> None:
+def _drawn(found: TeacherView, question: Question, chosen: str) -> None:
+    one = found.summaries[chosen]
     truth = found.truth.answer if found.truth is not None else None
     try:
         shown = picture(found.lesson.picture(found.at))
@@ -72,6 +94,8 @@ def _drawn(found: TeacherView, question: Question, one: RoundSummary) -> None:
         st.warning(literal(str(problem)))
         shown = None
     figure, table = _figure(question, one, truth, shown)
+    if one.texts:
+        picking.button(found, chosen)
     if figure is None:
         st.html(texts(one.texts))
         return
@@ -113,13 +137,16 @@ def _figure(
 
 
 def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[int], int | None]:
-    """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count."""
+    """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count. What the
+    teacher did not pick is counted among the others, but for what is right.
+    """
     counts, first = Counter[str](), dict[str, str]()
     for one in said:
-        counts[folded(one.text)] += 1
-        first.setdefault(folded(one.text), one.text)
+        if one.is_picked or (right is not None and folded(one.text) == folded(right)):
+            counts[folded(one.text)] += 1
+            first.setdefault(folded(one.text), one.text)
     most = counts.most_common(_MOST_TYPED)
-    rest = counts.total() - sum(count for _, count in most)
+    rest = len(said) - sum(count for _, count in most)
     names, numbers = [first[name] for name, _ in most], [count for _, count in most]
     at = next((at for at, (name, _) in enumerate(most) if right is not None and name == folded(right)), None)
     return (names, numbers, at) if not rest else ([*names, "others"], [*numbers, rest], at)
@@ -135,9 +162,6 @@ def _bars(names: Sequence[str], counts: Sequence[int], right: int | None) -> "tu
 
 
 def texts(said: Sequence[Said]) -> str:
-    """Free texts as a list; whatever they hold is drawn as text."""
-    lines = "".join(
-        f"<li><q><bdi>{html.escape(one.text)}</bdi></q> <small><bdi>{html.escape(one.nickname)}</bdi></small></li>"
-        for one in said
-    )
+    """The texts that the teacher picked, as a list; whatever they hold is drawn as text."""
+    lines = "".join(f"<li><q><bdi>{html.escape(one.text)}</bdi></q></li>" for one in said if one.is_picked)
     return f"<ul class='class-texts' tabindex='0' aria-label='What the class wrote'>{lines}</ul>"

@@ -102,7 +102,8 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
     did = progress(now)
     did.draft = answering.draft(now, question, shown)
     panel.hints(question, found.rungs)
-    if said := st.session_state.get(_SAID):
+    place, said = st.session_state.get(_SAID, (None, ""))
+    if said and place == _place(own, found):  # not a refusal of a former step or round
         st.error(literal(said), icon=":material/error:")
     with st.container(horizontal=True, key="class-answer"):
         st.button("Answer", key="class-submit", type="primary", on_click=_submit, args=(own, found, now, question))
@@ -128,21 +129,26 @@ def _first(found: MemberView, question: Question, shown: Picture | None) -> None
 def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
     """Hand the answer in. It has one id until it is taken: handed in again after a fault, it counts once."""
     given = drafted.answer(now, question, progress(now).draft)
-    st.session_state[_SAID] = ""
+    place = _place(own, found)
+    st.session_state[_SAID] = place, ""
     ids: dict[tuple[str, int, str], str] = st.session_state.setdefault(_CLIENT, {})
-    place = own.code, found.at, found.round
     try:
         saved = room().students.answer(
             own.token, found.at, given, in_round=found.round, client_id=ids.setdefault(place, uuid4().hex)
         )
     except ValueError as refusal:
-        st.session_state[_SAID] = str(refusal)
+        st.session_state[_SAID] = place, str(refusal)
         return
     ids.pop(place)
     if found.is_guided:
         following.answered(found, saved)
     else:  # what is right is shown now
         st.session_state[_IS_MORE] = True
+
+
+def _place(own: Seat, found: MemberView) -> tuple[str, int, str]:
+    """Which question is being answered: the class, its step and its round."""
+    return own.code, found.at, found.round
 
 
 def _hint(own: Seat, at: int) -> None:
@@ -183,7 +189,6 @@ def _way(own: Seat, found: MemberView) -> None:
 
 
 def _walk(own: Seat, at: int) -> None:
-    st.session_state[_SAID] = ""
     try:
         room().students.seen_by(own.token, at)
     except ClassroomError as refusal:

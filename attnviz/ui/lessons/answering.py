@@ -7,11 +7,13 @@ import streamlit as st
 
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
-from attnviz.lessons.scoring import MOST_TEXT, Truth
+from attnviz.lessons.scoring import MOST_TEXT, RIGHT_FROM, Truth
 from attnviz.ui.lessons import drafted, marks
 from attnviz.ui.lessons.opened import OpenedLesson, progress
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import row_guess
+
+HOW_ROWS_COUNT = f"It counts as right from {RIGHT_FROM:.0%} of the weight shared with the model’s row."
 
 
 def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
@@ -62,6 +64,7 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
 
 def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
+    st.caption(literal(f"The row of “{shown.maps.rows[shown.row(question.row)].text}”. {HOW_ROWS_COUNT}"))
     heard = drafted.heard_row(now)
     guess = None if heard is None else [weight / 1000 for weight in heard]
     row_guess([col.text for col in shown.maps.cols], guess=guess, key=drafted.row_key(now))

@@ -133,6 +133,9 @@ def _verdict(question: Question, did: Progress, answer: str) -> None:
         sentence = f"Right. {said}{did.marked.said} {right}"
         st.success(literal(" ".join(sentence.split())), icon=":material/check:")
         return
+    if question.kind == ROW:  # a share, which is neither right nor wrong
+        st.info(literal(f"{did.marked.said} {_right(question, did)}".strip()), icon=":material/percent:")
+        return
     score = f"Score {did.marked.share:.0%}." if did.marked.share > 0 else ""
     sentence = f"{said}{did.marked.said} {_right(question, did)} {score}"
     st.warning(literal(" ".join(sentence.split())), icon=":material/close:")

@@ -72,6 +72,8 @@ def everybody_joins(teacher: Page, students: dict[str, Page]) -> None:
         join(student, f" {code.lower()} ", name)
         expect(student.get_by_text("Waiting for the teacher to open the first step.")).to_be_visible()
     expect(teacher.get_by_role("heading", name="3 here, 3 in all")).to_be_visible()
+    expect(teacher.locator(".class-members bdi").nth(1)).to_have_text("Student 2")
+    teacher.get_by_text("Show nicknames on this screen").click()
     expect(teacher.locator(".class-members bdi").nth(1)).to_have_text("Bo<b>")
 
 
@@ -104,6 +106,7 @@ def reveal(teacher: Page, ann: Page) -> None:
     press(teacher, "Reveal")
     expect(teacher.locator(".class-shares")).to_contain_text("1 of 3 right (33%)")
     expect(teacher.locator(".class-shares")).to_contain_text("2 of 2 right (100%)")
+    expect(teacher.locator(".class-shares")).to_contain_text("of the 2 who answered both: 1 → 2 right")
     expect(ann.get_by_text("Right. You said “gros”.")).to_be_visible()
     expect(ann.locator("[data-attnviz-painted]")).to_be_attached()
     assert ann.evaluate("document.documentElement.scrollWidth") <= 390

@@ -48,7 +48,9 @@ def test_steps_and_verdict_are_seen_without_scrolling(
         assert box["y"] + box["height"] <= bar["y"], seen
 
 
-def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(visitor: Callable[..., BrowserContext]) -> None:
+def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(
+    visitor: Callable[..., BrowserContext],
+) -> None:
     page = opened(visitor(viewport={"width": 390, "height": 844}).new_page())
     for seen in (".verdict-head", ".player", ".prefix"):
         box = page.locator(seen).bounding_box()

@@ -89,16 +89,45 @@ def test_an_answer_is_in_once_and_waits(sit, classes, key) -> None:
     assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
 
 
-def test_the_teacher_sees_names_and_texts_as_text(sit, classes, key) -> None:
+def test_names_and_texts_that_the_teacher_lets_be_seen_are_text(sit, classes, key) -> None:
     token = classes.students.join(key.code, "<script>Ann").token
     classes.teachers.go(key, 1)
     classes.students.answer(token, 1, "<b>so</b> & so", in_round="before", client_id="1")
     classes.teachers.reveal(key)
     app = sit("class", Seat(key.code, TEACHER, key.secret))
     assert not app.exception
+    assert "Ann" not in sent(app)
+    assert "&amp; so" not in sent(app)
+    app.toggle(key="class-names").set_value(True).run()
+    app.button(key="class-picking").click().run()
+    (box,) = (box for box in app.checkbox if box.key.startswith("class-pick-"))
+    assert box.label.replace("\\", "") == "<b>so</b> & so"
+    box.set_value(True).run()
+    app.run()
     drawn = "\n".join(element.proto.body for element in app.get("html"))
     assert "<bdi>&lt;script&gt;Ann</bdi>" in drawn
-    assert "&lt;b&gt;so&lt;/b&gt; &amp; so" in drawn
+    assert "<q><bdi>&lt;b&gt;so&lt;/b&gt; &amp; so</bdi></q>" in drawn
+
+
+def test_in_a_class_without_nicknames_students_have_numbers(open_page, sit, classes, key) -> None:
+    app = sit("class", Seat(key.code, TEACHER, key.secret))
+    app.toggle(key="class-anonymous").set_value(True).run()
+    app = join(open_page("class"), key.code, "Zebulon")
+    assert not app.exception
+    assert [one.nickname for one in classes.teachers.taught_by(key).members] == ["Student 1"]
+    assert "Student 1 · " in said(app)
+
+
+def test_a_refusal_is_of_its_step(sit, classes, key) -> None:
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    app = sit("heads", Seat(key.code, STUDENT, token))
+    app.button(key="class-submit").click().run()
+    assert "Choose one of the answers first." in said(app)
+    classes.teachers.ask_again(key)
+    app.run()
+    assert "Second round" in said(app)
+    assert "Choose one of the answers first." not in said(app)
 
 
 def test_opening_revealing_and_deleting(sit, classes, key) -> None:
