@@ -48,7 +48,7 @@ class EngineSettings:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether nobody but this machine reaches an address."""
+    """Whether only this machine can reach an address."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name, which may be of any

@@ -168,7 +168,7 @@ def _left_out(said: Any) -> tuple[str, ...]:
 
 
 def _shown(value: object) -> str:
-    """A value that somebody gave, short enough for a sentence."""
+    """A given value as text, shortened for an error message."""
     try:
         return str(value)[:40]
     except ValueError:  # Python writes no number of more than some thousand digits

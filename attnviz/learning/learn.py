@@ -19,14 +19,17 @@ def learn(task: str, *, watch: Callable[[Moment], None] | None = None, **choices
         model = attnviz.load(run)       # what was trained, to be traced like any other model
 
     `choices` are the fields of `Experiment`: seed, without, leak, pairs, layers, heads, d_model, d_ff, steps,
-    learning_rate. `watch` is told of each moment as it comes. The same experiment gives the same bits on one machine.
-    Raises ValueError, with one sentence, for switches that contradict each other and for a run that would take longer
-    than is allowed (`attnviz.learning.limits`).
+    learning_rate. `watch` is called with each moment as it is recorded. The same experiment gives the same bits on
+    one machine. Raises ValueError, with one sentence, for switches that contradict each other and for a run that would
+    take longer than is allowed (`attnviz.learning.limits`).
     """
     try:
         experiment = Experiment(task, **choices)
     except TypeError:
+        if not set(choices) - set(Experiment.__dataclass_fields__):
+            raise
         known = ", ".join(Experiment.__dataclass_fields__)
-        raise ValueError(f"A run is told by {known}; not by {', '.join(sorted(choices))}.") from None
+        unknown = ", ".join(sorted(set(choices) - set(Experiment.__dataclass_fields__)))
+        raise ValueError(f"learn() takes {known}; it does not take {unknown}.") from None
     require_affordable(experiment)
     return recorded(TrainingRun(experiment), watch)

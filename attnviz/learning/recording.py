@@ -99,7 +99,7 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
 
 
 def recorded(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
-    """Train to the end; `watch` is told of each moment as it comes."""
+    """Train to the end; `watch` is called with each moment as it is recorded."""
     found: list[Moment] = []
     for moment in run:
         found.append(moment)

@@ -119,7 +119,9 @@ def toy_recording(path: str | Path) -> Recording:
 def _recorded(arrays: dict[str, np.ndarray]) -> Recording | TranslatorRecording:
     _check_version(arrays)
     steps = arrays["steps"]
-    require(steps.ndim == 1 and steps.size <= MOST_MOMENTS and steps.dtype.kind == "u", "its moments are no numbers")
+    require(
+        steps.ndim == 1 and steps.size <= MOST_MOMENTS and steps.dtype.kind == "u", "its steps are not whole numbers"
+    )
     meta = of_bytes(arrays["meta"])
     if "translator" in meta:
         return recording_of(arrays, meta["translator"])

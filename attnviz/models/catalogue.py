@@ -95,9 +95,9 @@ def load(
     the CPU in float32.
 
     `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
-    or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is told how far
-    it is, 0 to 1. transformers is imported only for a checkpoint in its format. Raises a ValueError with one sentence:
-    CheckpointError for a checkpoint of attnviz, ModelError for one of transformers.
+    or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is called with
+    the share loaded so far, 0 to 1. transformers is imported only for a checkpoint in its format. Raises a ValueError
+    with one sentence: CheckpointError for a checkpoint of attnviz, ModelError for one of transformers.
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 

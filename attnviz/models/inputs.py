@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Inputs(Enum):
-    """What a model asks for; callers ask the properties, so that a further kind of model is told once."""
+    """The input fields of a model. Callers ask the properties, so that only this file names each kind of model."""
 
     TRANSLATION = ("src", "to", "tgt")
     SOURCE_AND_TARGET = ("src", "tgt")

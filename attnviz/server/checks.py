@@ -83,7 +83,7 @@ def _login(settings: Settings) -> None:
 
 
 def _no_login(settings: Settings) -> None:
-    """Whoever sets a password wants a login."""
+    """Refuse a setting of a login that is not switched on: without it everybody would come in."""
     for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
         for name in names:
             if getattr(settings, name):

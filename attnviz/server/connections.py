@@ -21,7 +21,10 @@ _MOST_AHEAD = 64 << 10  # bytes of requests behind the one that is being answere
 
 @dataclass(frozen=True)
 class Bounds:
-    """How many connections one address may have; `proxies` may have any number. `refused` is told of each refusal."""
+    """How many connections one address may have; `proxies` may have any number.
+
+    `refused` is called with the reason of each refusal.
+    """
 
     connections: int
     proxies: Collection[IPv4Network | IPv6Network] = ()

@@ -157,7 +157,7 @@ class Sockets(WebSocketsSansIOProtocol):
         self._parse()
 
     def keepalive_timeout(self) -> None:
-        """End the connection at once: what is still to be written nobody reads."""
+        """Close the connection at once and drop unsent data."""
         super().keepalive_timeout()
         self.transport.abort()
 

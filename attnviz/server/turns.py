@@ -76,7 +76,7 @@ class Turns:
             return self._count()
 
     def take(self, address: str, tell: Callable[[str], None]) -> None:
-        """Wait for this thread's turn; `tell` is told how many are before it and about how long that takes.
+        """Wait for this thread's turn; `tell` is called with how many wait before it and about how long that takes.
 
         Raises BusyError, with one sentence, where too many wait already; and whatever `tell` raises.
         """

@@ -1,7 +1,7 @@
-"""What an .npz archive may hold, and reading it within bounds, whatever it says of itself.
+"""Read an .npz archive from an untrusted source within bounds.
 
-Only members that are stored or deflated are read, as NumPy writes them; what comes out of each is counted as it comes,
-and ends at a limit. The directory's own sizes are believed by nobody.
+Only members that are stored or deflated are read, as NumPy writes them. The bytes that each unpacks to are counted
+while it is read, and reading stops at a limit: the sizes in the archive's directory are not trusted.
 """
 
 import io
@@ -36,8 +36,8 @@ _MEMBER = b"PK\x01\x02"  # precedes each member in the directory
 class Archive:
     """An .npz file's members, unpacked within `most` bytes in all, as a context that closes nothing of the file itself.
 
-    Raises ValueError for what is no archive, and for one that holds more members than any of ours, two of one name, or
-    one that is packed otherwise than NumPy packs, or with a password.
+    Raises ValueError for a file that is not an archive, and for an archive with too many members, two members of one
+    name, or a member that is encrypted or compressed in another way than NumPy does.
     """
 
     def __init__(self, file: io.BufferedIOBase, *, most: int) -> None:
@@ -46,7 +46,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(file)
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
-            raise ValueError(f"it is no .npz archive ({first_line(error)})") from None
+            raise ValueError(f"it is not an .npz archive ({first_line(error)})") from None
         members = self._zip.infolist()
         names = [member.filename for member in members]
         if len(set(names)) < len(names):
@@ -61,13 +61,13 @@ class Archive:
         return tuple(self._members)
 
     def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
-        """The arrays of these names. Raises ValueError, with one sentence, for the first that is none."""
+        """The arrays of these names. Raises ValueError, with one sentence, for the first that is not an array."""
         return {key: self._read(key, lambda member: plain_array(self._unpacked(member))) for key in keys}
 
     def texts(self, key: str, *, most: int, longest: int) -> list[str]:
-        """An array of at most `most` texts of at most `longest` characters, as a list, whatever its axes.
+        """Read an array of at most `most` strings of at most `longest` characters as a flat list.
 
-        Raises ValueError, with one sentence, for anything else, and for too much of it before it is unpacked.
+        Raises ValueError, with one sentence, for any other array; the header is checked before anything is unpacked.
         """
         return self._read(key, lambda member: self._texts(member, most, longest))
 
@@ -78,7 +78,7 @@ class Archive:
         if dtype.kind != "U":
             raise ValueError("it is not a list of strings")
         if math.prod(shape) > most or dtype.itemsize > _POINT * longest:
-            raise ValueError(f"it holds more than {most:,} texts, or one of over {longest} characters")
+            raise ValueError(f"it holds more than {most:,} strings, or one of over {longest} characters")
         array = plain_array(self._unpacked(member)).ravel()
         points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(dtype.byteorder))
         if (points > sys.maxunicode).any():  # which no string of Python can hold
@@ -89,12 +89,12 @@ class Archive:
         try:
             return read(self._members[key])
         except _TooLarge:
-            raise ValueError(f"unpacked it has more than {self._most >> 20} MB") from None
+            raise ValueError(f"it unpacks to more than {self._most >> 20} MB") from None
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
             raise ValueError(f"{key} is not a plain array ({first_line(error)})") from None
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytearray:
-        """A member's content, as far as there is room: what comes out is counted, not what the directory says."""
+        """Unpack a member; stop at the archive's limit, counting the bytes that come out."""
         _check_packing(member)
         if member.file_size > self._left:  # an honest one need not be begun
             raise _TooLarge
@@ -109,7 +109,7 @@ class Archive:
 
 
 class _TooLarge(Exception):  # noqa: N818 - never seen outside this file
-    """There is no room for what comes out."""
+    """The archive unpacks to more than its limit."""
 
 
 def plain_array(content: bytes | bytearray) -> np.ndarray:
@@ -122,7 +122,7 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
     if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(content):
         raise ValueError("it holds Python objects, or less than it says")
     if dtype.names is not None or dtype.subdtype is not None:
-        raise ValueError("it holds records, not numbers or texts")
+        raise ValueError("it holds records, not numbers or strings")
     cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=start)  # no second copy
     return np.require(cells.reshape(shape, order="F" if by_column else "C"), requirements="A")
 
@@ -135,7 +135,7 @@ def _header(content: bytes | bytearray) -> tuple[tuple[int, ...], bool, np.dtype
     file = io.BytesIO(memoryview(content)[:_MOST_HEADER])
     version = np.lib.format.read_magic(file)
     if version not in _READ_HEADER:
-        raise ValueError(f"its format {version[0]}.{version[1]} is another than 1.0 and 2.0")
+        raise ValueError(f"its .npy format {version[0]}.{version[1]} is neither 1.0 nor 2.0")
     shape, by_column, dtype = _READ_HEADER[version](file)
     if len(shape) > _MOST_AXES or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"its shape is {str(shape)[:80]}")
@@ -144,7 +144,7 @@ def _header(content: bytes | bytearray) -> tuple[tuple[int, ...], bool, np.dtype
 
 def _check_packing(member: zipfile.ZipInfo) -> None:
     if member.compress_type not in _PACKINGS:
-        raise ValueError("it is packed in another way than stored or deflated")
+        raise ValueError("it is compressed in another way than deflate")
 
 
 def _check_count(file: io.BufferedIOBase) -> None:
@@ -166,5 +166,5 @@ def _is_array(name: str) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, short enough for a sentence of ours."""
+    """The first line of an error's message, at most 200 characters."""
     return str(error).strip().partition("\n")[0][:200]

@@ -36,7 +36,7 @@ class Sentence:
         return (*self.tgt[1:], Token(CUT, -1, end, end, is_special=True)) if self.cut else self.tgt[1:]
 
     def in_one_pass(self) -> "Sentence":
-        """The same sentence with every row computed, whatever a cache held before."""
+        """The same sentence as one pass over the whole target computes it: from row 0."""
         return replace(self, first_row=0)
 
     def queries(self, kind: Kind) -> tuple[Token, ...]:

@@ -74,8 +74,9 @@ def wait_for(device: torch.device) -> None:
 
 
 def exact_products() -> None:
-    """Multiply float32 matrices in float32, whatever this machine's torch would do: NVIDIA's containers round to TF32,
-    and 11 bits are too few for what the pages claim. For processes of our own; it changes the whole process.
+    """Multiply float32 matrices in float32 throughout this process.
+
+    NVIDIA's containers round them to TF32 by default, whose 11 bits are too few for the comparisons that pages show.
     """
     torch.set_float32_matmul_precision("highest")
 

@@ -50,8 +50,8 @@ NAMES = {
 CORPUS = [(kind, name) for kind, names in NAMES.items() for name in names]
 TAKEN = {*archives.TAKEN}
 # What the sentence must say: that it was refused before it was unpacked, and not for something else.
-SAID = {"bzip2": "stored or deflated", "LZMA": "stored or deflated", "a directory of a million": "members"}
-SAID |= dict.fromkeys(("many members of zeros", "deflate of half a gigabyte"), "unpacked it has more than 128 MB")
+SAID = {"bzip2": "another way than deflate", "LZMA": "another way than deflate", "a directory of a million": "members"}
+SAID |= dict.fromkeys(("many members of zeros", "deflate of half a gigabyte"), "it unpacks to more than 128 MB")
 SAID |= dict.fromkeys(folders.MARIAN, "numbers, and it asks for 6,0")
 MAKING = 90  # seconds until a piece is made ready and, the first time, torch imported, on a busy machine
 

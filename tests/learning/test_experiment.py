@@ -61,7 +61,7 @@ def test_what_cannot_be_trained_is_said_in_one_sentence(choices, said):
 
 
 def test_a_choice_that_there_is_not_is_named():
-    with pytest.raises(ValueError, match=r"^A run is told by task, seed, .*; not by depth, seed\.$"):
+    with pytest.raises(ValueError, match=r"^learn\(\) takes task, seed, .*; it does not take depth\.$"):
         attnviz.learn("french", depth=3, seed=2)
 
 

@@ -162,5 +162,5 @@ def test_the_neuron_view_says_that_bare_weights_are_not_enough(open_page) -> Non
 def test_a_file_that_cannot_be_read_is_one_sentence_and_the_model_stays(open_page) -> None:
     app = handed_in(open_page("heads", **LINK, tab="links"), b"hello")
     assert not app.exception
-    assert "no .npz archive" in said(app)
+    assert "not an .npz archive" in said(app)
     assert header(app)["kinds"]

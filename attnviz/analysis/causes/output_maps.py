@@ -69,7 +69,7 @@ class ProductWatch(TorchFunctionMode):
         self.hear = hear
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        """What torch computes, told of on the way."""
+        """Call a torch function; report each linear map to `hear`."""
         result = func(*args, **(kwargs or {}))
         if func is F.linear and not kwargs:
             self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))

@@ -38,7 +38,7 @@ def _stand_back() -> None:
 
 
 def train(asked: dict[str, Any], frames: BinaryIO) -> None:
-    """One run, told of as it goes."""
+    """Train one experiment and write a frame for each moment."""
     from attnviz.learning.experiment import Experiment
     from attnviz.learning.live.frames import write_frame
     from attnviz.learning.recording import recorded

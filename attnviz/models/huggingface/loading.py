@@ -36,9 +36,9 @@ def load(
 ) -> HuggingFaceModel | ReplayedModel:  # fmt: skip
     """A checkpoint in transformers' format, from a local folder or from the hub.
 
-    `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is told how far it
-    is, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer, only pickles, too
-    large, or an attention that the package does not reproduce.
+    `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is called with the
+    share loaded so far, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer,
+    only pickles, too large, or an attention that the package does not reproduce.
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
     folder = locate.folder_of(model, limit=limit, progress=tell)

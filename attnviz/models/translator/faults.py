@@ -40,7 +40,7 @@ class Faults:
         Dropout(self.dropout)
 
     def probe(self, inner: Probe) -> Probe:
-        """`inner`, told of the calls as they are after the change."""
+        """A probe that changes the mask and passes the changed calls to `inner`."""
         return inner if self.mask == "causal" else Chain((LooseMask(ahead=None if self.mask == "none" else 1), inner))
 
     def dropping(self, run: int, device: torch.device) -> Dropout | None:

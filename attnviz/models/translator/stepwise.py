@@ -149,12 +149,13 @@ class _Common:
         """The record of the step that `watched` has just made."""
         recorder, logits = watched.recorder, watched.logits
         assert logits is not None  # a step was made
+        encoder = _repeated(self.encoder, len(logits))
         is_beam = isinstance(choice, tuple)
         sentences = self._sentences(watched, logits.argmax(dim=-1).tolist() if is_beam else [choice])
         trace = Trace(
-            self.encoder.calls | recorder.calls,
-            self.encoder.contexts | recorder.contexts,
-            self.encoder.layers | recorder.layers,
+            encoder.calls | recorder.calls,
+            encoder.contexts | recorder.contexts,
+            encoder.layers | recorder.layers,
             sentences,
             memory=watched.stepper.memory,
             logits=logits.unsqueeze(1),
@@ -172,6 +173,17 @@ class _Common:
         first_row = len(prefixes[0]) - 1 if self.plan.cached else 0
         src, text = self.sentence.src, self.sentence.src_text
         return tuple(Sentence(src, codec.tokens(row), text, codec.text(row), first_row=first_row) for row in ids)
+
+
+def _repeated(encoder: Recorder, rows: int) -> Recorder:
+    """The record of the one source that all rows of a beam share, with a batch axis of `rows`; nothing is copied."""
+
+    def repeat(tensor: Tensor) -> Tensor:
+        return tensor.expand(rows, *tensor.shape[1:])
+
+    calls = {site: call.each(repeat) for site, call in encoder.calls.items()}
+    contexts = {site: repeat(context) for site, context in encoder.contexts.items()}
+    return Recorder(calls, contexts, {place: repeat(output) for place, output in encoder.layers.items()})
 
 
 def _info(translator: Pretrained, to: str, notes: tuple[str, ...], *, forward_seconds: float) -> RunInfo:

@@ -45,7 +45,7 @@ class ClusterPlan:
         return (sys.executable, "-m", "attnviz", "serve", *config)
 
     def environment(self, front: Front) -> dict[str, str]:
-        """What a front is told beside the file: that it is one of several, and that TLS and names are HAProxy's."""
+        """Environment variables of a front: it is one of several, and HAProxy does TLS and host names."""
         settings = self.settings
         told = {
             "front": front.name,

@@ -30,7 +30,7 @@ class Bound:
     notes: tuple[str, ...] = ()
 
     def before(self, probe: Probe) -> Probe:
-        """The probe, told of what the edits have made of the run."""
+        """A probe that sees the run after the edits."""
         return probe if self.edits is None else Chain((self.edits, probe))
 
 

@@ -73,8 +73,8 @@ class BoundedCache(Generic[Name, Kept]):
             _of_bytes.add(self)
 
     def get(self, name: Name, progress: Progress | None = None, *, read: Read[Name, Kept] | None = None) -> Kept:
-        """The model of that name, loaded if it is not here. Whoever loads it is told of the progress, and whoever
-        waits for that, that it is under way.
+        """The model of that name, loaded if it is not here. `progress` is called by the loading thread;
+        other waiting threads get one "already loading" message.
 
         `read` takes the place of the cache's own: for what takes more to compute than its name. It is not cached.
         Raises what it raises; the name is then tried again the next time.

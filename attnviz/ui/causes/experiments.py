@@ -33,7 +33,7 @@ def menu() -> None:
 
 
 def panel(request: Request) -> None:
-    """What is told of the experiment that the address names; nothing where it names none."""
+    """Draw the panel of the experiment that the address names; nothing where it names none."""
     name = persistent.text("experiment")
     if name not in {one.name for one in ready_experiments()}:  # the tab says so
         return

@@ -19,6 +19,7 @@ from attnviz.ui.address.widgets import segments, select, text_field
 from attnviz.ui.cache import payloads, traces
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
+from attnviz.views.labels import KINDS
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
@@ -142,7 +143,7 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
     texts = (trace.tgt_text if loaded.writes else "", written)
     fixed = (
         f"Held fixed: model, source and target. {'No' if view.rule == 'none' else 'The'} mask replaces the model's own "
-        f"in every layer of {kind}; the text is written anew."
+        f"in every layer of {KINDS[kind].name.lower()}; the text is written anew."
     )
     return Side("unchanged", loaded, trace, texts[0]), Side(_rule_name(view.rule), loaded, after, texts[1], fixed)
 

@@ -32,8 +32,8 @@ WIDGETS = dict.fromkeys(TABS, "") | {
 
 @dataclass(frozen=True)
 class CausesState(PageState):
-    """Which tab is open, and the ready experiment that is told of, if one is; what a tab adds to a link is declared by
-    its own subclass.
+    """The open tab and the ready experiment that the panel explains, if any; each tab's subclass declares its own
+    fields.
     """
 
     tab: str = choice("switch-off", tuple(TABS))

@@ -68,7 +68,7 @@ def waiting_in_words(look: Piece) -> str:
 
 
 def piece(run: LiveRun) -> Piece:
-    """A run's news since this visitor's browser was last told of it."""
+    """What a run recorded since this visitor's browser last asked."""
     sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
     key = run_key(run.experiment)
     since = sent.get(key, 0)

@@ -91,11 +91,16 @@ def leak_figure(
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
     marks = _named(tokens, position)
-    figure.update_xaxes(title={"text": "target position", "standoff": 8}, tickangle=-50, **marks, **_axis(look))
+    figure.update_xaxes(
+        title={"text": "target position (dotted line: the token right of it was replaced)", "standoff": 8},
+        tickangle=-50,
+        **marks,
+        **_axis(look),
+    )
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, autorange="reversed", **_axis(look))
     figure.update_annotations(font={"size": 12})
     figure.add_vline(x=position - 0.5, line={"color": look.accent, "width": 1.5, "dash": "dot"})
-    figure.update_layout(_layout("How far each position's output moved when the token right of the line changed", look))
+    figure.update_layout(_layout("Change in each position's output", look))
     return figure.update_layout(height=170 + 30 * len(names), margin={"l": 84, "b": 92})
 
 

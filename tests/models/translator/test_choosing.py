@@ -1,12 +1,15 @@
 """Sampling, beams and teachers: what is chosen, what is fed, and that the same seed chooses the same."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+import attnviz
 from attnviz.models.translator.stepwise import steps
 from attnviz.models.translator.translator import Translator
+from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Sampling
 from tests.models.stepping import TARGET, TEXT, judged_run, plan_of, run
@@ -47,6 +50,20 @@ def test_a_beam_shows_its_live_hypotheses(tiny: Translator) -> None:
     made, _ = run(tiny, "cached", choose=Beam(3))
     assert [len(kept) for kept in made.hypotheses[:2]] == [3, 3]
     assert {len(hypothesis.ids) for hypothesis in made.hypotheses[1] if not hypothesis.ended} == {2}
+
+
+def test_a_beams_step_is_a_trace_of_all_its_hypotheses_and_can_be_saved_with_its_maps(
+    tiny: Translator, tmp_path: Path
+) -> None:
+    _, second, *_ = steps(tiny, TEXT, replace(plan_of(tiny, "cached"), choose=Beam(3)))
+    trace = second.trace
+    assert len(trace.sentences) == 3
+    assert torch.equal(trace.attn("encoder_self", item=2), trace.attn("encoder_self"))
+    assert torch.equal(trace.layer_output("encoder", 0, item=2), trace.layer_output("encoder", 0))
+    attnviz.save(trace, tmp_path / "beam.npz", maps=True)
+    again = attnviz.load_trace(tmp_path / "beam.npz")
+    assert isinstance(again, Trace)
+    torch.testing.assert_close(again.attn("cross", item=2), trace.attn("cross", item=2), rtol=0, atol=1e-6)
 
 
 def test_a_teacher_is_fed_whatever_the_model_would_choose(tiny: Translator) -> None:

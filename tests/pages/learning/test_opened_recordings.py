@@ -121,9 +121,9 @@ def _translators(**changed: object) -> bytes:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: b"PK\x03\x04", "run.npz is not a recording of attnviz (it is no .npz archive"),
+        (lambda: b"PK\x03\x04", "run.npz is not a recording of attnviz (it is not an .npz archive"),
         (lambda: archives.npz(attn=archives.ATTN), "(it holds other arrays than a run leaves)."),
-        (lambda: archives.bomb(64 << 20), "(unpacked it has more than 32 MB)."),
+        (lambda: archives.bomb(64 << 20), "(it unpacks to more than 32 MB)."),
         (lambda: _translators(format_version=9), "(its format_version is 9, this attnviz reads 1: record the run"),
         (lambda: _translators(held_out_loss=np.full(4, 1e300)), "(its losses are none)."),
         (lambda: _translators(**{"scores.chrf.fr": np.full(4, 1e9)}), "(its scores are not from 0 to 100)."),

@@ -87,7 +87,7 @@ TOKENS = np.array(WORDS)
 BROKEN = {
     "ending": (b"", "own.pkl", "neither .npz nor .safetensors"),
     "no ending": (b"", "npz", "neither"),
-    "no archive": (b"hello", "own.npz", "no .npz archive"),
+    "no archive": (b"hello", "own.npz", "not an .npz archive"),
     "no tensors": (b"\xff" * 64, "own.safetensors", "no .safetensors file"),
     "empty": (b"", "own.safetensors", "no .safetensors file"),
     "pickle": (npz(attn=np.array([Bomb()], dtype=object), tokens=TOKENS), "own.npz", "Python objects"),
@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_one_sentence(content, name, said, tmp_path, monk
 def test_size_is_limited_packed_and_unpacked(monkeypatch) -> None:
     content = npz(attn=ATTN.numpy(), tokens=TOKENS)
     monkeypatch.setattr(external_file, "MAX_UNPACKED", 100)
-    with pytest.raises(ValueError, match="unpacked"):
+    with pytest.raises(ValueError, match="unpacks to more than"):
         read(content, "own.npz")
     monkeypatch.setattr(external_file, "MAX_FILE", 100)
     with pytest.raises(ValueError, match="at most"):
