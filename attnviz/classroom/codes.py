@@ -9,12 +9,19 @@ import unicodedata
 # codes: at the most tries that `fair_joining` lets through, the code of one of 1,000 classes is met after 59 days.
 LETTERS = "BCDFGHJKMNPQRSTVWXYZ"
 LENGTH = 8
+_REHEARSAL = "A"  # the first letter of a rehearsal's code, and of no class's: a code says which of them it is
 _TOKEN_BYTES = 24
 
 
-def new_code() -> str:
+def new_code(*, is_rehearsal: bool = False) -> str:
     """A code that nobody can guess."""
-    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+    code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+    return _REHEARSAL + code[1:] if is_rehearsal else code
+
+
+def is_rehearsal(code: str) -> bool:
+    """Whether a code is that of a rehearsal, which nobody can join."""
+    return code.startswith(_REHEARSAL)
 
 
 def read_code(typed: str) -> str:
@@ -23,7 +30,8 @@ def read_code(typed: str) -> str:
         return ""
     plain = unicodedata.normalize("NFKC", typed).upper()
     code = "".join(one for one in plain if unicodedata.category(one)[0] not in "ZPC")
-    return code if len(code) == LENGTH and set(code) <= set(LETTERS) else ""
+    letters = code.removeprefix(_REHEARSAL)
+    return code if len(code) == LENGTH and set(letters) <= set(LETTERS) else ""
 
 
 def shown_code(code: str) -> str:

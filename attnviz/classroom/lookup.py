@@ -6,18 +6,24 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from attnviz.classroom.codes import hashed, is_token_of, read_code, shown_code
+from attnviz.classroom.codes import hashed, is_rehearsal, is_token_of, read_code, shown_code
 from attnviz.classroom.errors import ClassGoneError
 from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 
 NO_LINK = "There is no class at this link, or none any more: start a new one."
+NO_REHEARSAL = (
+    "This is the code of a rehearsal, whose students are invented: nobody else can join it. Ask your teacher for the "
+    "code of the class."
+)
 NO_MEMBER = "This class is over and deleted, or you were taken out of it: join again with a code."
 
 
 def class_with(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
     """The class with a code. Raises ClassGoneError."""
     row = _class(session, code, now, lock=lock)
+    if row is None and is_rehearsal(code):
+        raise ClassGoneError(NO_REHEARSAL)
     if row is None:
         raise ClassGoneError(f"There is no class with the code {shown_code(code)}: look at it again, or ask for it.")
     return row

@@ -1,9 +1,10 @@
-"""The classroom of this process, opened when the first page asks for it."""
+"""The classroom of this process and its rehearsals, opened when the first page asks for them."""
 
 import os
 import threading
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.rehearsal.rehearsals import Rehearsals
 from attnviz.classroom.room import KEEP_DAYS, Classroom
 from attnviz.classroom.storage.database import VARIABLE, default_file
 from attnviz.classroom.truths import RunPicture, TakeTurn
@@ -12,6 +13,7 @@ DAYS_VARIABLE = "ATTNVIZ_CLASS_DAYS"
 MOST_DAYS = 366
 _lock = threading.Lock()
 _opened: list[Classroom] = []
+_rehearsals: list[Rehearsals] = []
 
 
 def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
@@ -24,14 +26,24 @@ def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
         return _opened[0]
 
 
+def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsals:
+    """The rehearsals of this process, in memory."""
+    with _lock:
+        if not _rehearsals:
+            _rehearsals.append(Rehearsals(run, take_turn=take_turn))
+        return _rehearsals[0]
+
+
 def is_used() -> bool:
     """Whether a database is named, or the default one has been made."""
     return bool(os.environ.get(VARIABLE, "").strip()) or default_file().exists()
 
 
 def close() -> None:
-    """Let go of the database; the next who asks opens it again."""
+    """Let go of the database, and of all rehearsals; the next who asks opens it again."""
     with _lock:
+        while _rehearsals:
+            _rehearsals.pop().close()
         while _opened:
             _opened.pop().close()
 

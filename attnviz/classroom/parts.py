@@ -12,7 +12,9 @@ from attnviz.classroom.truths import Truths
 
 @dataclass(frozen=True)
 class ClassroomParts:
-    """`clock` gives seconds since 1970; `keep_days` is for how long a class is kept."""
+    """`clock` gives seconds since 1970; `keep_days` is for how long a class is kept; `is_rehearsal` says that all
+    classes of the store are rehearsals.
+    """
 
     store: Store
     truths: Truths
@@ -21,3 +23,4 @@ class ClassroomParts:
     fair: FairJoining
     clock: Callable[[], float]
     keep_days: float
+    is_rehearsal: bool = False

@@ -31,10 +31,11 @@ class Classroom:
     """All classes of one database. Safe to be called from any thread; several processes may share a database."""
 
     def __init__(
-        self, address: str, run: RunPicture, *, take_turn: TakeTurn = lambda: None, keep_days: float = KEEP_DAYS,
+        self, address: str | None, run: RunPicture, *, take_turn: TakeTurn = lambda: None, keep_days: float = KEEP_DAYS,
         clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
-        """`address` is as `attnviz.classroom.storage.database` has it; `run` and `take_turn` are as `Truths` has them.
+        """`address` is as `attnviz.classroom.storage.database` has it; with None all classes are rehearsals, in a
+        database in memory that is gone when this is closed. `run` and `take_turn` are as `Truths` has them.
 
         Classes that have expired are deleted now and every hour. Raises ClassroomError.
         """
@@ -42,7 +43,7 @@ class Classroom:
         self._presence = Presence(self._store, clock)
         news = News(self._store, clock)
         parts = ClassroomParts(
-            self._store, Truths(run, take_turn), news, self._presence, FairJoining(), clock, keep_days
+            self._store, Truths(run, take_turn), news, self._presence, FairJoining(), clock, keep_days, address is None
         )
         self.students, self.teachers, self.keep_days = Students(parts), Teachers(parts), keep_days
         self._is_closed = threading.Event()

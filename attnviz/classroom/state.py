@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from attnviz.classroom.codes import is_rehearsal
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.scoring import Marked, Truth
 
@@ -184,3 +185,8 @@ class TeacherView:
     problem: str
     hinted: int
     both: BothRounds | None
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether all members and answers are invented."""
+        return is_rehearsal(self.code)

@@ -36,7 +36,7 @@ class Teachers:
         material = packed(lesson)
         self._parts.fair.start(address, len(material))
         while True:
-            key = TeacherKey(new_code(), new_token())
+            key = TeacherKey(new_code(is_rehearsal=self._parts.is_rehearsal), new_token())
             try:
                 self._parts.store.write(lambda session, key=key: self._begin(session, key, material, is_guided))
             except IntegrityError:  # another class has this code
@@ -177,6 +177,8 @@ class Teachers:
 
     def _lines(self, session: Session, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
         """Answers and missing ones by step, and which steps were asked: where a guided class has been, else all."""
+        if self._parts.is_rehearsal:
+            raise ClassroomError("The students of a rehearsal are invented: there is no file of their answers.")
         row = class_taught(session, key, self._parts.clock())
         lesson = unpacked(row.material)
         members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id)).all()

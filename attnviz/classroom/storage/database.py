@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy import Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
@@ -60,12 +60,23 @@ def engine_of(address: str) -> Engine:
         ) from None
 
 
+def in_memory() -> Engine:
+    """A new SQLite database in memory. It is the one connection that there is, which all threads share in turn."""
+    engine = create_engine(
+        "sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=_PATIENCE,
+        connect_args={"check_same_thread": False},
+    )  # fmt: skip
+    return _with_transactions(engine)
+
+
 def file_of(engine: Engine) -> tuple[int, int] | None:
-    """Which file stands at an SQLite database's path, as device and inode; None for none, and for another database."""
-    if engine.dialect.name != "sqlite":
+    """Which file stands at an SQLite database's path, as device and inode; None for none, for a database in memory, and
+    for another one.
+    """
+    if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
     try:
-        found = Path(engine.url.database or "").stat()
+        found = Path(engine.url.database).stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino
@@ -98,7 +109,10 @@ def _sqlite(url: URL) -> Engine:
         raise ClassroomError(
             f"Classes cannot be stored in {file} ({error.strerror}): set {VARIABLE} to a file that can be written."
         ) from None
-    engine = create_engine(url, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE)
+    return _with_transactions(create_engine(url, pool_size=_CONNECTIONS, pool_timeout=_PATIENCE))
+
+
+def _with_transactions(engine: Engine) -> Engine:
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine

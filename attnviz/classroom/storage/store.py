@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.orm import Session
 
 from attnviz.classroom.errors import StoreError
-from attnviz.classroom.storage.database import WRITING, engine_of, file_of
+from attnviz.classroom.storage.database import WRITING, engine_of, file_of, in_memory
 from attnviz.classroom.storage.schema import migrate
 
 T = TypeVar("T")
@@ -41,9 +41,11 @@ _POSTGRESQL = {"53100": _FULL, "55P03": _BUSY, "40001": _BUSY, "40P01": _BUSY, "
 class Store:
     """A database of classes. Work is a function of a session that may be called again, where the first try failed."""
 
-    def __init__(self, address: str) -> None:
-        """Raises ClassroomError for an address that is none, and StoreError for a database that does not open."""
-        self._engine: Engine = engine_of(address)
+    def __init__(self, address: str | None) -> None:
+        """With None the database is in memory, and gone when this is closed. Raises ClassroomError for an address
+        that is none, and StoreError for a database that does not open.
+        """
+        self._engine: Engine = in_memory() if address is None else engine_of(address)
         # One writer at a time is all that SQLite has; who waits here is woken when it can go, and in order.
         self._writer = threading.Lock() if self._engine.dialect.name == "sqlite" else None
         self._tried(lambda: migrate(self._engine))

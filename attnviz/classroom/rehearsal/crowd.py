@@ -1,0 +1,89 @@
+"""The invented students of one rehearsal, who join, answer and open hints as real ones do, by the clock."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.rehearsal.inventing import invented_answer
+from attnviz.classroom.rehearsal.pace import InventedTurn, answered_by, hinted_by, turns, walks
+from attnviz.classroom.state import BEFORE, OPEN, TeacherView
+from attnviz.classroom.students import Students
+
+ViewOf = Callable[[int], TeacherView]
+_ALONE = (-1, "")  # what stands for a step and round while everybody walks alone
+
+
+class Crowd:
+    """Invented students in the class of a code, which is the seed of all that they do."""
+
+    def __init__(self, students: Students, code: str, size: int) -> None:
+        """All join at once. Raises ClassroomError."""
+        self._students, self._code, self._size = students, code, size
+        self._tokens = {number: students.join(code, f"Invented {number}").token for number in range(1, size + 1)}
+        self._asked: dict[tuple[int, str], float] = {}  # when a question was first seen open
+        self._done: set[tuple[object, ...]] = set()
+
+    def act(self, now: TeacherView, seconds: float, view_of: ViewOf) -> None:
+        """Do what is due in the class as it is `now`, `seconds` after 1970; `view_of` gives it at another step."""
+        self._stay()
+        if now.is_over:
+            return
+        if now.is_guided:
+            self._answer_together(now, seconds)
+        else:
+            self._walk_alone(now, seconds, view_of)
+
+    def _stay(self) -> None:
+        """Be there; whom the teacher has removed is not."""
+        for number, token in list(self._tokens.items()):
+            try:
+                self._students.heartbeat(token)
+            except ClassGoneError:
+                del self._tokens[number]
+
+    def _answer_together(self, now: TeacherView, seconds: float) -> None:
+        question = now.lesson.steps[now.at].question
+        if question is None or now.state != OPEN:
+            return
+        since = seconds - self._asked.setdefault((now.at, now.round), seconds)
+        found = turns(self._code, self._size, now.at, now.round)
+        for turn in hinted_by(found, since) if question.rungs else ():
+            self._once(turn.student, ("hint", now.at), lambda token: self._students.hint(token, now.at))
+        for turn in answered_by(found, since):
+            self._answer(now, turn)
+
+    def _walk_alone(self, now: TeacherView, seconds: float, view_of: ViewOf) -> None:
+        since = seconds - self._asked.setdefault(_ALONE, seconds)
+        asks = [step.question is not None for step in now.lesson.steps]
+        views: dict[int, TeacherView] = {}
+        for walk in walks(self._code, self._size, asks, since):
+            for at in walk.answered:
+                if (walk.student, "answer", at, BEFORE) not in self._done:
+                    turn = turns(self._code, self._size, at, BEFORE)[walk.student - 1]
+                    self._answer(views.get(at) or views.setdefault(at, view_of(at)), turn)
+            self._once(walk.student, ("at", walk.at), lambda token, at=walk.at: self._students.seen_by(token, at))
+
+    def _answer(self, view: TeacherView, turn: InventedTurn) -> None:
+        at, in_round = view.at, view.round
+        question, truth = view.lesson.questions[at], view.truth
+        if truth is None:  # it cannot be computed: the teacher is told
+            return
+        chance = Random(f"{self._code} {turn.student} {at}")  # who is wrong again says the same again
+        given = invented_answer(question, truth, chance, is_right=turn.is_right)
+        self._once(
+            turn.student,
+            ("answer", at, in_round),
+            lambda token: self._students.answer(token, at, given, in_round=in_round, client_id=f"{at} {in_round}"),
+        )
+
+    def _once(self, student: int, what: tuple[object, ...], do: Callable[[str], object]) -> None:
+        """Have a student do something, unless it is done. What is refused, since the class has gone on meanwhile, is tried
+        again while it is due.
+        """
+        token = self._tokens.get(student)
+        if token is None or (student, *what) in self._done:
+            return
+        with suppress(ClassroomError):
+            do(token)
+            self._done.add((student, *what))

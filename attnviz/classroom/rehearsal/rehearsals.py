@@ -1,0 +1,93 @@
+"""Rehearsals: classes whose students are invented, for the evening before. They have a database in memory of their own,
+and no real student, answer or grade is ever in it.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.rehearsal.crowd import Crowd
+from attnviz.classroom.rehearsal.pace import MOST_STUDENTS
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey, TeacherView
+from attnviz.classroom.truths import RunPicture, TakeTurn
+
+HOURS = 3  # for which a rehearsal is kept, if nobody stops it
+MOST_REHEARSALS = 100
+_OVER = (
+    f"This rehearsal is over: one is kept for {HOURS} hours, and not over a restart. Rehearse again from your class."
+)
+
+
+@dataclass(frozen=True)
+class _Rehearsal:
+    """A rehearsal of the class `of`; `acting` is held by the one thread that has its students act."""
+
+    of: TeacherKey
+    crowd: Crowd
+    acting: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Rehearsals:
+    """All rehearsals of this process. Every refusal is a ClassroomError."""
+
+    def __init__(
+        self, run: RunPicture, *, take_turn: TakeTurn = lambda: None, clock: Callable[[], float] = time.time
+    ) -> None:
+        """All as `Classroom` has them."""
+        self._room = Classroom(None, run, take_turn=take_turn, keep_days=HOURS / 24, clock=clock)
+        self._clock, self._lock = clock, threading.Lock()
+        self._known: OrderedDict[TeacherKey, _Rehearsal] = OrderedDict()
+        self.teachers = self._room.teachers
+
+    def start(self, of: TeacherKey, found: TeacherView, size: int, *, address: str = "") -> TeacherKey:
+        """Rehearse the class `of`, as its teacher finds it, with so many invented students; that class stays as it is.
+
+        Past the most that there can be, the rehearsal that nobody has looked at for the longest time is deleted.
+        """
+        if not 1 <= size <= MOST_STUDENTS:
+            raise ClassroomError(f"A rehearsal has 1 to {MOST_STUDENTS} invented students, not {size}.")
+        key = self.teachers.start(found.lesson, is_guided=found.is_guided, address=address)
+        rehearsal = _Rehearsal(of, Crowd(self._room.students, key.code, size))
+        with self._lock:
+            self._known[key] = rehearsal
+            oldest = next(iter(self._known)) if len(self._known) > MOST_REHEARSALS else None
+        if oldest is not None:
+            with suppress(ClassGoneError):  # two that start at once may find the same one
+                self.stop(oldest)
+        return key
+
+    def stop(self, key: TeacherKey) -> TeacherKey:
+        """Delete a rehearsal; the key of the class that it rehearsed. Raises ClassGoneError."""
+        with self._lock:
+            rehearsal = self._known.pop(key, None)
+        if rehearsal is None:
+            raise ClassGoneError(_OVER)
+        with suppress(ClassGoneError):  # its time is over
+            self.teachers.purge(key)
+        return rehearsal.of
+
+    def catch_up(self, key: TeacherKey) -> None:
+        """Have the invented students do what they would have done by now. To be called before a teacher looks."""
+        with self._lock:
+            rehearsal = self._known.get(key)
+            if rehearsal is None:
+                raise ClassGoneError(_OVER)
+            self._known.move_to_end(key)
+        if not rehearsal.acting.acquire(blocking=False):
+            return
+        try:
+            now = self.teachers.taught_by(key)
+            rehearsal.crowd.act(now, self._clock(), lambda at: self.teachers.taught_by(key, at))
+        except ClassGoneError:
+            raise ClassGoneError(_OVER) from None
+        finally:
+            rehearsal.acting.release()
+
+    def close(self) -> None:
+        """Delete all rehearsals."""
+        self._room.close()
