@@ -60,7 +60,7 @@ class Instance:
         """From the network inwards."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
-        scripts = (*inline_scripts(), browser.SCRIPT)
+        scripts = (*inline_scripts(), *browser.SCRIPTS)
         return [
             Middleware(CountedRequests, self.telemetry),
             Middleware(Headers, settings, scripts),

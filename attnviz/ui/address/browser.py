@@ -4,6 +4,8 @@ while the server died is asked of the next one.
 
 import streamlit as st
 
+from attnviz.ui.address import reconnecting
+
 # What runs in the browser, once for each load of a page; the server's policy allows this text alone.
 #
 # Streamlit's own script adds an entry where the browser is on another page than the run that it hears from. Where Back
@@ -79,8 +81,9 @@ if (!window.attnvizHeld) {
   });
 }
 """
+SCRIPTS = (SCRIPT, reconnecting.SCRIPT)
 
 
 def watch_browser() -> None:
-    """Keep the page that Back or Forward has led to, and what was chosen when the connection was lost."""
-    st.html(f"<script>{SCRIPT}</script>", unsafe_allow_javascript=True)
+    """Keep the page that Back or Forward has led to, and what was chosen and typed when the connection was lost."""
+    st.html("".join(f"<script>{script}</script>" for script in SCRIPTS), unsafe_allow_javascript=True)

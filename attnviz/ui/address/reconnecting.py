@@ -1,0 +1,105 @@
+"""The script of a page whose server is away: it says so in our words, leads to the login, and keeps what was typed."""
+
+# What runs in the browser, once for each load of a page; the server's policy allows this text alone.
+#
+# Streamlit asks for its server until it is back, and meanwhile shows a dialog, with words that blame the visitor's
+# network or name a command. Its words are hidden and ours stand in their place: what React has drawn is not changed.
+#
+# Where the login of before no longer counts, the server answers 401 for good; a page that is opened anew is led to the
+# login and, after it, back to the same address. So the page reloads itself, but never twice in ten seconds.
+#
+# A new server knows nothing of what was typed and not entered, and a page that is drawn anew has its fields empty:
+# each gets its text again, and the focus. Leaving it then enters the text, as if it had just been typed.
+SCRIPT = """
+if (!window.attnvizReconnects) {
+  const KEPT = "attnviz-typed", SOON = 10000, ASK = 2000, LOOK = 200, LOOKS = 150;
+  const AWAY = "The instance is starting again; this page comes back by itself.";
+  const OFFLINE = "This device has no network; this page comes back by itself.";
+  const FIELDS = "input[type=text]:not([role=combobox]), input[type=number], textarea";
+  const app = document.querySelector("[data-testid='stApp']");
+  const isConnected = () => app.dataset.testConnectionState === "CONNECTED";
+  window.attnvizReconnects = true;
+
+  const say = () => {
+    const titles = [...document.querySelectorAll("[role=dialog] h2")];
+    const title = titles.find(({ textContent }) => textContent === "Connection error");
+    if (!title) return;
+    const theirs = title.nextElementSibling, isFirst = !theirs.matches(".attnviz-away");
+    const ours = isFirst ? document.createElement("p") : theirs;
+    const said = navigator.onLine ? AWAY : OFFLINE;
+    if (ours.textContent !== said) ours.textContent = said;
+    if (!isFirst) return;
+    ours.className = `attnviz-away ${theirs.className}`;
+    ours.setAttribute("role", "status");
+    theirs.style.display = "none";
+    title.after(ours);
+  };
+
+  const nameOf = (field) => /st-key-\\S+/.exec(field.closest(".stElementContainer")?.className ?? "")?.[0];
+  const fieldOf = (name) => document.querySelector(`.stElementContainer.${CSS.escape(name)}`)?.querySelector(FIELDS);
+  const touched = new Set();
+  let kept = { at: "", when: 0, texts: {} }, looks = 0, looking = 0, asking = 0;
+  document.addEventListener("input", ({ target, isTrusted }) => {
+    const name = isTrusted && target.matches(FIELDS) && nameOf(target);
+    if (!name) return;
+    touched.add(name);
+    delete kept.texts[name];
+  }, true);
+  const keep = () => {
+    const fields = [...touched].map((name) => [name, fieldOf(name)?.value]);
+    const here = kept.at === location.href ? kept.texts : {};
+    const texts = { ...here, ...Object.fromEntries(fields.filter(([, text]) => text !== undefined)) };
+    kept = { at: location.href, when: kept.when, texts };
+  };
+  const giveBack = () => {
+    const isOver = location.href !== kept.at || --looks < 0;
+    if (isOver) kept.texts = {};
+    for (const [name, text] of Object.entries(kept.texts)) {
+      const field = fieldOf(name);
+      if (!field || field.disabled || field.value === text) continue;
+      field.focus();
+      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value").set.call(field, text);
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      touched.add(name);
+      delete kept.texts[name];
+    }
+    if (!Object.keys(kept.texts).length) clearInterval(looking);
+  };
+
+  const ask = async () => {
+    say();
+    const answer = await fetch("_stcore/health", { cache: "no-store" }).catch(() => null);
+    if (answer?.status !== 401 || isConnected() || Date.now() - kept.when < SOON) return;
+    clearInterval(asking);
+    kept.when = Date.now();
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(kept));
+    } catch {
+      // a browser may refuse storage: the login is worth more than what was typed
+    }
+    location.reload();
+  };
+
+  const dialogs = new MutationObserver(say);
+  const follow = () => {
+    clearInterval(looking);
+    clearInterval(asking);
+    if (isConnected()) {
+      dialogs.disconnect();
+      [looks, looking] = [LOOKS, setInterval(giveBack, LOOK)];
+    } else {
+      keep();
+      dialogs.observe(document.body, { childList: true, subtree: true });
+      asking = setInterval(ask, ASK);
+    }
+  };
+  new MutationObserver(follow).observe(app, { attributeFilter: ["data-test-connection-state"] });
+  try {
+    kept = JSON.parse(sessionStorage.getItem(KEPT)) ?? kept;
+    sessionStorage.removeItem(KEPT);
+  } catch {
+    // nothing is kept
+  }
+  follow();
+}
+"""

@@ -1,0 +1,130 @@
+"""A server that goes away under open pages: what they say meanwhile, and how they come back, by a login or without."""
+
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.served.process import served
+from tests.browser.server import free_port
+
+AWAY = "The instance is starting again; this page comes back by itself."
+LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+LESSON = """---
+title: In own words
+minutes: 1
+for: a test
+language: en
+---
+
+## One
+
+```question
+kind: text
+ask: What did you see?
+```
+"""
+
+
+class Restartable:
+    """A server of one port and one database, which can be killed and started again with other settings."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        (folder / "0.md").write_text(LESSON, encoding="utf-8")
+        self._folder, self._port, self._running = folder, free_port(), ExitStack()
+        self._settings = settings | {
+            "ATTNVIZ_DATABASE": str(folder / "classes.sqlite"),
+            "ATTNVIZ_LESSONS": str(folder),
+        }
+        self.start()
+
+    def start(self, **changed: str) -> None:
+        log = self._folder / "log"
+        self.address, self._process = self._running.enter_context(
+            served(log, self._settings | changed, port=self._port)
+        )
+
+    def kill(self) -> None:
+        """As `kill -9` does."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self._running.close()
+
+
+def login(page: Page, password: str) -> None:
+    page.locator("input[name=password]").fill(password)
+    page.get_by_role("button").click()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def with_class(visitor: Callable[..., BrowserContext], address: str, password: str) -> tuple[Page, Page]:
+    """A teacher, and a student on a phone before the first question."""
+    teacher = visitor(base_url=address).new_page()
+    student = visitor(base_url=address, **PHONE).new_page()
+    teacher.goto("/lessons")
+    login(teacher, password)
+    teacher.locator(".st-key-class-0").get_by_role("button").click()
+    code = teacher.locator(".class-invitation strong").inner_text()
+    student.goto("/class")
+    login(student, password)
+    student.get_by_label("Code").fill(code)
+    student.get_by_label("Nickname").fill("ann")
+    press(student, "Join")
+    press(teacher, "Open")
+    student.get_by_label("In your own words").fill("Half a sen")
+    return teacher, student
+
+
+def answer_is_there_and_counts(student: Page) -> None:
+    """The page is drawn anew, with an empty field: the focus shows that the text has been given back."""
+    expect(student.get_by_label("In your own words")).to_be_focused()
+    expect(student.get_by_label("In your own words")).to_have_value("Half a sen")
+    press(student, "Answer")
+    expect(student.get_by_text(re.compile("Your answer is in"))).to_be_visible()
+
+
+def test_a_killed_server_is_waited_for_in_our_words_and_nothing_typed_is_lost(visitor, tmp_path) -> None:
+    password = "correct horse"
+    running = Restartable(tmp_path, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": password})
+    try:
+        teacher, student = with_class(visitor, running.address, password)
+        there = student.url
+        running.kill()
+        for page in (teacher, student):
+            expect(page.get_by_role("dialog", name="Connection error")).to_contain_text(AWAY)
+            expect(page.get_by_text("Streamlit")).to_be_hidden()
+        student.context.set_offline(True)
+        expect(student.get_by_text("This device has no network; this page comes back by itself.")).to_be_visible()
+        student.context.set_offline(False)
+        running.start()
+        for page in (teacher, student):
+            expect(page.get_by_text(AWAY)).to_have_count(0)
+            page.locator(LOST).wait_for(state="detached")
+        assert student.url == there
+        answer_is_there_and_counts(student)
+    finally:
+        running.close()
+
+
+def test_a_login_that_no_longer_counts_leads_to_the_login_and_back(visitor, tmp_path) -> None:
+    running = Restartable(tmp_path, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"})
+    try:
+        _, student = with_class(visitor, running.address, "correct horse")
+        there = student.url
+        running.kill()
+        student.locator(LOST).wait_for(state="attached")
+        running.start(ATTNVIZ_COOKIE_SECRET="s" * 40, ATTNVIZ_CLASS_PASSWORD="another horse")
+        student.wait_for_url("**/login?next=**")
+        login(student, "another horse")
+        student.wait_for_url(there)
+        answer_is_there_and_counts(student)
+    finally:
+        running.close()
