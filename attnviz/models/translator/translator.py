@@ -12,7 +12,6 @@ from torch import Tensor
 from attnviz.models.inputs import Inputs
 from attnviz.models.notebook import in_two_lines
 from attnviz.models.protocol import Step, Writer
-from attnviz.models.translator.copies import hidden_states, memory_of
 from attnviz.models.translator.faults import NO_FAULTS, Faults
 from attnviz.models.translator.generate import GenerationRequest, OnNote, decoding_limit, read_and_target, translations
 from attnviz.models.translator.stepwise import Plan, steps
@@ -167,7 +166,7 @@ class Translator:
         probes = [each for each in (probe, edits) if each is not None]
         src = self._batch([sentence.src for sentence in trace.sentences])
         src_mask = self.model.src_mask(src)
-        memory = memory_of(self.model, src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
+        memory = self._memory(src, src_mask, Chain(probes) if len(probes) > 1 else next(iter(probes), None))
         stepper = Stepper(self.model, memory, src_mask, capacity=limit, cached=cached)
         begun = torch.full((len(src), 1), self.codec.bos_id(trace.to), device=self.device)
         return Writer(under(stepper, edits), begun, self.vocabulary)
@@ -178,10 +177,22 @@ class Translator:
         of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
         """
         sentence, longest = trace.sentences[0], None if rows is None else max(rows) + 1  # no row sees a later one
-        tgt_in = self._batch([sentence.tgt_in[:longest]])
-        last_only = rows is not None and len(rows) == 1
-        hidden = hidden_states(self.model, self._batch([sentence.src]), tgt_in, edits, last_only=last_only)
-        return self.model.logits(hidden if rows is None or last_only else hidden[:, list(rows)])
+        src = self._batch([sentence.src] * len(edits.rows))
+        tgt_in = self._batch([sentence.tgt_in[:longest]] * len(edits.rows))
+        memory = self._memory(src, None, edits)
+        hidden = self.model.decode(tgt_in, memory, None, ForwardContext(edits))
+        return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
+
+    def _memory(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
+        """The memory `(batch, k_len, d_model)` of sources; copies of one that no edit changes are encoded once."""
+
+        def encode(ids: Tensor, under: Probe | None) -> Tensor:
+            return self.model.encode(ids, src_mask, ForwardContext(under))
+
+        are_copies = src_mask is None and bool((src == src[:1]).all())
+        if isinstance(probe, Edits) and are_copies and len(probe.rows) == len(src):
+            return probe.read(encode, src)
+        return encode(src, probe)
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that target ids stand for, and their tokens."""

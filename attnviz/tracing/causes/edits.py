@@ -142,13 +142,6 @@ class Edits(Probe):
         """The rows whose edits change what the encoder computes."""
         return tuple(number for number, edits in enumerate(self.rows) if any(_in_encoder(edit.place) for edit in edits))
 
-    def begins(self, row: int, stack: Stack) -> float | None:
-        """Where the edits of a row first change a stack: in layer n, or half a layer after it where they change its
-        output (-0.5: the embedding). None where they do not.
-        """
-        places = [edit.place for edit in self.rows[row] if _in_encoder(edit.place) == (stack == "encoder")]
-        return min((float(at.layer) if isinstance(at, Site) else at[1] + 0.5 for at in places), default=None)
-
     def read(self, encode: Callable[[Tensor, Probe | None], Tensor], src: Tensor) -> Tensor:
         """What `encode(src, probe)` makes of copies of one source `(copies, k_len)`, a row of edits each.
 
