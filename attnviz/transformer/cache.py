@@ -66,6 +66,11 @@ class KVCache:
         """How many target tokens it holds: the position of the next one."""
         return self.self_attention[0].length
 
+    def shorten(self, length: int) -> None:
+        """Forget the target tokens from position `length` on."""
+        for layer in self.self_attention:
+            layer.length = length
+
     def reorder(self, rows: Int[Tensor, " kept"]) -> None:
         """Keep these rows of the batch, in this order, in every layer."""
         for layer in (*self.self_attention, *self.cross):

@@ -47,11 +47,6 @@ class Embedding(nn.Module):
         x = nn.functional.embedding(ids, self.weight) * self.scale
         return x if self.positions is None else x + self._positions(start, ids.shape[1]).to(x)
 
-    def of_one(self, id_: int, position: int) -> Float[Tensor, " d_model"]:
-        """`forward` of a single token, in a quarter of the time."""
-        x = self.weight[id_] * self.scale
-        return x if self.positions is None else x + self._positions(position, 1)[0].to(x)
-
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Scores of every vocabulary entry, from the tied weight."""
         return nn.functional.linear(hidden, self.weight)

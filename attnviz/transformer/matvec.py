@@ -48,3 +48,39 @@ class MatVec:
 def _by_column(weight: Tensor) -> bool:
     """Whether the sum of columns is the faster way: on a CPU, in the type that it was measured in."""
     return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.t().is_contiguous()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByteMatVec:
+    """`x @ weight^T + bias` of a single row, nearly: each column of the weight is 256 levels between its extremes.
+
+    The sum of columns of `MatVec`, over bytes.
+    """
+
+    columns: Tensor
+    bias: Float[Tensor, " out"] | None
+    first: Tensor
+
+    @classmethod
+    def of(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> "ByteMatVec":
+        """The product with a rounded copy of a weight."""
+        columns = torch.ops.quantized.embedding_bag_byte_prepack(weight.t().contiguous())
+        return cls(columns, bias, torch.zeros(1, dtype=torch.long))
+
+    @classmethod
+    def like(cls, module: nn.Linear) -> "ByteMatVec":
+        """What the module computes, with the weights that it has now, rounded."""
+        return cls.of(module.weight, module.bias)
+
+    def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
+        """One row; columns that weigh nothing, as most do after a ReLU, are not read."""
+        row = x.reshape(-1)
+        some = row.nonzero().squeeze(1)
+        out = _sum_of_columns(self.columns, some, self.first, False, 0, False, row.index_select(0, some))[0]
+        out = out if self.bias is None else out.add_(self.bias)
+        return out.view(*x.shape[:-1], -1)
+
+
+_sum_of_columns = torch.ops.quantized.embedding_bag_byte_rowwise_offsets.default  # one overload: nothing to look up
+
+Product = type[MatVec] | type[ByteMatVec]

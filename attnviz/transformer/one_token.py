@@ -17,7 +17,7 @@ from attnviz.transformer.attention import attend
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.layers import Decoder, DecoderLayer, ForwardContext
 from attnviz.transformer.masks import for_heads
-from attnviz.transformer.matvec import MatVec
+from attnviz.transformer.matvec import ByteMatVec, MatVec, Product
 from attnviz.transformer.probe import AttentionCall, Probe, Site
 
 Row = Float[Tensor, "batch 1 d_model"]
@@ -25,10 +25,13 @@ Memory = Float[Tensor, "batch k_len d_model"]
 
 
 class OneTokenDecoder:
-    """A decoder for one new row in each sentence of the batch, with the weights that it has now."""
+    """A decoder for one new row in each sentence of the batch, with the weights that it has now.
 
-    def __init__(self, decoder: Decoder) -> None:
-        self.layers = [RowLayer(layer) for layer in decoder.layers]  # type: ignore[arg-type]
+    `product` multiplies a row with a weight; a draft's rounds the weight.
+    """
+
+    def __init__(self, decoder: Decoder, product: Product = MatVec) -> None:
+        self.layers = [RowLayer(layer, product) for layer in decoder.layers]  # type: ignore[arg-type]
         self.norm = _norm(decoder.norm)
 
     def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
@@ -57,14 +60,14 @@ class RowContext:
 class RowLayer:
     """One decoder layer's weights, ready for a row."""
 
-    def __init__(self, layer: DecoderLayer) -> None:
+    def __init__(self, layer: DecoderLayer, product: Product) -> None:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _joined(own.W_q, own.W_k, own.W_v), MatVec.like(own.W_o)
-        self.cross_in, self.cross_out = MatVec.like(cross.W_q), MatVec.like(cross.W_o)
+        self.own_in, self.own_out = _joined(product, own.W_q, own.W_k, own.W_v), product.like(own.W_o)
+        self.cross_in, self.cross_out = product.like(cross.W_q), product.like(cross.W_o)
         self.project_memory = cross.project_memory
-        self.wider, self.narrower = MatVec.like(feed_forward.W_1), MatVec.like(feed_forward.W_2)
+        self.wider, self.narrower = product.like(feed_forward.W_1), product.like(feed_forward.W_2)
         sublayers = layer.self_attention_sublayer, layer.cross_attention_sublayer, layer.feed_forward_sublayer
         self.norms = [_norm(sublayer.norm) for sublayer in sublayers]
         self.norm_first = layer.feed_forward_sublayer.norm_first
@@ -91,10 +94,10 @@ class RowLayer:
         return self.narrower(self.wider(x).relu())
 
 
-def _joined(*modules: nn.Linear) -> MatVec:
+def _joined(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
     """Several maps of the same input as one, its weight laid out as in a loaded checkpoint."""
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
-    return MatVec.of(weight, torch.cat([module.bias for module in modules]))
+    return product.of(weight, torch.cat([module.bias for module in modules]))
 
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:

@@ -50,13 +50,6 @@ def test_a_text_longer_than_the_reserved_table_has_positions_too():
     torch.testing.assert_close(embedding(ids)[0], expected, **CLOSE)
 
 
-@pytest.mark.parametrize("options", [{}, {"positions": False}])
-@pytest.mark.parametrize("position", [0, 7, Embedding.RESERVED - 1, Embedding.RESERVED + 5])
-def test_one_token_is_embedded_as_among_others(options: dict, position: int):
-    embedding = _embedding(**options)
-    torch.testing.assert_close(embedding.of_one(9, position), embedding(torch.tensor([[9]]), position)[0, 0])
-
-
 def test_logits_come_from_the_tied_weight():
     embedding = _embedding()
     hidden = torch.randn(2, 5, 6)
