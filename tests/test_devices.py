@@ -24,7 +24,6 @@ from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.stoppable import UNSTOPPED
 from attnviz.analysis.corpus.study import studied
 from attnviz.analysis.decoding.verdict import judged
-from attnviz.analysis.heads.neuron import neuron
 from attnviz.analysis.implementations.bug_in_model import bug_in_model
 from attnviz.analysis.masks.effect import effect
 from attnviz.analysis.rerun import write_again
@@ -58,8 +57,7 @@ def traced(model, tmp_path):
     attnviz.save(trace, tmp_path / "trace.npz")
     batch = traces(model, [TEXT, OTHER], to="fr")
     return [whole(trace), whole(attnviz.load_trace(tmp_path / "trace.npz")), [whole(one) for one in batch],
-            trace.thumbnails("cross", side=3), model.translate([TEXT, OTHER], to="fr"),
-            neuron(trace, "cross", layer=0, head=1, query=1, key=2)]  # fmt: skip
+            trace.thumbnails("cross", side=3), model.translate([TEXT, OTHER], to="fr")]  # fmt: skip
 
 
 def stepped(model, _):

@@ -1,4 +1,4 @@
-"""The browser takes a weight apart as `attnviz.analysis.heads.neuron` does, and ends at the weight of the run."""
+"""The browser takes a weight apart into what each element of query and key contributes, up to the weight of the run."""
 
 from dataclasses import replace
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.heads.neuron import neuron
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.widgets.neuron.payload import neuron_payload
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
@@ -42,11 +41,13 @@ def taken_apart(module, trace):
 @pytest.mark.parametrize(("row", "key"), [(0, 0), (3, 1), (2, 3)])
 def test_every_number_is_that_of_the_run(taken_apart, trace, kind: str, row: int, key: int) -> None:
     pair, _ = taken_apart(kind, {"row": row, "key": key})
-    ours = neuron(trace, kind, layer=1, head=2, query=row, key=key)
-    assert pair["product"] == pytest.approx(ours.product.tolist(), rel=1e-6, abs=1e-9)
-    assert pair["dot"] == pytest.approx(ours.dot, abs=1e-6)
-    assert pair["bias"] == ours.bias
-    assert pair["visible"] == ours.visible.tolist()
+    call = trace.call(kind, 1)
+    product = call.query[0, 2, row].double() * call.key[0, 2, key].double()
+    assert pair["product"] == pytest.approx(product.tolist(), rel=1e-6, abs=1e-9)
+    assert pair["dot"] == pytest.approx(float(product.sum()), abs=1e-6)
+    assert pair["bias"] == 0
+    assert pair["visible"] == (trace.attn(kind, layer=1, head=2)[row] > 0).tolist()
+    assert pair["scores"] == pytest.approx(trace.scores(kind, layer=1, head=2)[row].tolist(), abs=1e-5)
     run = trace.attn(kind, layer=1, head=2)[row].numpy()
     assert np.abs(np.array(pair["attn"]) - run).max() < 1e-6
     assert sum(pair["attn"]) == pytest.approx(1)
@@ -55,20 +56,21 @@ def test_every_number_is_that_of_the_run(taken_apart, trace, kind: str, row: int
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
-def test_a_capped_score_and_a_sink_are_taken_into_account(module, trace, kind: str) -> None:
-    """As Gemma 2 caps its scores, and gpt-oss lets a row give a part of itself to no token."""
+def test_a_cap_a_bias_and_a_sink_are_taken_into_account(module, trace, kind: str) -> None:
+    """Gemma 2 caps its scores, T5 adds a bias by distance, gpt-oss lets a row give a part of itself to no token."""
     sinks = torch.linspace(-0.2, 0.9, trace.shape(kind)[1])[None, :, None, None]
-    odd = {site: replace(call, softcap=0.7, sinks=sinks) for site, call in trace.calls.items()}
+    length = trace.call(kind, 1).key.shape[2]
+    bias = torch.linspace(-0.5, 0.5, length * length).view(1, 1, length, length)
+    odd = {site: replace(call, softcap=0.7, sinks=sinks, bias=bias) for site, call in trace.calls.items()}
     changed = replace(trace, calls=odd)
     script = module("neuron/js/dot_product.js")
     payload = sent(neuron_payload(changed, kind, layer=1, head=2, view=VIEW))  # type: ignore[arg-type]
     pair, _ = script(PAIR, [payload, {"row": 2, "key": 1}])
-    ours = neuron(changed, kind, layer=1, head=2, query=2, key=1)  # type: ignore[arg-type]
     run = changed.attn(kind, layer=1, head=2)[2]  # type: ignore[arg-type]
     assert np.abs(np.array(pair["attn"]) - run.numpy()).max() < 1e-6
-    assert np.abs(ours.attn - run.numpy()).max() < 1e-6
-    assert pair["score"] == pytest.approx(ours.score, abs=1e-6)
-    assert max(map(abs, pair["scores"])) < 0.7
+    scores = changed.scores(kind, layer=1, head=2)[2]  # type: ignore[arg-type]
+    assert pair["scores"] == pytest.approx(scores.tolist(), abs=1e-6)
+    assert pair["bias"] == pytest.approx(float(bias[0, 0, 2, 1]))
     sunk = float(changed.sunk(kind)[1, 2, 2])  # type: ignore[arg-type,index]
     assert sum(pair["attn"]) + sunk == pytest.approx(1, abs=1e-6)
     assert sunk > 0.05
