@@ -3,8 +3,6 @@
 from functools import cache
 from pathlib import Path
 
-from attnviz.widgets import stripped
-
 STYLES = Path(__file__).parents[2] / "assets" / "styles"
 
 
@@ -12,7 +10,7 @@ class _Style:
     """Style sheets that Streamlit need not read, nor ask the disk whether they are any."""
 
     def __init__(self, *names: str) -> None:
-        sheets = (stripped.style((STYLES / name).read_text(encoding="utf-8")) for name in names)
+        sheets = ((STYLES / name).read_text(encoding="utf-8") for name in names)
         self._text = f"<style>{''.join(sheets)}</style>"
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.text.glossary import CAUSES, DECODING, HEADS, LEARNING, MASKS
-from attnviz.widgets import stripped
 from attnviz.widgets.heads.constants import CONSTANTS
 
 WIDGETS = Path(__file__).parent
@@ -66,7 +65,7 @@ def source(name: str) -> Source:
     folder = WIDGETS / name
     page = _read(folder / "widget.html")
     (script,) = _SCRIPT.findall(page)
-    style = "".join(stripped.style(_read(folder / path)) for path in _STYLE.findall(page))
+    style = "".join(_read(folder / path) for path in _STYLE.findall(page))
     return Source(_SCRIPT.sub("", _STYLE.sub("", page)).strip(), style, joined(folder / script, given(name)))
 
 
@@ -124,7 +123,7 @@ def _body(file: Path, texts: Mapping[Path, str], names: Mapping[Path, str]) -> s
     if left := _UNJOINED.search(body):
         raise ValueError(f"{_shown(file)} has {left[0]!r}, which cannot be joined.")
     returned = [*_EXPORT.findall(texts[file]), *["default: exportedByDefault"] * defaults]
-    return f"{stripped.script(body)}return {{ {', '.join(returned)} }};\n"
+    return f"{body}\nreturn {{ {', '.join(returned)} }};\n"
 
 
 def _constants(values: Mapping[str, Any]) -> str:

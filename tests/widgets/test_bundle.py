@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from attnviz.widgets import bundle, stripped
+from attnviz.widgets import bundle
 from attnviz.widgets.bundle import joined
 from tests.widgets.heads.heads_page import NEEDS_A_BROWSER
 
@@ -111,7 +111,7 @@ def test_a_script_is_a_module_of_its_own(run) -> None:
 def test_styles_come_in_the_order_in_which_the_widget_names_them() -> None:
     style = bundle.source("heads").style
     files = ["shared/css/frame", "shared/css/buttons", "shared/css/controls", "heads/css/overview", "heads/css/focus"]
-    sheets = [stripped.style((bundle.WIDGETS / f"{file}.css").read_text(encoding="utf-8")) for file in files]
+    sheets = [(bundle.WIDGETS / f"{file}.css").read_text(encoding="utf-8") for file in files]
     places = [style.index(sheet) for sheet in sheets]
     assert places == sorted(places)
 

@@ -1,4 +1,4 @@
-// A weight taken apart, in the order in which it is computed (attnviz/analysis/heads/neuron.py does the same for notebooks).
+// A weight taken apart, in the order in which it is computed.
 
 import { isIndex, range } from "../../shared/js/cells.js";
 
