@@ -63,6 +63,7 @@ def _serve(settings: Settings, secret: str) -> None:
     import uvicorn
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+    from attnviz.server import reach
     from attnviz.server.app import Instance
     from attnviz.server.connections import Bounds, bounded
     from attnviz.server.sockets import LARGEST, Sockets
@@ -98,6 +99,8 @@ def _serve(settings: Settings, secret: str) -> None:
     )
     scheme = "https" if settings.is_tls else "http"
     instance.telemetry.say("starting", address=f"{scheme}://{settings.host}:{settings.port}")
+    if not settings.front:  # of a cluster, which says it once
+        reach.tell(settings, instance.telemetry.say)
     instance.warm_up()
     _empty_when_asked(instance)
     server = _server_class()(options)

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from attnviz.server import reach
 from attnviz.server.cluster import haproxy
 from attnviz.server.cluster.kept import KeptProcess
 from attnviz.server.cluster.plan import ClusterPlan, Front
@@ -29,6 +30,7 @@ def run(plan: ClusterPlan, say: Say) -> None:
         folder = Path(name)
         file = haproxy.write(plan, folder)
         haproxy.check(program, file)
+        reach.tell(plan.settings, say)
         proxy = KeptProcess("haproxy", (program, "-db", "-q", "-f", str(file)), None, say)
         asyncio.run(Cluster(plan, proxy, haproxy.Runtime(folder), say).run())
 
