@@ -15,15 +15,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     """What is to be printed, line by line, and whether it is a problem."""
     from attnviz.lessons.check import checked_lesson, sign
+    from attnviz.lessons.faults import LessonError
     from attnviz.lessons.picture import pictures
-    from attnviz.lessons.reading import LessonError, read_file
+    from attnviz.lessons.reading import read_file
 
     run = pictures()
     for path in options.files:
         try:
             lesson = read_file(path)
         except (LessonError, OSError) as error:
-            yield f"{path}: {error}", True
+            yield from ((f"{path}: {said}", True) for said in str(error).split("\n"))
             continue
         found = list(checked_lesson(lesson, run))
         for one in found:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from attnviz.analysis.heads.metric_table import METRICS
+from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.measures import WITHOUT_PICTURE, measured, metric_of, weights
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
@@ -76,7 +77,7 @@ def _of_head(question: Question, picture: Picture, layer: int, head: int) -> flo
     if question.by == "weight":
         return float(picture.maps.weights(layer, head)[picture.row(question.row), picture.col(question.col)])
     if question.by not in METRICS:
-        raise ValueError(f"Heads are compared by weight (with row and col), {', '.join(METRICS)}, not “{question.by}”.")
+        raise LessonError(Fault(f"is weight, of one cell, or one of {', '.join(METRICS)}, not “{question.by}”", "by"))
     return metric_of(picture, question.by, layer, head)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.lessons.answers import truth_of
+from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
 from attnviz.lessons.picture import Picture, Pictures
 from attnviz.lessons.question import CHOICE, NUMBER, ROW, Question
@@ -18,12 +19,15 @@ LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever 
 
 @dataclass(frozen=True)
 class Remark:
-    """What was found of one step: its number from 1, its line, a sentence, and whether it is a mistake."""
+    """What was found of one step: its number from 1, its line, a sentence, and whether it is a mistake; `fault` is that
+    of a field.
+    """
 
     step: int
     line: int
     said: str
     is_problem: bool = False
+    fault: Fault | None = None
 
 
 def checked_lesson(lesson: Lesson, run: Pictures) -> Iterator[Remark]:
@@ -41,6 +45,9 @@ def checked_step(
     try:
         shown = picture()
         truth = truth_of(step.question, shown) if step.question else None
+    except LessonError as error:
+        yield Remark(at + 1, line, str(error), is_problem=True, fault=error.faults[0])
+        return
     except ValueError as error:
         yield Remark(at + 1, line, str(error), is_problem=True)
         return

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from attnviz.lessons.question import CELL, ROW, TOKEN
+
 MOST_STEPS = 60
 MOST_TEXT = 8_000  # characters of one text
 # The texts of a question. `options` and `when` have a line for each sentence and its range; `more` is what the file
@@ -18,6 +20,34 @@ QUESTION = (
     "kind", "ask", "row", "col", "most", "heads", "by", "least", "measure", "more", "within", "unit", "options", "when",
     "right", "nudge", "suggestion", "show", "why", "cover",
 )  # fmt: skip
+# What the editor calls the fields, by the keys that a lesson's file has for them.
+_LABELS = {
+    "title": "Title",
+    "for": "For whom",
+    "minutes": "Minutes",
+    "language": "Language",
+    "listed": "Leave it out of the list of lessons",
+    "kind": "Question",
+    "ask": "What is asked",
+    "row": "Row",
+    "col": "Key",
+    "most": "How many cells",
+    "heads": "Which heads",
+    "by": "Compared by",
+    "least": "The smallest is right",
+    "measure": "What is measured",
+    "with": "With",
+    "within": "Right within",
+    "unit": "Unit",
+    "options": "The answers",
+    "when": "In which range each is right",
+    "right": "Right is",
+    "hints": "First hint",
+    "show": "Third hint: a spotlight on",
+    "cover": "Covered until it is answered",
+    "why": "Why it is so",
+}
+_ROW_OF = {CELL: "Only in this row", ROW: "The row", TOKEN: "At which step"}
 
 
 def _name() -> str:
@@ -37,7 +67,7 @@ class DraftStep:
 
 @dataclass(frozen=True)
 class Draft:
-    """A lesson's texts; `audience` is what the file calls `for`."""
+    """A lesson's texts; `audience` is what the file calls `for`, `unlisted` is "true" where it has `listed: false`."""
 
     title: str = ""
     minutes: str = "10"
@@ -45,6 +75,7 @@ class Draft:
     language: str = "en"
     about: str = ""
     steps: tuple[DraftStep, ...] = ()
+    unlisted: str = ""
 
     def with_step(self, at: int, **changes: Any) -> "Draft":
         """With other texts in the step numbered `at`, from 0."""
@@ -115,3 +146,8 @@ def shown(text: str) -> str:
     """A text that every later step can handle: no lone surrogate, no NUL, lines ended by a newline."""
     plain = text[:MOST_TEXT].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return plain.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def label(field: str, kind: str = "") -> str:
+    """The name of a field in the form of that kind of question; the form may add how to fill it in."""
+    return _ROW_OF[kind] if field == "row" and kind in _ROW_OF else _LABELS.get(field, field)

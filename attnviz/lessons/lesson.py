@@ -51,7 +51,7 @@ class Lesson:
     """A lesson's file, read. `name` is the file's, without its ending; `audience` is what the file calls `for`.
 
     `about` is the Markdown before the first step, `signed` the fingerprint of each question's answer as it was when the
-    author signed the file, by the question's name.
+    author signed the file, by the question's name. One that is not `is_listed` opens by its link alone.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Lesson:
     steps: tuple[LessonStep, ...]
     about: str = ""
     signed: Mapping[str, str] = field(default_factory=dict)
+    is_listed: bool = True
 
     def picture(self, at: int) -> Link | None:
         """The link that step `at` shows: its own, or that of the last step before it that has one."""

@@ -14,11 +14,13 @@ from attnviz.analysis.site.outcome import Raised
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.case import Case
 from attnviz.lessons import of_masks, of_runs
+from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.models.translator.translator import Translator
 
 WITHOUT_PICTURE = ("run_score", "equal_prefixes")
+_PLACES = ("row", "col")
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,26 @@ class Measure:
 
 
 def measured(picture: Picture | None, question: Question) -> float:
-    """The number that a question's measure is; some need no picture. Raises ValueError with one sentence."""
+    """The number that a question's measure is; some need no picture. Raises ValueError with one sentence, LessonError
+    where it is about a field.
+    """
     measure = MEASURES.get(question.measure)
     if measure is None:
-        raise ValueError(f"There is no measure “{question.measure[:40]}”; there are {', '.join(MEASURES)}.")
+        said = f"is one of {', '.join(MEASURES)}, not “{question.measure[:40]}”"
+        raise LessonError(Fault(said, "measure"))
     said = dict(question.more or {})
     for need in measure.needs:
         if not getattr(question, need, "") and need not in said:
-            raise ValueError(f"The measure “{question.measure}” needs “{need}”: {measure.means}.")
+            raise LessonError(_missing(need, question.measure, measure))
     return measure.of(picture, question)  # type: ignore[arg-type]
+
+
+def _missing(need: str, name: str, measure: Measure) -> Fault:
+    """That a measure lacks a place, or a text of what the file calls `with`."""
+    if need in _PLACES:
+        return Fault(f"is missing: the measure {name} needs it ({measure.means})", need)
+    said = f"lacks {need}: the measure {name} needs it ({measure.means})"
+    return Fault(said, "with", f"write “with: {{{need}: …}}”")
 
 
 def weights(picture: Picture) -> torch.Tensor:

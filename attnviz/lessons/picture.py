@@ -42,15 +42,18 @@ class Picture:
         """The head in focus, or "mean"."""
         return self._site("head", 1)
 
+    @property
+    def options(self) -> MapOptions:
+        """How the link asks for maps: special tokens hidden or not, pieces merged or not."""
+        said = self.link.texts
+        return MapOptions(said.get("specials") or "show", said.get("words") in ("1", "true"))  # type: ignore[arg-type]
+
     @cached_property
     def maps(self) -> "EagerMaps":
-        """The maps of that kind as the link asks for them: special tokens hidden or not, pieces merged or not."""
+        """The maps of that kind as the link asks for them."""
         from attnviz.maps.selection import select
 
-        said = self.link.texts
-        specials = said.get("specials") or "show"
-        words = said.get("words") in ("1", "true")
-        return select(self.trace, self.kind, MapOptions(specials, words))  # type: ignore[arg-type]
+        return select(self.trace, self.kind, self.options)
 
     def row(self, said: str) -> int:
         """The row that a question names. Raises ValueError with one sentence."""

@@ -1,13 +1,18 @@
-"""What keeps a draft from being a lesson, part by part, in the sentences of the lesson checker."""
+"""What keeps a draft from being a lesson, part by part: the mistakes that a lesson's reader finds, in sentences that
+call each field by its name in the editor.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from attnviz.lessons.check import checked_step
-from attnviz.lessons.draft import Draft, DraftStep
+from attnviz.lessons.draft import Draft, DraftStep, label
+from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.parts import link_of
 from attnviz.lessons.picture import Picture
-from attnviz.lessons.reading import MOST_BYTES, LessonError, link_of, read
+from attnviz.lessons.reading import MOST_BYTES, read
 from attnviz.lessons.writing import markdown
 
 Run = Callable[[Link | None], Picture | None]
@@ -25,50 +30,56 @@ _HEADING = "A heading “## …”, or a line of dashes below a text, begins ano
 _STRANGE = "The link leads to none of the app's pages: take one with “Copy link” or “Add to lesson”."
 
 
-def lesson_of(draft: Draft, name: str) -> Lesson:
-    """The lesson that a draft makes. Raises ValueError with one sentence."""
-    if problem := head_problem(draft):
-        raise ValueError(problem)
-    for at, step in enumerate(draft.steps):
-        if problem := step_problem(step):
-            raise ValueError(f"Step {at + 1}: {problem}")
+def problems(draft: Draft) -> list[tuple[int, str]]:
+    """All that keeps a draft from being a lesson: each sentence with its step, from 1, or 0. Runs nothing."""
+    found = [(0, said) for said in head_problems(draft)]
     if not draft.steps:
-        raise ValueError(NO_STEPS)
-    text = markdown(draft)
-    if len(text.encode()) > MOST_BYTES:
-        raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: divide it.")
-    return read(text, name=name)
+        found.append((0, NO_STEPS))
+    found += [(at, said) for at, step in enumerate(draft.steps, start=1) for said in step_problems(step)]
+    if not found and len(markdown(draft).encode()) > MOST_BYTES:
+        found.append((0, f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: divide it."))
+    return found
 
 
-def head_problem(draft: Draft) -> str:
-    """What is wrong with title, minutes, for whom, language or the text for the list; "" for nothing."""
-    for name, sentence in _EMPTY.items():
-        if not getattr(draft, name).strip():
-            return sentence
-    lesson, problem = _alone(draft, DraftStep("-"))
-    return problem or ("" if lesson and len(lesson.steps) == 1 else _HEADING)
+def lesson_of(draft: Draft, name: str) -> Lesson:
+    """The lesson that a draft makes. Raises ValueError with a line for each problem."""
+    if found := problems(draft):
+        raise ValueError("\n".join(f"Step {at}: {said}" if at else said for at, said in found))
+    return read(markdown(draft), name=name)
 
 
-def step_problem(step: DraftStep) -> str:
-    """What is wrong with a step's texts, its link or its question; "" for nothing. Runs nothing."""
-    if not step.title.strip():
-        return _UNTITLED
-    lesson, problem = _alone(_HEAD, step)
-    if lesson is None:
-        return problem
+def head_problems(draft: Draft) -> list[str]:
+    """What is wrong with title, minutes, for whom, language or the text for the list. Runs nothing."""
+    empty = [name for name in _EMPTY if not getattr(draft, name).strip()]
+    filled = replace(draft, **{name: getattr(_HEAD, name) for name in empty})
+    lesson, found = _alone(filled, DraftStep("-"))
+    if lesson is not None and len(lesson.steps) != 1:
+        found.append(_HEADING)
+    return [_EMPTY[name] for name in empty] + found
+
+
+def step_problems(step: DraftStep) -> list[str]:
+    """What is wrong with a step's texts, its link or its question. Runs nothing."""
+    untitled = [] if step.title.strip() else [_UNTITLED]
+    lesson, found = _alone(_HEAD, step if not untitled else replace(step, title="-"))
+    return untitled + found + (_misread(lesson, step) if lesson else [])
+
+
+def _misread(lesson: Lesson, step: DraftStep) -> list[str]:
+    """What a reader takes for something else than was meant."""
     found, *others = lesson.steps
     if others:
-        return _HEADING
+        return [_HEADING]
     if step.question.get("kind") and found.question is None:
-        return _OPEN
-    return _STRANGE if step.link.strip() and found.link is None else ""
+        return [_OPEN]
+    return [_STRANGE] if step.link.strip() and found.link is None else []
 
 
 def picture_link(draft: Draft, at: int) -> Link | None:
     """The link whose picture a step shows: its own, or the nearest before it that can be read."""
     for step in reversed(draft.steps[: at + 1]):
         try:
-            if link := link_of(step.link.strip(), 1):
+            if link := link_of(step.link.strip()):
                 return link
         except LessonError:
             continue
@@ -76,20 +87,25 @@ def picture_link(draft: Draft, at: int) -> Link | None:
 
 
 def remarks(draft: Draft, at: int, run: Run) -> Iterator[tuple[str, bool]]:
-    """What is right in a step, computed from its picture's run, or why nothing is; and which of it are problems."""
-    if problem := step_problem(draft.steps[at]):
-        yield problem, True
+    """What is right in a step, computed from its picture's run, or all that is wrong; and which of it are problems."""
+    if found := step_problems(draft.steps[at]):
+        yield from ((said, True) for said in found)
         return
     step = read(markdown(replace(_HEAD, steps=(draft.steps[at],)))).steps[0]
     link = picture_link(draft, at)
     shown = LessonStep(step.title, step.text, link, step.question)
     for one in checked_step(at, shown, lambda: run(link)):
-        yield one.said[:1].upper() + one.said[1:].rstrip(".") + ".", one.is_problem
+        said = one.fault.in_form(_label(draft.steps[at])) if one.fault else one.said
+        yield said[:1].upper() + said[1:].rstrip(".") + ".", one.is_problem
 
 
-def _alone(head: Draft, step: DraftStep) -> tuple[Lesson | None, str]:
-    """The lesson of one step alone; or the sentence that says why there is none, without the line."""
+def _alone(head: Draft, step: DraftStep) -> tuple[Lesson | None, list[str]]:
+    """The lesson of one step alone; or none, and what is wrong."""
     try:
-        return read(markdown(replace(head, steps=(step,)))), ""
+        return read(markdown(replace(head, steps=(step,)))), []
     except LessonError as error:
-        return None, error.sentence[:1].upper() + error.sentence[1:] + "."
+        return None, [fault.in_form(_label(step)) for fault in error.faults]
+
+
+def _label(step: DraftStep) -> Callable[[str], str]:
+    return partial(label, kind=step.question.get("kind", ""))

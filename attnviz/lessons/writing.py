@@ -32,6 +32,7 @@ _PlainDumper.add_representer(str, _block)
 def markdown(draft: Draft) -> str:
     """The file that a draft makes, with what is still missing left empty."""
     head = {"title": draft.title, "minutes": draft.minutes, "for": draft.audience, "language": draft.language}
+    head |= {"listed": "false"} if draft.unlisted == "true" else {}
     parts = [f"---\n{_yaml({name: text.strip() for name, text in head.items()})}---", draft.about.strip()]
     for step in draft.steps:
         link = step.link.strip()
@@ -48,7 +49,8 @@ def file_name(draft: Draft) -> str:
 def draft_of(lesson: Lesson) -> Draft:
     """A lesson's texts, to be changed."""
     steps = tuple(_draft_step(step) for step in lesson.steps)
-    return Draft(lesson.title, str(lesson.minutes), lesson.audience, lesson.language, lesson.about, steps)
+    unlisted = "" if lesson.is_listed else "true"
+    return Draft(lesson.title, str(lesson.minutes), lesson.audience, lesson.language, lesson.about, steps, unlisted)
 
 
 def address(link: Link) -> str:

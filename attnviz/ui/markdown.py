@@ -1,6 +1,7 @@
 """Sentences that Streamlit would read as Markdown, shown as they are."""
 
 import re
+from collections.abc import Iterable
 
 JOINER = "\u2060"  # has no width, and is no place to break a line at
 _INDENT = re.compile(r"(?<![^\r\n])[ \t]+")  # four spaces would make code, and HTML shows none of them
@@ -21,3 +22,8 @@ def literal(sentence: str) -> str:
     """
     apart = _LOOKED_FOR.sub(lambda found: JOINER.join(found[0]), _INDENT.sub("", sentence))
     return _PUNCTUATION.sub(r"\\\g<0>", apart)
+
+
+def literal_lines(lines: Iterable[str]) -> str:
+    """Markdown that shows each sentence as it is, on a line of its own."""
+    return "  \n".join(map(literal, lines))

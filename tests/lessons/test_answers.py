@@ -64,8 +64,8 @@ def test_a_choice_is_the_range_that_the_measure_lies_in(shown: Picture) -> None:
     [
         (Question("cell", "?", row="vert"), "There is no row “vert”"),
         (Question("cell", "?", row="17"), "rows 0 to 5"),
-        (Question("number", "?", measure="beauty"), "There is no measure “beauty”"),
-        (Question("number", "?", measure="weight", row="0"), "needs “col”"),
+        (Question("number", "?", measure="beauty"), "“measure” is one of .*, not “beauty”"),
+        (Question("number", "?", measure="weight", row="0"), "“col” is missing: the measure weight needs it"),
         (Question("head", "?", heads=((0, 0), (9, 9)), by="entropy"), "There is no L9 H9"),
         (Question("head", "?", heads=((0, 0), (1, 1)), by="charm"), "not “charm”"),
         (Question("number", "?", measure="parameter_share", more={"heads": "3"}), "do not divide"),

@@ -37,7 +37,17 @@ def test_a_good_lesson_says_what_is_right(file: Path, capsys: pytest.CaptureFixt
 def test_a_mistake_is_status_two_and_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(LESSON.replace("measure: maps", "mesure: maps"), encoding="utf-8")
     assert main(["lessons", "check", str(file)]) == 2
-    assert "Line 14: a question of kind number has no field “mesure”" in capsys.readouterr().err
+    assert "Line 14, step 1, question: a question of kind number has no field “mesure”" in capsys.readouterr().err
+
+
+def test_every_mistake_is_a_line_of_its_own(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = LESSON.replace("measure: maps", "measure: maps\nwithin: near").replace("minutes: 10", "minutes: ten")
+    file.write_text(text, encoding="utf-8")
+    assert main(["lessons", "check", str(file)]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{file}: Line 3, front matter: “minutes” is a whole number from 1 to 240.",
+        f"{file}: Line 15, step 1, question: “within” is a number from 0 on, not “near”.",
+    ]
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

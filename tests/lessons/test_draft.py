@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attnviz.lessons.draft import MOST_STEPS, QUESTION, Draft, DraftStep
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import SHIPPED
-from attnviz.lessons.proofreading import head_problem, lesson_of, picture_link, remarks, step_problem
+from attnviz.lessons.proofreading import head_problems, lesson_of, picture_link, remarks, step_problems
 from attnviz.lessons.reading import read, read_file
 from attnviz.lessons.writing import draft_of, file_name, markdown
 
@@ -44,8 +44,8 @@ def test_a_shipped_lesson_comes_back_from_its_draft(path) -> None:
     lesson = read_file(path)
     draft = Draft.from_json(draft_of(lesson).to_json())
     assert without_lines(read(markdown(draft), name=lesson.name)) == without_lines(lesson)
-    assert head_problem(draft) == ""
-    assert [step_problem(step) for step in draft.steps] == [""] * len(draft.steps)
+    assert head_problems(draft) == []
+    assert [step_problems(step) for step in draft.steps] == [[]] * len(draft.steps)
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,8 +54,8 @@ def test_whatever_is_typed_is_read_as_it_was_typed_or_refused_in_a_sentence(ask,
     lines = [" ".join(option.split()) for option in options]
     question = {"kind": "choice", "ask": ask, "why": why, "options": "\n".join(lines), "right": "1"}
     draft = dataclasses.replace(HEAD, title=title, steps=(DraftStep("Step", "Text.", "", question),))
-    if problem := head_problem(draft) or step_problem(draft.steps[0]):
-        assert problem.endswith(".")
+    if problems := head_problems(draft) + step_problems(draft.steps[0]):
+        assert all(problem.endswith(".") for problem in problems)
         return
     (step,) = lesson_of(draft, "x").steps
     assert step.question is not None
@@ -95,24 +95,77 @@ def test_steps_are_moved_doubled_and_deleted() -> None:
         (DraftStep("a", "```\nopen", "", {"kind": "text", "ask": "b"}), "begins a block of code"),
         (DraftStep("a", "", "https://example.com/"), "The link leads to none"),
         (DraftStep("a", "", "/heads"), "says nothing of a picture"),
-        (DraftStep("a", "", "", {"kind": "cell"}), "A question of kind cell needs “ask: …”."),
-        (DraftStep("a", "", "", {"kind": "row", "ask": "b"}), "needs “row: …”"),
-        (DraftStep("a", "", "", {"kind": "choice", "ask": "b", "options": "x\ny"}), "Say which option is right"),
+        (DraftStep("a", "", "", {"kind": "cell"}), "“What is asked” is missing."),
+        (DraftStep("a", "", "", {"kind": "row", "ask": "b"}), "“The row” is missing."),
+        (
+            DraftStep("a", "", "", {"kind": "choice", "ask": "b", "options": "x\ny"}),
+            "“Right is” is missing: say which answer is right",
+        ),
         (
             DraftStep("a", "", "", {"kind": "choice", "ask": "b", "options": "x\ny", "measure": "d_k", "when": "1"}),
-            "holds a range",
+            "“In which range each is right” is a range such as",
         ),
     ],
 )
 def test_a_step_that_is_not_finished_says_what_is_missing(step: DraftStep, said: str) -> None:
-    assert said in step_problem(step)
-    assert "Line" not in step_problem(step)
+    problems = " ".join(step_problems(step))
+    assert said in problems
+    assert "Line" not in problems
+
+
+def test_all_that_a_step_lacks_is_said_at_once_by_the_names_of_the_fields() -> None:
+    asked = {"kind": "number", "within": "near", "show": "rows"}
+    assert step_problems(DraftStep("", "", "/heads", asked)) == [
+        "Give the step a title.",
+        "This link says nothing of a picture; use “Copy link” on the page.",
+        "“What is asked” is missing.",
+        "“What is measured” is missing.",
+        "“Right within” is a number from 0 on, not “near”.",
+        "“Third hint: a spotlight on” is one of row, map, grid, strip, not “rows”.",
+    ]
+
+
+def test_what_a_measure_lacks_is_said_by_the_names_of_the_fields() -> None:
+    from attnviz.lessons.picture import pictures
+
+    run = pictures()
+    for measure, said in {
+        "weight": "“Row” is missing",
+        "leak": "“With” lacks at",
+        "wight": "“What is measured” is one of",
+    }.items():
+        step = DraftStep("a", "", LINK, {"kind": "number", "ask": "b", "measure": measure})
+        draft = dataclasses.replace(HEAD, steps=(step,))
+        ((problem, is_problem),) = remarks(draft, 0, lambda link: None if link is None else run(link))
+        assert is_problem
+        assert problem.startswith(said)
+
+
+def test_a_draft_that_is_no_lesson_says_all_that_is_missing() -> None:
+    draft = Draft("", "x", "", "en", steps=(DraftStep("a"), DraftStep("", "", "", {"kind": "text"})))
+    with pytest.raises(ValueError, match="Give") as error:
+        lesson_of(draft, "x")
+    assert str(error.value).split("\n") == [
+        "Give the lesson a title.",
+        "Say for whom the lesson is.",
+        "“Minutes” is a whole number from 1 to 240.",
+        "Step 2: Give the step a title.",
+        "Step 2: “What is asked” is missing.",
+    ]
+
+
+def test_a_lesson_that_is_not_listed_stays_so_as_a_draft() -> None:
+    draft = dataclasses.replace(HEAD, unlisted="true", steps=(DraftStep("a"),))
+    assert not lesson_of(draft, "x").is_listed
+    assert draft_of(lesson_of(draft, "x")).unlisted == "true"
+    assert lesson_of(dataclasses.replace(draft, unlisted=""), "x").is_listed
 
 
 def test_the_head_says_what_is_missing() -> None:
-    assert head_problem(dataclasses.replace(HEAD, title=" ")) == "Give the lesson a title."
-    assert "whole number from 1 to 240" in head_problem(dataclasses.replace(HEAD, minutes="x"))
-    assert "begins another step" in head_problem(dataclasses.replace(HEAD, about="## No"))
+    assert head_problems(dataclasses.replace(HEAD, title=" ")) == ["Give the lesson a title."]
+    assert head_problems(dataclasses.replace(HEAD, minutes="x")) == ["“Minutes” is a whole number from 1 to 240."]
+    (problem,) = head_problems(dataclasses.replace(HEAD, about="## No"))
+    assert "begins another step" in problem
     with pytest.raises(ValueError, match="A lesson has steps: add one"):
         lesson_of(HEAD, "x")
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.lessons.faults import MOST_NAMED, LessonError
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.question import Range
-from attnviz.lessons.reading import LessonError, read, read_file
+from attnviz.lessons.reading import read, read_file
 
 LESSON = """---
 title: Two words
@@ -105,22 +106,23 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
     [
         ("---\ntitle: Two words", "title: Two words", 1, "begins with"),
         ("minutes: 10", "minutes: ten", 3, "whole number from 1 to 240"),
-        ("for: anybody\n", "", 1, "needs “for: …”"),
-        ("language: en", "langage: en", 5, "a lesson has no “langage”"),
+        ("for: anybody\n", "", 1, "“for” is missing; write “for: …”"),
+        ("minutes: 10", "minutes: 10\nlangage: en", 4, "a lesson has no “langage”"),
         ("language: en\n---", "language: en", 1, "has no end"),
         ("## First", "##", 9, "heading has a text"),
         ("## First", "### First", 19, "put a heading"),
         ("kind: cell", "kind: sell", 20, "cell, row, head"),
         ("row: aime", "rwo: aime", 22, "no field “rwo”"),
-        ("most: 2", "most: 20", 23, "from 1 to 5"),
-        ("most: 2", "most: 2\nmost: 3", 24, "twice"),
+        ("most: 2", "most: 20", 23, "step 1, question: “most” is a whole number from 1 to 5, not “20”"),
+        ("most: 2", "most: 2\nmost: 3", 24, "question: “most” stands here twice"),
         ("ask: Which?", "ask: Which: one?", 21, "quotes"),
-        ("ask: Which?\n", "", 20, "needs “ask: …”"),
+        ("ask: Which?\n", "", 20, "step 1, question: “ask” is missing; write “ask: …”"),
         ("show: row", "show: rows", 25, "row, map, grid, strip"),
         ("    when: 1\n", "", 38, "when: 0 to 0.5"),
         ("kind: cell", "kind: [cell]", 20, "not “a list”"),
         ("most: 2", "most: '0000000000002'", 23, "from 1 to 5"),
         ("most: 2", "most: '0000019999999'", 23, "from 1 to 5"),
+        ("minutes: 10", "minutes: 10\nlisted: no", 4, "“listed” is true or false"),
         ("minutes: 10", "minutes: '0000010000000'", 3, "whole number from 1 to 240"),
         ("language: en", "language: en\nsigned: {one: [two]}", 6, "lessons check --sign"),
         ("language: en", "language: en\nsigned: &one {}", 6, "anchors (&name)"),
@@ -128,7 +130,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("row: aime", "row: {a: b}", 22, "is one text"),
         ("when: -1 to 0.5", "when: [-1, 0.5]", 38, "range such as"),
         ("when: -1 to 0.5", "when: 2 to 1", 38, "range such as"),
-        ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "one picture"),
+        ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "step 3: a step has one picture"),
         ("Only text.", "/heads", 47, "says nothing of a picture"),
         ("Only text.", "/hads?src=a", 47, "none of the app's pages"),
         ("Only text.", "- a\n\n  ```question\n  kind: text\n  ```", 49, "left margin"),
@@ -137,10 +139,58 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
     ],
 )
 def test_a_mistake_is_said_with_its_line(wrong: str, right: str, line: int, words: str) -> None:
-    with pytest.raises(LessonError, match=r"^Line \d+: .*\.$") as error:
+    with pytest.raises(LessonError, match=r"^Line \d+(, [a-z0-9 ]+)*: .*\.$") as error:
         read(LESSON.replace(wrong, right, 1))
     assert words in str(error.value)
-    assert error.value.line == line
+    assert [fault.line for fault in error.value.faults] == [line]
+
+
+def test_all_mistakes_of_a_file_are_named_at_once_in_the_order_of_their_lines() -> None:
+    text = LESSON
+    for right, wrong in {
+        "minutes: 10": "minutes: ten",
+        "row: aime\nmost: 2": "rwo: aime\nmost: 20",
+        "/masks?src": "/hads?src",
+        '"0"': "[0]",
+        "-1 to 0.5": "much",
+        "    when: 1\n": "    when: 2 to 1\n",
+        "Only text.": "```question\n- a\n```\n\n## \n",
+    }.items():
+        text = text.replace(right, wrong, 1)
+    with pytest.raises(LessonError) as error:
+        read(text)
+    assert str(error.value).split("\n") == [
+        "Line 3, front matter: “minutes” is a whole number from 1 to 240.",
+        "Line 22, step 1, question: a question of kind cell has no field “rwo”; it has kind, ask, hints, show, why, "
+        "cover, row, most.",
+        "Line 23, step 1, question: “most” is a whole number from 1 to 5, not “20”.",
+        "Line 31, step 2: this link leads to none of the app's pages (heads, masks, decoding, learning, causes, "
+        "anatomy, implementations); copy it again.",
+        "Line 37, step 2, question: “row” is one text; put it in quotes if it holds a colon.",
+        "Line 38, step 2, question: “when” is a range such as “0 to 0.5”, or one number, not “much”.",
+        "Line 38, step 2, question: “when” is a range such as “0 to 0.5”, or one number, not “2 to 1”.",
+        "Line 48, step 3, question: write lines such as “title: …” here: a name, a colon and a text.",
+        "Line 51, step 4: a step's heading has a text, such as “## Which word?”.",
+    ]
+
+
+def test_a_mistake_hides_no_other_one_of_its_question() -> None:
+    question = "kind: choice\nask:\noptions: [one, two]\nshow: rows\nwhy: {a: b}"
+    with pytest.raises(LessonError) as error:
+        read(f"{LESSON}\n```question\n{question}\n```\n")
+    assert [fault.field for fault in error.value.faults] == ["ask", "right", "show", "why"]
+
+
+def test_of_very_many_mistakes_the_first_are_named_and_the_others_counted() -> None:
+    more = "".join(f"wrong{number}: a\n" for number in range(MOST_NAMED + 2))
+    with pytest.raises(LessonError) as error:
+        read(LESSON.replace("language: en\n", f"language: en\n{more}", 1))
+    assert str(error.value).endswith("\nAnd 2 more: mend these first.")
+
+
+@pytest.mark.parametrize(("said", "is_listed"), [("", True), ("listed: true\n", True), ("listed: false\n", False)])
+def test_a_lesson_is_listed_unless_its_head_says_otherwise(said: str, is_listed: bool) -> None:
+    assert read(LESSON.replace("language: en\n", f"language: en\n{said}", 1)).is_listed is is_listed
 
 
 def test_a_file_that_is_no_text_says_where(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Ask the room: a class on a single question about the picture that stands on the page."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import parse_qsl
 
 import streamlit as st
@@ -23,6 +23,11 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     CHOICE: ("One of several answers", ""),
     TEXT: ("In their own words", ""),
 }
+_LABELS = {
+    "ask": "Question", "row": "Row", "most": "How many cells", "heads": "Heads to choose from", "by": "The largest",
+    "measure": "Which number", "within": "Right within", "options": "Answers to choose from",
+    "right": "Which line is right", "why": "Why it is so",
+}  # fmt: skip
 _WITHOUT_PICTURE = (CHOICE, TEXT)
 _MOST_ASKED, _MOST_OPTIONS = 300, 8
 _ROWS = (CELL, ROW, TOKEN)
@@ -133,10 +138,14 @@ def _question(said: Mapping[str, Any], shown: Picture | None) -> Question:
     """The question, whose answer the picture has. Raises ValueError with one sentence."""
     from attnviz.lessons.answers import truth_of
     from attnviz.lessons.block import question_of
+    from attnviz.lessons.faults import LessonError
 
     _require_all(said)
-    question = question_of(said, 0, _refuse)
-    truth_of(question, shown)
+    try:
+        question = question_of(said)
+        truth_of(question, shown)
+    except LessonError as error:
+        raise ValueError(error.faults[0].in_form(lambda field: _LABELS.get(field, field))) from None
     return question
 
 
@@ -148,7 +157,3 @@ def _require_all(said: Mapping[str, Any]) -> None:
         raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, one per line.")
     if "heads" in said and not said["heads"]:
         raise ValueError("Name 2 to 8 heads to choose from, such as L0 H7, L1 H3.")
-
-
-def _refuse(field: str, sentence: str) -> NoReturn:
-    raise ValueError(f"{sentence[:1].upper()}{sentence[1:]}.")

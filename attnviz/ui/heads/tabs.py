@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,7 +12,20 @@ from attnviz.maps.options import MapOptions
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import MEAN, Say, choice, declared, flag, is_index, number, read, text, whole, write
+from attnviz.ui.address.fields import (
+    MEAN,
+    Problem,
+    Say,
+    choice,
+    declared,
+    flag,
+    is_index,
+    number,
+    read,
+    text,
+    whole,
+    write,
+)
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.heads.state import HeadsState
 from attnviz.views.terms import term
@@ -136,15 +150,21 @@ def bar() -> Mapping[str, str]:
 def current(texts: Mapping[str, str], trace: "TraceLike", view: HeadsState) -> TabsState:
     """What the texts ask for; what they ask wrongly is said above the picture."""
     quadrants = _quadrants(trace, view)
-    start = replace(TabsState(view), lines=_in_focus(view, trace.shape(view.kind)))
-    tabbed, problems = read(
-        TabsState, texts, {"lines": trace.shape(view.kind), "quadrant": quadrants}, start, view=view
-    )
+    tabbed, problems = asked_for(texts, trace, view, quadrants)
     layout.note(*persistent.of_link(problems))
     if quadrants and tabbed.tab in ("heads", "links", "model"):  # others show every token
         _choose_quadrant(quadrants, tabbed.quadrant, is_pair=view.kind == "encoder_self")
     st.session_state[_SHOWN] = tabbed.to_params()
     return tabbed
+
+
+def asked_for(
+    texts: Mapping[str, str], trace: "TraceLike", view: HeadsState, quadrants: Mapping[str, str] = MappingProxyType({})
+) -> tuple[TabsState, tuple[Problem, ...]]:
+    """What texts ask for on a trace that has these quadrants, and what they ask wrongly."""
+    sizes = trace.shape(view.kind)
+    start = replace(TabsState(view), lines=_in_focus(view, sizes))
+    return read(TabsState, texts, {"lines": sizes, "quadrant": quadrants}, start, view=view)
 
 
 def _quadrants(trace: "TraceLike", view: HeadsState) -> dict[str, str]:

@@ -1,17 +1,25 @@
 """The editor's two forms: what the lesson is, and what one of its steps says, shows and asks."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from attnviz.lessons import proofreading
-from attnviz.lessons.draft import Draft
+from attnviz.lessons.draft import Draft, label
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
+from attnviz.ui import charts
+from attnviz.ui.heads.state import HeadsState
+from attnviz.ui.heads.tabs import TABS, asked_for
 from attnviz.ui.lessons import drafting, going, question_form
 from attnviz.ui.lessons.draft_fields import Fields
 from attnviz.ui.lessons.run import picture
-from attnviz.ui.markdown import literal
+from attnviz.ui.markdown import literal, literal_lines
+
+_TALLEST = 440  # pixels
+_DRAWN = (TABS["heads"], TABS["links"])
 
 
 def head(draft: Draft) -> None:
@@ -20,18 +28,19 @@ def head(draft: Draft) -> None:
     def write(name: str, text: str) -> None:
         drafting.attempt(lambda now: replace(now, **{name: text}))
 
-    texts = {name: getattr(draft, name) for name in ("title", "minutes", "audience", "language", "about")}
+    texts = {name: getattr(draft, name) for name in ("title", "minutes", "audience", "language", "about", "unlisted")}
     fields = Fields("draft-head", texts, write)
-    fields.line("title", "Title")
+    fields.line("title", label("title"))
     whom, minutes, language = st.columns([60, 20, 20])
     with whom:
-        fields.line("audience", "For whom", placeholder="students who have read one map")
+        fields.line("audience", label("for"), placeholder="students who have read one map")
     with minutes:
-        fields.line("minutes", "Minutes")
+        fields.line("minutes", label("minutes"))
     with language:
-        fields.line("language", "Language", placeholder="en")
+        fields.line("language", label("language"), placeholder="en")
     fields.area("about", "One or two sentences for the list of lessons (Markdown)")
-    _said(proofreading.head_problem(draft))
+    fields.switch("unlisted", label("listed"))
+    _said(proofreading.head_problems(draft))
 
 
 def step(draft: Draft, at: int) -> None:
@@ -53,21 +62,64 @@ def step(draft: Draft, at: int) -> None:
 
     key = f"draft-step-{now.name}"
     fields = Fields(key, {"title": now.title, "text": now.text, "link": now.link}, write)
-    fields.line("title", "Title of the step")
-    link, way = st.columns([80, 20], vertical_alignment="bottom")
-    with link:
+    link = proofreading.picture_link(draft, at)
+    shown, refusal = _picture(link)
+    form, side = st.columns([58, 42], gap="medium")
+    with form:
+        fields.line("title", "Title of the step")
+        _link(fields, link)
+        fields.area("text", "Text (Markdown)", height=150)
+        asked = Fields(f"{key}-question", now.question, ask)
+        question_form.draw(asked, shown)
+        _right(draft, at, refusal)
+        question_form.around(asked)
+    with side, st.container(key="draft-step-picture"):
+        _beside(link, shown)
+
+
+def _link(fields: Fields, link: Link | None) -> None:
+    """The field of the step's link, and the way to the picture that it has."""
+    field, way = st.columns([80, 20], vertical_alignment="bottom")
+    with field:
         fields.line("link", "Link of its picture", placeholder="empty: the picture of the step before stays")
-    shown = proofreading.picture_link(draft, at)
     with way:
         st.button(
-            "Open it", key="draft-picture", disabled=shown is None, on_click=going.show, args=(shown,), width="stretch"
+            "Open it", key="draft-picture", disabled=link is None, on_click=going.show, args=(link,), width="stretch"
         )
-    fields.area("text", "Text (Markdown)", height=150)
-    found, refusal = _picture(shown)
-    asked = Fields(f"{key}-question", now.question, ask)
-    question_form.draw(asked, found)
-    _right(draft, at, refusal)
-    question_form.around(asked)
+
+
+def _beside(link: Link | None, shown: Picture | None) -> None:
+    """The step's picture, small, and where the lesson opens it."""
+    if link is None:
+        st.caption("No picture: put a link into this step, or into one before it.")
+        return
+    tab = TABS.get(link.texts.get("tab", "heads"), "") if link.page == "Heads" else ""
+    place = f"{link.page}, tab {tab}" if tab else link.page
+    if shown is None:
+        st.caption(f"The lesson opens {place}. This picture is not drawn here.")
+        return
+    try:
+        charts.chart(_small(_figure(shown)), key="draft-step-chart")
+    except ValueError as error:
+        st.warning(literal(str(error)), icon=":material/error:")
+        return
+    is_it = tab in _DRAWN
+    st.caption(f"As the lesson opens it: {place}." if is_it else f"The lesson opens {place}. This is its head's map.")
+
+
+def _figure(shown: Picture) -> Any:
+    """The map in focus, or on the tab that has them its links."""
+    from attnviz.views.heads.heatmap import heatmap_of  # Plotly takes a while to import
+    from attnviz.views.heads.links import links
+
+    theme, texts = charts.theme(), shown.link.texts
+    if shown.link.page != "Heads" or texts.get("tab") != "links":
+        return heatmap_of(shown.maps, shown.layer, shown.head, theme=theme)
+    view = HeadsState(kind=shown.kind, layer=shown.layer, head=shown.head)
+    heads, _ = asked_for(texts, shown.trace, view)
+    return links(
+        shown.trace, shown.kind, heads.lines, specials=shown.options.specials, words=shown.options.words, theme=theme
+    )
 
 
 def _picture(link: Link | None) -> tuple[Picture | None, str]:
@@ -78,17 +130,24 @@ def _picture(link: Link | None) -> tuple[Picture | None, str]:
         return None, str(error)
 
 
+def _small(made: Any) -> Any:
+    """A figure without what has no room beside a form: the names of its axes, its scale, the rest of its title."""
+    made.update_layout(height=min(made.layout.height, _TALLEST), title_text=made.layout.title.text.partition(":")[0])
+    made.update_layout(margin_r=40)  # the last key's name leans over the edge
+    made.update_xaxes(title_text="").update_yaxes(title_text="")
+    return made.update_traces(showscale=False, selector={"type": "heatmap"})
+
+
 def _right(draft: Draft, at: int, refusal: str) -> None:
-    """What is right, computed at once, or what is missing."""
+    """What is right, computed at once, or all that is missing or wrong."""
     found = list(proofreading.remarks(draft, at, picture))
-    if not found:
-        _said(refusal)
     for said, is_problem in found:
-        (st.warning if is_problem else st.success)(
-            literal(said), icon=":material/error:" if is_problem else ":material/check:"
-        )
+        if not is_problem:
+            st.success(literal(said), icon=":material/check:")
+    problems = [said for said, is_problem in found if is_problem]
+    _said(problems if found else [refusal] if refusal else [])
 
 
-def _said(problem: str) -> None:
-    if problem:
-        st.warning(literal(problem), icon=":material/error:")
+def _said(problems: Sequence[str]) -> None:
+    if problems:
+        st.warning(literal_lines(problems), icon=":material/error:")

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.lessons.draft import Draft, shown
+from attnviz.lessons.faults import LessonError
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.proofreading import lesson_of
 from attnviz.lessons.reading import MOST_BYTES, read
@@ -23,8 +24,9 @@ _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
 @dataclass
 class Desk:
     """What the session has: the `draft`, how often it was changed, and whether the browser `is_known` to have no newer
-    one; `former` is the draft that another one has replaced. `said` is why something could not be done, `tried` the
-    lesson as it was tried last, `checked` what the check of all steps found, by the step's number from 1.
+    one; `former` is the draft that another one has replaced. `said` is why something could not be done, a line for each
+    reason, `tried` the lesson as it was tried last, `checked` what the check of all steps found, by the step's number
+    from 1.
     """
 
     draft: Draft | None = None
@@ -95,7 +97,7 @@ def attempt(make: Callable[[Draft], Draft]) -> None:
 
 
 def open_file(name: str, content: bytes) -> None:
-    """A lesson's file as the draft. Raises ValueError with one sentence."""
+    """A lesson's file as the draft. Raises ValueError with a line for each mistake."""
     if len(content) > MOST_BYTES:
         raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
     try:
@@ -104,14 +106,16 @@ def open_file(name: str, content: bytes) -> None:
         raise ValueError(f"{name} is not UTF-8 text: save the file as UTF-8.") from None
     try:
         replace(draft_of(read(text)))
-    except ValueError as error:
-        raise ValueError(f"{shown(name)}: {error}") from None
+    except LessonError as error:
+        count = len(error.faults)
+        said = f" has {count} mistakes:\n" if count > 1 else ": "
+        raise ValueError(f"{shown(name)}{said}{error}") from None
 
 
 def lesson() -> Lesson | None:
     """The draft as a lesson; None until the browser has said whether it keeps one.
 
-    Raises ValueError with one sentence.
+    Raises ValueError with a line for each problem.
     """
     now = desk()
     if now.draft is None:

@@ -4,13 +4,15 @@ import streamlit as st
 
 from attnviz.lessons import proofreading
 from attnviz.lessons.draft import Draft, DraftStep
+from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.writing import file_name, markdown
 from attnviz.ui import hosted
 from attnviz.ui.address import persistent
+from attnviz.ui.classes import starting
 from attnviz.ui.lessons import draft_forms, drafting, going
 from attnviz.ui.lessons.opened import of_lesson
 from attnviz.ui.lessons.run import picture
-from attnviz.ui.markdown import literal
+from attnviz.ui.markdown import literal, literal_lines
 
 EDIT = "edit"  # in the address: the number of the step that is open, 0 for what the lesson is
 
@@ -23,7 +25,7 @@ def draw() -> None:
         _tools(draft, at)
         with st.container(key="draft-told"):  # always there: what stands below stays, and with it the focus of a field
             _told(desk)
-        steps, form = st.columns([30, 70], gap="medium")
+        steps, form = st.columns([23, 77], gap="medium")
         with steps:
             _steps(draft, at)
         with form:
@@ -53,6 +55,7 @@ def _tools(draft: Draft, at: int) -> None:
         st.button(
             "Try it", icon=":material/play_arrow:", key="draft-try", type="primary", on_click=_try, args=(max(at, 0),)
         )
+        st.button("Start a class", icon=":material/groups:", key="draft-class", on_click=_start_class)
         st.button("Check all steps", icon=":material/rule:", key="draft-check", on_click=_check)
         st.download_button(
             "Download", markdown(draft), file_name(draft), "text/markdown", key="draft-download", on_click="ignore",
@@ -62,24 +65,34 @@ def _tools(draft: Draft, at: int) -> None:
             st.button("Bring back the previous draft", key="draft-former", on_click=drafting.bring_back)
 
 
-def _try(at: int) -> None:
+def _finished() -> Lesson | None:
+    """The draft as a lesson; None where it is none yet, and what is missing is said."""
     desk = drafting.desk()
+    desk.said, desk.checked = "", None
     try:
-        lesson = drafting.lesson()
+        return drafting.lesson()
     except ValueError as error:
         desk.said = str(error)
-        return
-    if lesson is not None:
+    return None
+
+
+def _try(at: int) -> None:
+    if (lesson := _finished()) is not None:
         drafting.forget_answers(of_lesson(lesson))
         going.go(lesson, at)
+
+
+def _start_class() -> None:
+    if (lesson := _finished()) is not None:
+        starting.on_lesson(lesson)
 
 
 def _check() -> None:
     """What `python -m attnviz lessons check` would say."""
     desk = drafting.desk()
     draft = desk.draft or Draft()
-    head = proofreading.head_problem(draft)
-    found = [(0, problem, True) for problem in (head, "" if draft.steps else proofreading.NO_STEPS) if problem]
+    head = [*proofreading.head_problems(draft), *([] if draft.steps else [proofreading.NO_STEPS])]
+    found = [(0, problem, True) for problem in head]
     desk.said = ""
     for at in range(len(draft.steps)):
         try:
@@ -95,7 +108,7 @@ def _check() -> None:
 def _told(desk: drafting.Desk) -> None:
     """Why something could not be done, and what the check found: where the buttons are that ask for it."""
     if desk.said:
-        st.error(literal(desk.said))
+        st.error(literal_lines(desk.said.split("\n")))
     if desk.checked is not None:
         _checked(desk.checked)
 
@@ -111,13 +124,13 @@ def _checked(found: tuple[tuple[int, str, bool], ...]) -> None:
 
 def _steps(draft: Draft, at: int) -> None:
     """The list of steps; the open one can be moved, doubled and deleted."""
-    _way("The lesson", 0, is_open=at < 0, problem=proofreading.head_problem(draft))
+    _way("The lesson", 0, is_open=at < 0, problems=proofreading.head_problems(draft))
     for i, step in enumerate(draft.steps):
         _way(
             f"{i + 1}  {step.title or 'without a title'}",
             i + 1,
             is_open=i == at,
-            problem=proofreading.step_problem(step),
+            problems=proofreading.step_problems(step),
         )
         if i == at:
             _moves(draft, at)
@@ -125,10 +138,11 @@ def _steps(draft: Draft, at: int) -> None:
     st.caption("“Add to lesson” beside “Copy link” on every page adds the picture there as a step.")
 
 
-def _way(title: str, number: int, *, is_open: bool, problem: str) -> None:
+def _way(title: str, number: int, *, is_open: bool, problems: list[str]) -> None:
     st.button(
         literal(title), key=f"draft-open-{number}", width="stretch", on_click=edit, args=(number,),
-        type="primary" if is_open else "secondary", icon=":material/error:" if problem else None, help=problem or None,
+        type="primary" if is_open else "secondary", icon=":material/error:" if problems else None,
+        help=literal_lines(problems) or None,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.lessons.draft import label
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, COVERS, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION
 from attnviz.ui.lessons.draft_fields import Fields
@@ -27,16 +28,16 @@ _SPOTS = {
     "strip": "the sentences",
 }
 _COVER = {"": "what fits the kind", **{name: name for name in COVERS}}
-_OPTIONS = "The answers, one per line"
+_OPTIONS = f"{label('options')}, one per line"
 
 
 def draw(fields: Fields, picture: Picture | None) -> None:
     """The question of a step; `picture` is the run of its link, where there is one."""
-    fields.choose("kind", "Question", _KINDS)
+    fields.choose("kind", label("kind"), _KINDS)
     kind = fields.texts.get("kind", "")
     if kind not in _FORMS:
         return
-    fields.area("ask", "What is asked", placeholder="Something that most people get wrong at first")
+    fields.area("ask", label("ask"), placeholder="Something that most people get wrong at first")
     _FORMS[kind](fields, picture)
 
 
@@ -47,49 +48,49 @@ def around(fields: Fields) -> None:
     with st.expander("Hints, why, and what is covered", expanded=True):
         left, right = st.columns(2)
         with left:
-            fields.line("nudge", "First hint: a nudge")
+            fields.line("nudge", f"{label('hints')}: a nudge")
         with right:
             fields.line("suggestion", "Second hint: a suggestion")
         left, right = st.columns(2)
         with left:
-            fields.choose("show", "Third hint: a spotlight on", _SPOTS)
+            fields.choose("show", label("show"), _SPOTS)
         with right:
-            fields.choose("cover", "Covered until it is answered", _COVER)
-        fields.area("why", "Why it is so", placeholder="Say what the wrong thought was (Markdown)")
+            fields.choose("cover", label("cover"), _COVER)
+        fields.area("why", label("why"), placeholder="Say what the wrong thought was (Markdown)")
 
 
 def _cell(fields: Fields, picture: Picture | None) -> None:
     left, right = st.columns(2)
     with left:
-        _row(fields, picture, "Only in this row", empty="any row")
+        _row(fields, picture, empty="any row")
     with right:
-        fields.choose("most", "How many cells", {"": "1", **{str(n): str(n) for n in range(2, 6)}})
+        fields.choose("most", label("most"), {"": "1", **{str(n): str(n) for n in range(2, 6)}})
 
 
 def _of_row(fields: Fields, picture: Picture | None) -> None:
-    _row(fields, picture, "The row")
+    _row(fields, picture)
 
 
 def _head(fields: Fields, picture: Picture | None) -> None:
     from attnviz.analysis.heads.metric_table import METRICS
 
     if picture is None:
-        fields.line("heads", "Which heads, such as L1 H2, L2 H5")
+        fields.line("heads", f"{label('heads')}, such as L1 H2, L2 H5")
     else:
         layers, heads = picture.trace.shape(picture.kind)
         every = [f"L{layer} H{head}" for layer in range(layers) for head in range(heads)]
-        fields.several("heads", "Which heads (2 to 8)", every, max_selections=8)
+        fields.several("heads", f"{label('heads')} (2 to 8)", every, max_selections=8)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        fields.choose("by", "Compared by", {"": "…", "weight": "weight of a cell", **{name: name for name in METRICS}})
+        fields.choose("by", label("by"), {"": "…", "weight": "weight of a cell", **{name: name for name in METRICS}})
     with right:
-        fields.switch("least", "The smallest is right")
+        fields.switch("least", label("least"))
     if fields.texts.get("by") == "weight":
         _cell_of(fields, picture, ("row", "col"))
 
 
 def _token(fields: Fields, picture: Picture | None) -> None:
-    _row(fields, picture, "At which step")
+    _row(fields, picture)
     fields.area("options", f"{_OPTIONS} (none: it is typed)", height="content")
 
 
@@ -101,9 +102,9 @@ def _number(fields: Fields, picture: Picture | None) -> None:
     _measure(fields, picture, empty="…")
     left, right = st.columns(2)
     with left:
-        fields.line("within", "Right within", placeholder="0")
+        fields.line("within", label("within"), placeholder="0")
     with right:
-        fields.line("unit", "Unit")
+        fields.line("unit", label("unit"))
 
 
 def _choice(fields: Fields, picture: Picture | None) -> None:
@@ -111,11 +112,11 @@ def _choice(fields: Fields, picture: Picture | None) -> None:
     sentences = [line.strip() for line in fields.texts.get("options", "").split("\n") if line.strip()]
     _measure(fields, picture, empty="I say which one is right")
     if fields.texts.get("measure"):
-        fields.area(
-            "when", "In which range each is right, one per line", height="content", placeholder="0 to 0.5\n0.5 to 1"
-        )
+        fields.area("when", f"{label('when')}, one per line", height="content", placeholder="0 to 0.5\n0.5 to 1")
     else:
-        fields.choose("right", "Right is", {"": "…"} | {str(at): said for at, said in enumerate(sentences, start=1)})
+        fields.choose(
+            "right", label("right"), {"": "…"} | {str(at): said for at, said in enumerate(sentences, start=1)}
+        )
 
 
 def _measure(fields: Fields, picture: Picture | None, *, empty: str) -> None:
@@ -123,7 +124,7 @@ def _measure(fields: Fields, picture: Picture | None, *, empty: str) -> None:
     from attnviz.lessons.measures import MEASURES
 
     titles = {name: f"{name}: {measure.means}" for name, measure in MEASURES.items()}
-    fields.choose("measure", "What is measured", {"": empty, **titles})
+    fields.choose("measure", label("measure"), {"": empty, **titles})
     name = fields.texts.get("measure", "")
     if name not in MEASURES:
         return
@@ -132,41 +133,42 @@ def _measure(fields: Fields, picture: Picture | None, *, empty: str) -> None:
     others = [need for need in needs if need not in ("row", "col")]
     if others or name in of_masks.MEASURES or name in of_runs.MEASURES:
         said = f" (it needs {', '.join(others)})" if others else ""
-        fields.line("more", f"With{said}", placeholder=", ".join(f"{need}: …" for need in others) or "mask: causal")
+        fields.line(
+            "more", f"{label('with')}{said}", placeholder=", ".join(f"{need}: …" for need in others) or "mask: causal"
+        )
 
 
 def _cell_of(fields: Fields, picture: Picture | None, names: tuple[str, ...]) -> None:
     for name, place in zip(names, st.columns(len(names)) if names else (), strict=True):
         with place:
-            _row(fields, picture, "Row") if name == "row" else _col(fields, picture)
+            _row(fields, picture) if name == "row" else _col(fields, picture)
 
 
-def _row(fields: Fields, picture: Picture | None, label: str, *, empty: str = "…") -> None:
+def _row(fields: Fields, picture: Picture | None, *, empty: str = "…") -> None:
     found = [(row.text, row.output or row.input or "") for row in picture.maps.rows] if picture else []
-    _position(fields, "row", (label, empty), found, picture.row if picture else None)
+    _position(fields, "row", empty, found, picture.row if picture else None)
 
 
 def _col(fields: Fields, picture: Picture | None) -> None:
     found = [(col.text, col.text) for col in picture.maps.cols] if picture else []
-    _position(fields, "col", ("Key", "…"), found, picture.col if picture else None)
+    _position(fields, "col", "…", found, picture.col if picture else None)
 
 
 def _position(
     fields: Fields,
     name: str,
-    said: tuple[str, str],
+    empty: str,
     found: list[tuple[str, str]],
     place: Callable[[str], int] | None,
 ) -> None:
     """A row or a key of the picture, held as its token where that is the only one, else as its position."""
-    label, empty = said
-    text = fields.texts.get(name, "")
+    title, text = label(name, fields.texts.get("kind", "")), fields.texts.get(name, "")
     try:
         at = "" if not text or place is None else str(place(text))
     except ValueError:
         at = None  # the picture has no such place: it is shown as it was typed, and the check says so
     if place is None or at is None:
-        fields.line(name, f"{label} (its token, or its position from 0)")
+        fields.line(name, f"{title} (its token, or its position from 0)")
         return
 
     def held(chosen: str) -> str:
@@ -178,7 +180,7 @@ def _position(
         return token if is_only else chosen
 
     titles = {"": empty} | {str(i): f"{i}  {shown}" for i, (shown, _) in enumerate(found)}
-    fields.choose_as(name, label, titles, (at, held))
+    fields.choose_as(name, title, titles, (at, held))
 
 
 def _nothing(fields: Fields, picture: Picture | None) -> None:

@@ -44,7 +44,7 @@ def asked_where(page: Page, settled) -> None:
     """Write the open step: its title, its text, and a question about a cell of its picture."""
     typed(page, settled, Title_of_the_step="Red", Text=TEXT)
     chosen(page, settled, "Question", "Cells")
-    expect(page.get_by_text("A question of kind cell needs “ask: …”.")).to_be_visible()
+    expect(page.get_by_text("“What is asked” is missing.")).to_be_visible()
     typed(page, settled, What_is_asked="Where is most weight when “rouge” is written?")
     chosen(page, settled, "Only in this row", "chien → rouge")
     expect(page.get_by_text("Right is chien → rouge × red (0.99).")).to_be_visible()

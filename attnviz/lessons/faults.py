@@ -1,0 +1,84 @@
+"""Mistakes of a lesson's texts, collected while it is read: where each stands, and what is wrong there.
+
+Readers raise `LessonError` for what they cannot read; `FaultList.at` takes its mistakes, adds the place, and lets the
+reading go on with the next field or step. A sentence names its field as the reader of it does: a file by its key, the
+editor by the field's label.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+MOST_NAMED = 40  # mistakes of one file
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One mistake. `sentence` has no full stop, and begins after its subject: the `field`, by its key, if there is one.
+    `in_file` says how a file writes it; `line` counts from 1 (0: unknown), `place` is such as "step 3, question".
+    """
+
+    sentence: str
+    field: str = ""
+    in_file: str = ""
+    line: int = 0
+    place: str = ""
+
+    def in_its_file(self) -> str:
+        """The sentence for whoever reads the file: line, place, key, and how the file writes it."""
+        where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.place)))
+        said = "; ".join(filter(None, (self._with_subject(self.field), self.in_file)))
+        return f"{_capital(where)}: {said}." if where else f"{_capital(said)}."
+
+    def in_form(self, label: Callable[[str], str]) -> str:
+        """The sentence for whoever has a form with a field for each key; `label` gives its name."""
+        return f"{_capital(self._with_subject(label(self.field) if self.field else ''))}."
+
+    def _with_subject(self, name: str) -> str:
+        return f"“{name}” {self.sentence}" if name else self.sentence
+
+
+class LessonError(ValueError):
+    """The mistakes of a lesson, or of a part of it; its message has a line for each."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__("\n".join(named([fault.in_its_file() for fault in faults])))
+        self.faults = faults
+
+
+class FaultList:
+    """The mistakes that were found so far."""
+
+    def __init__(self) -> None:
+        self._found: list[Fault] = []
+
+    def add(self, sentence: str, field: str = "", *, in_file: str = "", line: int = 0) -> None:
+        """Note a mistake."""
+        self._found.append(Fault(sentence, field, in_file, line))
+
+    @contextmanager
+    def at(self, *, field: str = "", line: int = 0, place: str = "") -> Iterator[None]:
+        """Note the mistakes that are raised inside, with what they do not say themselves of where they are; a place
+        stands before the place within it.
+        """
+        try:
+            yield
+        except LessonError as error:
+            for one in error.faults:
+                where = ", ".join(filter(None, (place, one.place)))
+                self._found.append(replace(one, field=one.field or field, line=one.line or line, place=where))
+
+    def raise_any(self) -> None:
+        """Raise LessonError, if anything was found: in the order of lines, each mistake once."""
+        if self._found:
+            raise LessonError(*sorted(dict.fromkeys(self._found), key=lambda one: one.line))
+
+
+def named(sentences: Sequence[str]) -> list[str]:
+    """As many of the sentences as somebody reads, and how many more there are."""
+    rest = len(sentences) - MOST_NAMED
+    return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: mend these first."]
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
