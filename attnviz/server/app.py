@@ -54,7 +54,7 @@ class Instance:
         streamlit_internals.install()
         streamlit_internals.keep_quiet_outside_pages()
         streamlit_internals.around_runs(self._around)
-        hosted.use(hosted.Hosting(self.turns, network_of, self._may_open_any))
+        hosted.use(hosted.Hosting(self.turns, network_of, self._may_open_any, self._is_author))
 
     def _middleware(self, secret: str) -> list[Middleware]:
         """From the network inwards."""
@@ -73,6 +73,9 @@ class Instance:
     def _may_open_any(self, role: str) -> bool:
         allowed = self._settings.open_models
         return allowed == "everybody" or (allowed == "teachers" and role == TEACHER)
+
+    def _is_author(self, role: str) -> bool:
+        return self._settings.login != "none" and role == TEACHER
 
     @contextmanager
     def _around(self, page_of: Callable[[], str]) -> Iterator[None]:

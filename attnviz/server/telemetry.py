@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SECONDS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _LOG = logging.getLogger("attnviz.server")
+_LESSONS = logging.getLogger("attnviz.lessons")  # which lessons' files are broken
 _PROBED = ("/healthz", "/readyz")  # every second by a load balancer, which is no news
 Say = Callable[..., None]  # say(event, **what): one line of the log
 
@@ -72,9 +73,10 @@ def set_up_log() -> None:
     """Send the log's lines to standard error, and Streamlit's access log nowhere: each request has its line here."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    _LOG.handlers[:] = [handler]
-    _LOG.setLevel(logging.INFO)
-    _LOG.propagate = False
+    for log in (_LOG, _LESSONS):
+        log.handlers[:] = [handler]
+        log.setLevel(logging.INFO)
+        log.propagate = False
 
 
 class CountedRequests:

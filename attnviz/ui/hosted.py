@@ -39,12 +39,14 @@ class Queue(Protocol):
 @dataclass(frozen=True)
 class Hosting:
     """The queue for runs; `network_of(address)` is what shares one place in it; `may_open_any(role)` says whether a
-    visitor of that role may open models that are not offered.
+    visitor of that role may open models that are not offered, `is_author(role)` whether they see which lessons are
+    broken.
     """
 
     queue: Queue
     network_of: Callable[[str], str]
     may_open_any: Callable[[str], bool]
+    is_author: Callable[[str], bool] = lambda role: False
 
     def take(self, tell: Tell) -> None:
         """Wait for the turn of the visitor whose page this thread runs. Raises ValueError."""
@@ -116,6 +118,13 @@ def in_turn(make: Callable[[], bytes]) -> Callable[[], bytes]:
 def may_open_any() -> bool:
     """Whether this visitor may open models that the instance does not offer."""
     return any(hosting.may_open_any(role()) for hosting in _hosting)
+
+
+def is_author() -> bool:
+    """Whether this visitor sees which lessons are broken or not listed: teachers where there is a login, and whoever
+    runs a dashboard of their own. All visitors of a server without a login are taken for students.
+    """
+    return not _hosting or any(hosting.is_author(role()) for hosting in _hosting)
 
 
 def role() -> str:

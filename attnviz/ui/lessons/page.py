@@ -6,13 +6,14 @@ import streamlit as st
 
 from attnviz.lessons.draft import Draft
 from attnviz.lessons.lesson import Lesson
-from attnviz.lessons.library import Shelved, shelf
+from attnviz.lessons.library import Shelved, listed, shelf
 from attnviz.lessons.writing import draft_of
+from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
 from attnviz.ui.lessons.opened import first_open, is_done, is_followed, of_lesson, opened
-from attnviz.ui.markdown import literal
+from attnviz.ui.markdown import literal, literal_lines
 
 _UPLOAD = "draft-upload"
 
@@ -38,13 +39,33 @@ def draw() -> None:
 
 def _list() -> None:
     found = shelf()
+    lessons = listed(found)
     _own()
-    if not found:
+    if not lessons:
         st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
-    following = next((one for one in found if one.lesson is not None and not is_done(one.lesson)), None)
-    for number, one in enumerate(found, start=1):
+    following = next((one for one in lessons if not is_done(one)), None)
+    for number, one in enumerate(lessons, start=1):
+        _card(one, f"{number} · {literal(one.title)}", is_following=one is following)
+    if hosted.is_author():
+        _of_author([one for one in found if one.lesson is None or not one.lesson.is_listed])
+
+
+def _of_author(found: list[Shelved]) -> None:
+    """Lessons that are not listed, and files that are no lessons."""
+    if not found:
+        return
+    st.markdown("##### Only you see these")
+    who = "Students do not have this part of the list: it is for teachers, and for a dashboard that you run yourself."
+    st.caption(who)
+    for one in found:
+        if one.lesson is not None:
+            _card(
+                one.lesson, literal(one.lesson.title), note=f"not listed: opens by its link, /lessons?lesson={one.name}"
+            )
+            continue
         with st.container(border=True, key=f"lesson-card-{one.name}"):
-            _card(one, number, is_following=one is following)
+            st.markdown(f"**{literal(one.name)}.md**")
+            st.error(literal_lines(one.problems))
 
 
 def _own() -> None:
@@ -60,7 +81,7 @@ def _own() -> None:
         with st.popover("Open a lesson's file", icon=":material/upload_file:", key="draft-file"):
             st.file_uploader("A lesson's Markdown file, as your draft", ["md"], key=_UPLOAD, on_change=_upload)
             if problem := drafting.desk().said:
-                st.error(literal(problem))
+                st.error(literal_lines(problem.split("\n")))
 
 
 def _upload() -> None:
@@ -80,19 +101,16 @@ def _copy(draft: Draft) -> None:
     editor.edit(0)
 
 
-def _card(one: Shelved, number: int, *, is_following: bool) -> None:
-    if one.lesson is None:
-        st.markdown(f"**{number} · {literal(one.name)}**")
-        st.error(literal(f"{one.name}.md: {one.problem}"))
-        return
-    lesson = one.lesson
-    text, way = st.columns([64, 36], vertical_alignment="center")
-    with text:
-        done = ":material/check_circle: " if is_done(lesson) else ""
-        st.markdown(f"**{done}{number} · {literal(lesson.title)}**  \n{lesson.about}")
-        st.caption(literal(f"{lesson.minutes} minutes · for {lesson.audience}{_done(lesson)}"))
-    with way, st.container(horizontal=True, horizontal_alignment="right"):
-        _ways(lesson, is_following=is_following)
+def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str = "") -> None:
+    with st.container(border=True, key=f"lesson-card-{lesson.name}"):
+        text, way = st.columns([64, 36], vertical_alignment="center")
+        with text:
+            done = ":material/check_circle: " if is_done(lesson) else ""
+            st.markdown(f"**{done}{title}**  \n{lesson.about}")
+            said = f"{lesson.minutes} minutes · for {lesson.audience}{_done(lesson)}{f' · {note}' if note else ''}"
+            st.caption(literal(said))
+        with way, st.container(horizontal=True, horizontal_alignment="right"):
+            _ways(lesson, is_following=is_following)
 
 
 def _ways(lesson: Lesson, *, is_following: bool) -> None:

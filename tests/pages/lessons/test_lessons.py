@@ -210,8 +210,9 @@ def test_next_opens_the_link_of_the_step_that_follows(open_lesson) -> None:
 def test_the_list_has_every_lesson_and_says_what_is_wrong_with_a_file(open_lesson, open_page) -> None:
     app = open_page("lessons")
     assert not app.exception
-    assert "**10 · Love**" in said(app)
-    assert "broken.md: Line 3: minutes are a whole number" in said(app)
+    assert "**9 · Love**" in said(app)
+    assert "**broken.md**" in said(app)
+    assert "Line 3, front matter: “minutes” is a whole number" in said(app)
     assert "15 minutes" in said(app)
 
 
@@ -251,7 +252,7 @@ def test_the_end_is_told_when_the_last_question_is_over(open_lesson) -> None:
 
 
 def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
-    """To the next one that can be read: “broken” stands between."""
+    """To the next one that is listed: “broken” stands between."""
     app = open_lesson(lesson="8-find-the-bug", step=6, model="toy:french", src="the red cat sees your horse")
     app.button(key="lesson-following").click().run()
     assert app.query_params["lesson"] in ("love", ["love"])
