@@ -27,10 +27,10 @@ run: $(RUN_READY) ## the dashboard, on 127.0.0.1 (PORT=8501)
 	@exec $(BIN)/streamlit run dashboard.py --server.port $(PORT)
 
 serve: $(SERVE_READY) ## the dashboard for many, as docs/hosting.md tells it (CONFIG=deploy/attnviz.toml, ARGS="--port 8601")
-	@exec $(BIN)/python -m attnviz serve $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
+	@MALLOC_ARENA_MAX=2 exec $(BIN)/python -m attnviz serve $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
 
 cluster: $(SERVE_READY) ## several of them behind HAProxy, which one command starts and looks after (FRONTS=2, CONFIG, ARGS as for serve)
-	@exec $(BIN)/python -m attnviz cluster --fronts "$(FRONTS)" $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
+	@MALLOC_ARENA_MAX=2 exec $(BIN)/python -m attnviz cluster --fronts "$(FRONTS)" $(if $(CONFIG),--config "$(CONFIG)") $(ARGS)
 
 test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS="-k words" for some of them)
 	@exec $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)

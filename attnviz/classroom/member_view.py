@@ -46,6 +46,7 @@ def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, tru
         given=given,
         first=_given(answers.get(BEFORE)),
         has_answered=own is not None,
+        is_final=own is not None and own.is_final,
         is_skipped=own is not None and given is None,
         is_revealed=is_revealed,
         truth=truth,

@@ -43,7 +43,7 @@ class Joined:
 @dataclass(frozen=True)
 class Receipt:
     """An answer that is saved. `given` is what stands in the database; `is_new` is False for an answer that was saved
-    before, by another tab or a call whose receipt was lost on the way.
+    before, by a call whose receipt was lost on the way, and may have been changed since.
     """
 
     at: int
@@ -59,9 +59,9 @@ class MemberView:
 
     `step` is without what tells the answer until `is_revealed`: the question has no `right`, `measure` and `why`, its
     options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page". `given`
-    is the student's own answer of this round, `first` that of the first one. `truth` and `marked` (this round's score)
-    are None until the reveal, and where the model cannot be run, which `problem` then says. In a class that `is_guided`
-    the teacher chooses `at`; otherwise the student does.
+    is the student's own answer of this round, `first` that of the first one; what is right was shown after one that
+    `is_final`. `truth` and `marked` (this round's score) are None until the reveal, and where the model cannot be run,
+    which `problem` then says. In a class that `is_guided` the teacher chooses `at`; otherwise the student does.
     """
 
     code: str
@@ -78,6 +78,7 @@ class MemberView:
     given: Any
     first: Any
     has_answered: bool
+    is_final: bool
     is_skipped: bool
     is_revealed: bool
     truth: Truth | None
@@ -89,14 +90,14 @@ class MemberView:
 
     @property
     def may_ask_hint(self) -> bool:
-        """Whether there is a hint to be opened."""
-        return self.may_answer and self.rungs < self.most_rungs
+        """Whether there is a hint to be opened, which is before the first answer."""
+        return self.may_answer and not self.has_answered and self.rungs < self.most_rungs
 
     @property
     def may_answer(self) -> bool:
-        """Whether an answer would be taken now."""
+        """Whether an answer would be taken now, a first or a changed one."""
         is_asked = self.step.question is not None and self.state == OPEN
-        return is_asked and not (self.has_answered or self.is_revealed or self.is_over)
+        return is_asked and not (self.is_final or self.is_revealed or self.is_over)
 
 
 @dataclass(frozen=True)

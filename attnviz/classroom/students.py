@@ -8,8 +8,10 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from attnviz.classroom.answers import as_json, save_answer
 from attnviz.classroom.codes import LENGTH, hashed, is_rehearsal, new_token, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.joining.nicknames import checked_nickname, folded_nickname
 from attnviz.classroom.lookup import (
     NO_MEMBER,
     Standing,
@@ -22,10 +24,9 @@ from attnviz.classroom.lookup import (
 )
 from attnviz.classroom.material import unpacked
 from attnviz.classroom.member_view import MemberRows, member_view
-from attnviz.classroom.nicknames import checked_nickname, folded_nickname
 from attnviz.classroom.parts import ClassroomParts
 from attnviz.classroom.presence import MemberPlace
-from attnviz.classroom.state import BEFORE, OPEN, REVEALED, ClassVersion, Joined, MemberView, Receipt
+from attnviz.classroom.state import BEFORE, OPEN, ClassVersion, Joined, MemberView, Receipt
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, HintRow, MemberRow
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.picture import Picture
@@ -105,7 +106,8 @@ class Students:
     def answer(self, token: str, at: int, given: Any, *, in_round: str, client_id: str) -> Receipt:
         """Save an answer to step `at` and the round that the student was asked in; when this returns it is on the disk.
 
-        `given` is as `attnviz.lessons.scoring` has it. The same `client_id` again gives the same receipt.
+        `given` is as `attnviz.lessons.scoring` has it. Another `client_id` changes the answer, as long as the step
+        takes answers and does not show what is right; the same one again changes nothing.
         """
         code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         question = lesson.questions.get(at)
@@ -116,7 +118,9 @@ class Students:
             score = scored(question, given, truth).share
         except (ValueError, OverflowError) as error:
             raise ClassroomError(str(error)) from None
-        answer = AnswerRow(step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=_json(given))
+        answer = AnswerRow(
+            step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=as_json(given)
+        )
         return self._saved(token, answer)
 
     def skip(self, token: str, at: int) -> Receipt:
@@ -124,7 +128,7 @@ class Students:
         _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         if at not in lesson.questions:
             raise ClassroomError("This step asks nothing.")
-        return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=_json(None)))
+        return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=as_json(None)))
 
     def hint(self, token: str, at: int) -> None:
         """Open the next hint to step `at`, if there is one, before it is answered. It is counted."""
@@ -179,18 +183,9 @@ class Students:
     def _saved(self, token: str, answer: AnswerRow) -> Receipt:
         def save(session: Session) -> tuple[AnswerRow, int, bool]:
             member, row = member_with(session, token, self._parts.clock(), lock=True)
-            answers = answers_of(session, member, answer.step)
-            if (there := answers.get(answer.round)) is not None:
-                return _same(there, answer), row.id, False
-            _require_open(*standing(row, step_of(session, row, answer.step), answers), row, answer)
-            now = self._parts.clock()
-            new = AnswerRow(
-                class_id=row.id, member_id=member.id, step=answer.step, round=answer.round, given=answer.given,
-                client_id=answer.client_id, score=answer.score, saved=now,
-            )  # fmt: skip
-            session.add(new)
-            row.news += 1
-            return new, row.id, True
+            saved, is_new = save_answer(session, member, row, answer, self._parts.clock())
+            row.news += is_new
+            return saved, row.id, is_new
 
         saved, class_id, is_new = self._parts.store.write(save)
         self._parts.news.forget(class_id)
@@ -229,29 +224,3 @@ def _numbered(session: Session, row: ClassRow) -> str:
     """A name with a number that nobody in the class has."""
     taken = set(session.scalars(select(MemberRow.nickname).where(MemberRow.class_id == row.id)))
     return next(name for number in range(1, MOST_MEMBERS + 2) if (name := f"Student {number}") not in taken)
-
-
-def _json(given: Any) -> str:
-    return json.dumps(given, ensure_ascii=True, allow_nan=False)
-
-
-def _same(there: AnswerRow, answer: AnswerRow) -> AnswerRow:
-    """The answer that is there, if it is this one."""
-    if there.client_id != answer.client_id:
-        raise ClassroomError("You have answered this question already, perhaps in another tab: that answer counts.")
-    return there
-
-
-def _require_open(state: str, in_round: str, row: ClassRow, answer: AnswerRow) -> None:
-    if row.is_over:
-        raise ClassroomError("This class has ended: it takes no more answers.")
-    if row.is_guided and answer.given == _json(None):
-        raise ClassroomError("Your teacher shows what is right when everybody has answered.")
-    if row.is_guided and row.step != answer.step:
-        raise ClassroomError("Your class has gone on to another step: this answer came too late.")
-    if state == REVEALED:
-        raise ClassroomError("What is right has been shown: this answer came too late.")
-    if state != OPEN:
-        raise ClassroomError("This step takes no answers at the moment: wait for your teacher to open it.")
-    if in_round != answer.round:
-        raise ClassroomError("The question has been asked again meanwhile: look at it once more, then answer.")

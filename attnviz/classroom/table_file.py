@@ -85,10 +85,20 @@ def _words(question: Question, given: Any, axes: AxisTexts) -> str | float:
     if question.kind == HEAD:
         return f"L{given[0]} H{given[1]}"
     if question.kind == ROW:
-        return "; ".join(f"{_named(at, axes.keys)}: {weight:.4f}" for at, weight in enumerate(normalised(given)))
+        return "; ".join(f"{_named(at, axes.keys)}: {weight}" for at, weight in enumerate(_printed(normalised(given))))
     if question.options:
         return question.options[given].text
     return given
+
+
+def _printed(weights: Sequence[float]) -> list[str]:
+    """Weights of a row with four digits, whose sum as printed is 1: those cut off most are rounded up."""
+    units = [weight * 10_000 for weight in weights]
+    whole = [int(one) for one in units]
+    by_rest = sorted(range(len(units)), key=lambda at: whole[at] - units[at])
+    for at in by_rest[: max(0, 10_000 - sum(whole))]:
+        whole[at] += 1
+    return [f"{one / 10_000:.4f}" for one in whole]
 
 
 def _named(at: int, texts: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -109,10 +109,14 @@ class Teachers:
         self._change(key, lambda session, row: _set_state(_kept(session, row), REVEALED))
 
     def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
-        """Walk together, or let everybody walk alone and see what is right after each own answer."""
+        """Walk together, or let everybody walk alone and see what is right after each own answer, also after those
+        that were given by now.
+        """
 
         def change(session: Session, row: ClassRow) -> None:
             row.is_guided = is_guided
+            if not is_guided:
+                session.execute(update(AnswerRow).where(AnswerRow.class_id == row.id).values(is_final=True))
 
         self._change(key, change)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from attnviz.server import allocator, checks, reading
+from attnviz.server import checks, reading
 from attnviz.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def run(file: Path | None, given: Mapping[str, Any]) -> None:
 
 def _prepare(settings: Settings, secret: str) -> None:
     """What has to be known before Streamlit and the caches are imported."""
-    allocator.prepare()
     _raise_open_files()
     os.environ["STREAMLIT_SERVER_COOKIE_SECRET"] = secret
     os.environ["ATTNVIZ_MODELS"] = ",".join(settings.models)
@@ -109,14 +108,13 @@ def _serve(settings: Settings, secret: str) -> None:
 
 
 def _empty_when_asked(instance: "Instance") -> None:
-    """SIGUSR1 empties the caches, and hands what they took back to the system."""
+    """Empty the caches at SIGUSR1."""
 
     def empty() -> None:
         from attnviz.ui.cache import bounded
 
         held = bounded.empty()
         gc.collect()
-        allocator.give_back()
         instance.telemetry.say("emptied", megabytes=round(held / 1e6, 1))
 
     if hasattr(signal, "SIGUSR1"):

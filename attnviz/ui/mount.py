@@ -115,13 +115,24 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
 
 
 def row_guess(
-    keys: Sequence[str], *, key: str, guess: Sequence[float] | None = None, truth: Sequence[float] | None = None
+    keys: Sequence[str],
+    *,
+    key: str,
+    guess: Sequence[float] | None = None,
+    truth: Sequence[float] | None = None,
+    is_closed: bool = False,
 ) -> None:
-    """A row of weights to be drawn, a bar a key; with a `truth` the row that was drawn moves there.
+    """A row of weights to be drawn, a bar a key; with a `truth` the row that was drawn moves there. One that
+    `is_closed` shows the guess, and is not drawn any more.
 
     ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
     """
-    data = {"keys": list(keys), "guess": None if guess is None else list(guess), "truth": truth and list(truth)}
+    data = {
+        "keys": list(keys),
+        "guess": None if guess is None else list(guess),
+        "truth": truth and list(truth),
+        "closed": is_closed,
+    }
     mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
 
 

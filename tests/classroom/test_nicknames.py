@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.nicknames import checked_nickname, folded_nickname
+from attnviz.classroom.joining.nicknames import checked_nickname, folded_nickname
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -187,6 +188,10 @@ def test_an_answer_names_its_tokens_and_a_row_sums_to_one() -> None:
     lines = [AnswerLine("Ana", 0, BEFORE, [3.0, 1.0], 0.5, 0, 1.0)]
     drawn = rows_of(answers_file(of_one(Question("row", "?", row="0")), lines, axes))
     assert drawn[0]["answer"] == "0 “The”: 0.7500; 1 “red”: 0.2500"
+    thirds = rows_of(
+        answers_file(of_one(Question("row", "?", row="0")), [replace(lines[0], given=[1.0, 1.0, 1.0])], axes)
+    )
+    assert thirds[0]["answer"] == "0 “The”: 0.3334; 1 “red”: 0.3333; 2: 0.3333"
     lines = [AnswerLine("Ana", 0, BEFORE, [[0, 1], [1, 7]], 0.5, 0, 1.0)]
     clicked = rows_of(answers_file(of_one(Question("cell", "?", most=2)), lines, axes))
     assert clicked[0]["answer"] == "row 0 “chien → rouge”, key 1 “red”; row 1 “rouge → dort”, key 7"

@@ -70,7 +70,8 @@ class MemberRow(Table):
 
 class AnswerRow(Table):
     """An answer: one a member, step and round. `given` is JSON, null where it was skipped; `score` is from 0 to 1; a
-    text that `is_picked` may be shown to the class.
+    text that `is_picked` may be shown to the class. `former_ids` is a JSON list of the client ids of answers that this
+    one took the place of; one that `is_final` was followed by what is right, and is not changed any more.
     """
 
     __tablename__ = "answers"
@@ -86,6 +87,8 @@ class AnswerRow(Table):
     score: Mapped[float | None] = mapped_column(Double)
     saved: Mapped[float] = mapped_column(Double)
     is_picked: Mapped[bool] = mapped_column(Boolean, default=False)
+    former_ids: Mapped[str] = mapped_column(Text, default="[]")
+    is_final: Mapped[bool] = mapped_column(Boolean, default=False)
 
 
 class HintRow(Table):

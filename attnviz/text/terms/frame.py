@@ -14,8 +14,8 @@ FRAME: dict[str, str] = {
     "type is read as if the model had written it.",
     "About this model": "What is known about this model: layers, heads, positions, vocabulary, size, licence.",
     "Run": "Runs the model. Pressing Enter in a sentence does the same.",
-    "Embed": "Copies the code that shows this picture on a page of your own. Another site can show it only if this "
-    "instance's Content-Security-Policy allows it (frame-ancestors).",
+    "Embed": "Copies the code that shows this picture on a page of your own. Another site can show it only if the "
+    "setting embedders of this instance names that site, and never where a password or a login is asked for.",
     "Add to lesson": "Adds this picture, with all its settings, as a step to your draft of a lesson. Your browser "
     "keeps the draft; write its texts and questions on the Lessons page.",
     "Present": "Shows the picture alone, as large as the window, for a projector (key p). Esc leaves, the arrow keys "

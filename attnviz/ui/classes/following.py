@@ -9,7 +9,7 @@ from attnviz.classroom.state import CLOSED, REVEALED, MemberView, Receipt, Teach
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.ui.classes import live, seat
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import going, opened, windows
+from attnviz.ui.lessons import drafted, going, opened, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
 
 HOME = "Class"
@@ -33,6 +33,8 @@ def begin() -> None:
         found = view() if own is not None else None
     st.session_state[_VIEW] = found
     opened.follow(None if found is None else _step(found))
+    if isinstance(found, MemberView):
+        _fill(found)
     if windows.is_panel():
         return
     if isinstance(found, MemberView):
@@ -43,6 +45,13 @@ def begin() -> None:
 
 def _read(own: Seat) -> MemberView | TeacherView:
     return live.member_view(own) if own.role == seat.STUDENT else live.teacher_view(own)
+
+
+def _fill(found: MemberView) -> None:
+    """Show the answer that was given in the fields in which it can be changed: after a reload they hold nothing."""
+    now = opened.opened()
+    if found.may_answer and found.given is not None and now is not None and now.question is not None:
+        drafted.fill(now, now.question, found.given)
 
 
 def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
@@ -131,9 +140,11 @@ def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
     lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", "", (step,))
     marked = found.marked if found.is_revealed else None
     did = Progress(found.given, found.truth, marked, is_skipped=found.is_revealed and marked is None, rungs=found.rungs)
+    did.is_closed, did.awaits_reveal = not found.may_answer, found.is_guided
     return OpenedLesson(lesson, 0), did
 
 
 def _of_teacher(found: TeacherView) -> tuple[OpenedLesson, Progress]:
     lesson = replace(found.lesson, name=f"{found.code}-taught")
-    return OpenedLesson(lesson, found.class_at), Progress(truth=found.truth, is_skipped=found.state == REVEALED)
+    did = Progress(truth=found.truth, is_skipped=found.state == REVEALED, awaits_reveal=True)
+    return OpenedLesson(lesson, found.class_at), did

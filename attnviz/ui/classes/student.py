@@ -1,7 +1,6 @@
 """What a student sees of a class: the step that it is at, the question, and what was right once it is revealed."""
 
 from collections.abc import Callable
-from uuid import uuid4
 
 import streamlit as st
 
@@ -10,7 +9,7 @@ from attnviz.classroom.state import AFTER, MemberView
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
-from attnviz.ui.classes import following, seat
+from attnviz.ui.classes import following, handing_in, seat
 from attnviz.ui.classes.dates import day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
@@ -19,7 +18,9 @@ from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
-_SAID, _CLIENT = "_attnviz_class_said", "_attnviz_class_client"
+_CLOSED = "Answers are closed. Waiting for the teacher."
+_MAY_CHANGE = "You can change it until the teacher closes this step."
+_NOT_YET = "It counts until you press “Change answer”."
 _IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the part of the panel that asks
 
 
@@ -90,34 +91,43 @@ def _answering(own: Seat) -> None:
         question, shown = now.question, picture(now.link)
     except ValueError:  # the whole page says why
         st.rerun()
-    if found.has_answered:
-        _is_in(found, question, shown)
-    elif found.may_answer:
+    if found.may_answer:
         _asked(own, found, now, question, shown)
+    elif found.has_answered:
+        if question.kind == ROW and shown is not None and not found.is_skipped:
+            answering.given_row(now, shown, found.given)
+        _is_in(found, question, shown, _CLOSED)
     else:
-        st.info("Answers are closed. Waiting for the teacher.", icon=":material/hourglass:")
+        st.info(_CLOSED, icon=":material/hourglass:")
 
 
 def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
     did = progress(now)
     did.draft = answering.draft(now, question, shown)
     panel.hints(question, found.rungs)
-    place, said = st.session_state.get(_SAID, (None, ""))
-    if said and place == _place(own, found):  # not a refusal of a former step or round
+    if found.has_answered:
+        is_same = drafted.answer(now, question, did.draft) == found.given
+        _is_in(found, question, shown, _MAY_CHANGE if is_same else _NOT_YET)
+    if said := handing_in.refusal(own, found):
         st.error(literal(said), icon=":material/error:")
+    name, kind = ("Change answer", "secondary") if found.has_answered else ("Answer", "primary")
     with st.container(horizontal=True, key="class-answer"):
-        st.button("Answer", key="class-submit", type="primary", on_click=_submit, args=(own, found, now, question))
+        st.button(name, key="class-submit", type=kind, on_click=_submit, args=(own, found, now, question))
         if not found.is_guided:
             st.button("Skip and show", key="class-skip", on_click=_skip, args=(own, found.at))
         if found.may_ask_hint:
             st.button("Hint", key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at))
 
 
-def _is_in(found: MemberView, question: Question, shown: Picture | None) -> None:
+def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:
+    """Which answer counts by now, and what can be done."""
+    if found.is_skipped:
+        st.info(f"You skipped this question. {further}", icon=":material/skip_next:")
+        return
     answer = answering.shown_answer(question, found.given, shown)
     end = "" if answer.endswith((".", "!", "?", "…", "。")) else "."
-    drawn = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}{end}"
-    st.success(literal(f"{drawn} Waiting for the teacher."), icon=":material/check:")
+    saved = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}{end}"
+    st.success(literal(f"{saved} {further}"), icon=":material/check:")
 
 
 def _first(found: MemberView, question: Question, shown: Picture | None) -> None:
@@ -127,28 +137,13 @@ def _first(found: MemberView, question: Question, shown: Picture | None) -> None
 
 
 def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
-    """Hand the answer in. It has one id until it is taken: handed in again after a fault, it counts once."""
-    given = drafted.answer(now, question, progress(now).draft)
-    place = _place(own, found)
-    st.session_state[_SAID] = place, ""
-    ids: dict[tuple[str, int, str], str] = st.session_state.setdefault(_CLIENT, {})
-    try:
-        saved = room().students.answer(
-            own.token, found.at, given, in_round=found.round, client_id=ids.setdefault(place, uuid4().hex)
-        )
-    except ValueError as refusal:
-        st.session_state[_SAID] = place, str(refusal)
+    saved = handing_in.hand_in(own, found, drafted.answer(now, question, progress(now).draft))
+    if saved is None:
         return
-    ids.pop(place)
     if found.is_guided:
         following.answered(found, saved)
     else:  # what is right is shown now
         st.session_state[_IS_MORE] = True
-
-
-def _place(own: Seat, found: MemberView) -> tuple[str, int, str]:
-    """Which question is being answered: the class, its step and its round."""
-    return own.code, found.at, found.round
 
 
 def _hint(own: Seat, at: int) -> None:

@@ -77,6 +77,11 @@ def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> No
     row_guess([col.text for col in shown.maps.cols], guess=guess, truth=truth.answer, key=marks.key(now, "told"))
 
 
+def given_row(now: OpenedLesson, shown: Picture, guess: Any) -> None:
+    """A row as it was guessed, for the time until the model's is shown."""
+    row_guess([col.text for col in shown.maps.cols], guess=guess, is_closed=True, key=marks.key(now, "given"))
+
+
 def _heads(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     names = [f"L{layer} H{head}" for layer, head in question.heads]
     at = _radio(now, "Which head?", names)

@@ -98,8 +98,8 @@ def _tell(now: OpenedLesson) -> _Told:
     told: _Told | None = st.session_state.get(_HELD)
     found = _news(now)
     text = found.to_text()
-    if told is None:  # a visit begins, perhaps by a reload: where it is, the address says
-        told = st.session_state[_HELD] = _Told(is_taken=not (found.done or found.fields))
+    if told is None:  # a visit begins, perhaps by a reload: where it is, the address says, or the class knows
+        told = st.session_state[_HELD] = _Told(is_taken=is_followed() or not (found.done or found.fields))
     if told.text != text and not told.is_taken:
         told.revision = max(told.revision + 1, int(time.time() * 1000))
     told.text, told.is_taken = text, False

@@ -32,12 +32,29 @@ def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
 
     Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
     """
-    names = _FIELDS.get(question.kind, ("option",) if question.options else ("said",))
-    found = next((st.session_state[key] for name in names if (key := marks.key(now, name)) in st.session_state), drawn)
+    found = next(
+        (st.session_state[key] for name in _names(question) if (key := marks.key(now, name)) in st.session_state), drawn
+    )
     if isinstance(found, str):
         return found.strip() or None
     is_head = question.kind == HEAD and type(found) is int
     return list(question.heads[found]) if is_head else found
+
+
+def _names(question: Question) -> tuple[str, ...]:
+    return _FIELDS.get(question.kind, ("option",) if question.options else ("said",))
+
+
+def fill(now: OpenedLesson, question: Question, given: Any) -> None:
+    """Put an answer that was given into the question's fields, before they are drawn, unless they hold something."""
+    if question.kind == ROW:
+        if row(now) is None:
+            take_over(now, question, {"row": [round(weight * 1000) for weight in given]})
+        return
+    (name,) = _names(question) or ("cells",)
+    if marks.key(now, name) not in st.session_state:
+        chosen = question.heads.index(tuple(given)) if question.kind == HEAD else given
+        take_over(now, question, {name: float(chosen) if question.kind == NUMBER else chosen})
 
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:

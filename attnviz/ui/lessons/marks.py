@@ -26,7 +26,8 @@ def marked(now: OpenedLesson, question: Question) -> Cells:
 def adopt(cells: Any) -> None:
     """Take over what was marked on the map."""
     now = opened()
-    if now is not None and now.question is not None and not progress(now).is_over:
+    did = progress(now) if now is not None else None
+    if now is not None and now.question is not None and did is not None and not (did.is_over or did.is_closed):
         put(now, now.question, cells)
 
 
@@ -38,8 +39,9 @@ def put(now: OpenedLesson, question: Question, cells: Any) -> None:
 
 
 def on_map(view: Any) -> dict[str, Any] | None:
-    """What the Heads widget is told of the open step: how many cells it asks for, of which site; after the answer, what
-    was right. None where the step is about something else than a map's cells, or rows.
+    """What the Heads widget is told of the open step: how many cells it asks for, of which site; while a class takes
+    no answers, the one that was given; and in the end what was right. None where the step is about something else than
+    a map's cells, or rows.
     """
     now = opened()
     question = now.question if now else None
@@ -56,6 +58,8 @@ def on_map(view: Any) -> dict[str, Any] | None:
     told: dict[str, Any] = {"most": question.most, "row": row}
     if did.is_over and did.truth is not None:
         return {"right": did.truth.answer, "guess": did.guess or []}
+    if did.is_closed:
+        return {"row": row, "guess": did.guess or []}
     return told | ({"spot": question.show} if did.rungs > len(question.hints) else {})
 
 

@@ -42,7 +42,8 @@ class OpenedLesson:
 @dataclass
 class Progress:
     """What a visitor did with a question. `guess` is the answer that was given, `rungs` how many hints were asked for,
-    `said` why an answer was not taken.
+    `said` why an answer was not taken. In a class `is_closed` says that no answer is taken now, and `awaits_reveal`
+    that the teacher shows what is right.
     """
 
     guess: Any = None
@@ -52,6 +53,8 @@ class Progress:
     rungs: int = 0
     said: str = ""
     draft: Any = field(default=None)
+    is_closed: bool = False
+    awaits_reveal: bool = False
 
     @property
     def is_over(self) -> bool:

@@ -9,8 +9,10 @@ import { addStep, titleOf } from "../draft_keeper/js/kept.js";
 const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each computer's own names for itself
 const SEEN = 1500; // milliseconds
 const READ = 6000;
+const READ_A_LETTER = 60;
 const FRAMED =
-  "Another site can show this only if this instance’s Content-Security-Policy allows it (frame-ancestors).";
+  "Another site can show this only if the setting embedders of this instance names that site. A page or a class with a " +
+  "password cannot be embedded: in another site’s frame the browser keeps the login back.";
 
 export const reachOf = (name) =>
   OWN_NAMES.test(name) ? `This link works on this computer only: ${name} always means “this computer”.` : "";
@@ -65,5 +67,5 @@ function tell(note, text) {
   note.textContent = text;
   note.hidden = !text;
   clearTimeout(note.waiting);
-  note.waiting = setTimeout(() => (note.hidden = true), READ);
+  note.waiting = setTimeout(() => (note.hidden = true), Math.max(READ, READ_A_LETTER * text.length));
 }

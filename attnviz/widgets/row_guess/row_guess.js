@@ -1,4 +1,5 @@
-// A row of weights drawn as bars: dragged until it is answered, then seen to move to what the model has.
+// A row of weights drawn as bars: dragged until it is answered, then seen to move to what the model has. A closed one
+// shows what was drawn, and stays.
 
 const STEP = 0.05;
 const REST = 200; // milliseconds until Python hears
@@ -6,7 +7,7 @@ const MOVES = { ArrowRight: STEP, ArrowUp: STEP, ArrowLeft: -STEP, ArrowDown: -S
 
 export default function ({ parentElement, data, setStateValue }) {
   const box = parentElement.querySelector(".row-guess");
-  const key = JSON.stringify([data.keys, data.truth !== null, data.truth === null && data.guess]);
+  const key = JSON.stringify([data.keys, data.closed, data.truth !== null, data.truth === null && data.guess]);
   if (box.drawn !== key) draw(box, data, key);
   box.send = () => {
     clearTimeout(box.waiting);
@@ -19,7 +20,8 @@ export default function ({ parentElement, data, setStateValue }) {
 function draw(box, data, key) {
   box.drawn = key;
   box.heights = data.keys.map((_, i) => data.guess?.[i] ?? 0);
-  box.classList.toggle("told", data.truth !== null);
+  box.isDrawn = data.truth === null && !data.closed;
+  box.classList.toggle("told", !box.isDrawn);
   const bars = data.keys.map((name, i) => barOf(box, data, name, i));
   box.querySelector(".keys").replaceChildren(...bars.map(({ node }) => node));
   box.bars = bars;
@@ -43,10 +45,10 @@ function barOf(box, data, name, i) {
   label.dir = "auto";
   track.append(fill);
   node.append(label, track, value);
-  track.setAttribute("role", data.truth === null ? "slider" : "img");
+  track.setAttribute("role", box.isDrawn ? "slider" : "img");
   track.setAttribute("aria-label", `${name}, position ${i}`);
-  if (data.truth === null) listen(box, track, i);
-  else if (data.guess) {
+  if (box.isDrawn) listen(box, track, i);
+  else if (data.truth && data.guess) {
     const mark = make("span", "guess");
     mark.style.left = `${shares(data.guess)[i] * 100}%`;
     track.append(mark);
@@ -85,7 +87,7 @@ function paint(box, told) {
   box.bars.forEach(({ track, fill, value }, i) => {
     fill.style.width = `${(told ? told[i] : box.heights[i]) * 100}%`;
     value.textContent = parts[i].toFixed(2);
-    if (!told) track.setAttribute("aria-valuenow", parts[i].toFixed(2));
+    if (box.isDrawn) track.setAttribute("aria-valuenow", parts[i].toFixed(2));
   });
   box.querySelector(".sum").textContent = told
     ? "Bars: the model’s row. Dotted: your guess."

@@ -117,7 +117,7 @@ def test_a_bubble_with_a_link_and_the_code_to_embed_can_be_read_by_everybody(pag
     page.goto(f"/masks?{SRC}")
     settled(page)
     page.get_by_role("button", name="Embed").click()
-    expect(page.get_by_text("frame-ancestors").first).to_be_visible()
+    expect(page.get_by_text("setting embedders").first).to_be_visible()
     page.get_by_test_id("stWidgetLabel").get_by_text("Target").first.hover()
     expect(page.locator(".definitions:popover-open").get_by_role("link")).to_be_visible()
     assert faults(page, "light", WHOLE) + (faults(page, "dark", COLOURS) if IS_LONG else []) == []

@@ -35,7 +35,7 @@ export function toggleMark(app, { row, col }) {
 export function noticeAnswer(app, before, repaint) {
   const now = app.payload.header.lesson;
   if (!now?.right) app.toldAt = null;
-  else if (before?.most && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  else if (before && !before.right && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     app.toldAt = performance.now();
     const frame = () => {
       repaint(app);
@@ -53,7 +53,8 @@ export function drawAnswer(app, pen, tile) {
   if (lesson.right) return drawTold(app, pen, tile, lesson);
   if (lesson.row !== null) outline(app, pen, tile, [lesson.row, null], { width: lesson.spot ? 4 : 2 });
   else if (lesson.spot) outline(app, pen, tile, [null, null], { width: 4 });
-  for (const cell of app.view.marks) outline(app, pen, tile, cell, { width: 3, fill: css(app.theme.accentRGB, 0.35) });
+  for (const cell of lesson.guess ?? app.view.marks)
+    outline(app, pen, tile, cell, { width: 3, fill: css(app.theme.accentRGB, 0.35) });
 }
 
 function drawTold(app, pen, tile, { guess, right }) {

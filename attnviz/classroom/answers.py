@@ -1,0 +1,69 @@
+"""A student's answer in the database: one however often it is sent, changed in place while its step takes answers."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.lookup import Standing, answers_of, standing, step_of
+from attnviz.classroom.state import OPEN, REVEALED
+from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
+
+_REMEMBERED = 50  # former client ids of an answer: one that is sent again comes soon
+
+
+def as_json(given: Any) -> str:
+    """An answer as it is stored."""
+    return json.dumps(given, ensure_ascii=True, allow_nan=False)
+
+
+_SKIPPED = as_json(None)
+
+
+def save_answer(
+    session: Session, member: MemberRow, row: ClassRow, answer: AnswerRow, now: float
+) -> tuple[AnswerRow, bool]:
+    """Save what `answer` says, in the place of the member's former answer if there is one; the answer that is in the
+    database now, and whether it is this one's doing. The class's row is locked already.
+
+    What is sent again under the client id of this answer, or of one before it, changes nothing.
+    """
+    answers = answers_of(session, member, answer.step)
+    there = answers.get(answer.round)
+    if there is not None and answer.client_id in _ids(there):
+        return there, False
+    _require_open(row, answer, answers, standing(row, step_of(session, row, answer.step), answers))
+    if there is None:
+        there = AnswerRow(
+            class_id=row.id, member_id=member.id, step=answer.step, round=answer.round, is_picked=False, former_ids="[]"
+        )
+        session.add(there)
+    else:
+        there.former_ids = as_json(_ids(there)[-_REMEMBERED:])
+        there.is_picked = there.is_picked and there.given == answer.given
+    there.given, there.score, there.client_id = answer.given, answer.score, answer.client_id
+    there.saved, there.is_final = now, not row.is_guided  # who walks alone is shown what is right
+    return there, True
+
+
+def _ids(there: AnswerRow) -> list[str]:
+    return [*json.loads(there.former_ids), there.client_id]
+
+
+def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, AnswerRow], stands: Standing) -> None:
+    there = answers.get(answer.round)
+    end = "; your earlier answer counts." if there is not None and there.given != _SKIPPED else "."
+    if row.is_over:
+        raise ClassroomError(f"This class has ended: it takes no more answers{end}")
+    if row.is_guided and answer.given == _SKIPPED:
+        raise ClassroomError("Your teacher shows what is right when everybody has answered.")
+    if row.is_guided and row.step != answer.step:
+        raise ClassroomError(f"Your class has gone on to another step: this answer came too late{end}")
+    if stands.state == REVEALED or (there is not None and there.is_final):
+        raise ClassroomError(f"What is right has been shown: this answer came too late{end}")
+    if stands.state != OPEN:
+        raise ClassroomError(f"This step takes no answers at the moment: wait for your teacher to open it{end}")
+    if stands.round != answer.round:
+        raise ClassroomError("The question has been asked again meanwhile: look at it once more, then answer.")

@@ -1,0 +1,25 @@
+"""A student who changes an answer over and over from two tabs, which two servers of one database serve."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import BEFORE, Receipt
+
+_AT_ONCE, _IN_TURN = 30, 4
+
+
+def change_everywhere(servers: tuple[Classroom, Classroom], token: str) -> None:
+    """Change the answer to an open first step at once and in turn, then send all of it again, and look after each."""
+
+    def change(turn: int) -> Receipt:
+        return servers[turn % 2].students.answer(token, 0, turn % 3, in_round=BEFORE, client_id=str(turn))
+
+    with ThreadPoolExecutor(6) as pool:
+        receipts = list(pool.map(change, range(_AT_ONCE)))
+    assert [(one.given, one.is_new) for one in receipts] == [(turn % 3, True) for turn in range(_AT_ONCE)]
+    every = range(_AT_ONCE + _IN_TURN)
+    for turn in every[_AT_ONCE:]:
+        change(turn)
+        assert servers[(turn + 1) % 2].students.seen_by(token).given == turn % 3, "the other server knows"
+    assert not any(change(turn).is_new for turn in every), "what is sent again is no answer anew"
+    assert servers[0].students.seen_by(token).given == every[-1] % 3
