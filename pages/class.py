@@ -7,6 +7,6 @@ from attnviz.ui.classes import page
 from attnviz.ui.styles import style
 
 layout.begin_page_of_its_own("Class", "", page.bar)
-st.html(style("lessons.css", "classes.css"))
+st.html(style("lessons.css", "classes.css", "room.css"))
 page.draw()
 layout.end_page_of_its_own(None, ())

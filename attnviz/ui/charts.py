@@ -1,7 +1,7 @@
 """A Plotly figure on a page, with what a reader takes along: PNG and SVG, the same numbers as a table, and as CSV."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Table = Callable[[], pd.DataFrame]
+Height = Literal["content", "stretch"]  # the figure's own, or that of its place
 
 
-def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None) -> None:
+def show(made: Any, *, key: str, table: "Table", caption: list[str] | None = None, height: Height = "content") -> None:
     """Draw a figure, and below it the buttons that save it; `table` makes its numbers when somebody asks for them.
 
     `key` is made of ASCII letters, digits and dashes: files are named after it. `caption` stands below the picture in a
     file; left out, it is what the page says of its run.
     """
-    chart(made, key=key)
+    chart(made, key=key, height=height)
     take_along(key, table, caption)
 
 
-def chart(made: Any, *, key: str) -> None:
+def chart(made: Any, *, key: str, height: Height = "content") -> None:
     """Draw a figure as wide as its place."""
     # Plotly's own button would save a picture without its caption.
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
-    st.plotly_chart(made, key=key, width="stretch", theme=None, config=config)
+    st.plotly_chart(made, key=key, width="stretch", height=height, theme=None, config=config)
 
 
 def take_along(key: str, table: "Table", caption: list[str] | None = None) -> None:

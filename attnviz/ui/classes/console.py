@@ -35,34 +35,51 @@ def draw(own: Seat, found: TeacherView) -> None:
 
 
 def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
-    """Draw it; the place of how many have answered."""
+    """Draw it; the place of how many have answered. Presented, it fills the window (assets/styles/room.css)."""
     step = found.lesson.steps[found.class_at]
     if found.is_over:
         st.info("This class has ended. Nobody can join or answer.", icon=":material/flag:")
-    is_told = found.state == REVEALED
     st.caption(literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}"))
     if _is_lobby(found):
         invitation.draw(found.code, is_large=True)
     else:
-        _asked(step, is_told=is_told)
+        _asked(found, step)
     if not found.is_guided:
         st.info("Everybody works alone: each student sees what is right after answering.", icon=":material/hiking:")
-    counts = st.container()
+    counts = st.container(key="class-counts")
     teacher.controls(own, found)
     if found.problem:
         st.warning(literal(found.problem), icon=":material/error:")
-    if step.question is not None and (is_told or not found.is_guided):
-        results.draw(found, step.question)
+    if step.question is not None and _shows_answers(found):
+        with st.container(key="class-told"):
+            results.draw(found, step.question)
     return counts
 
 
-def _asked(step: LessonStep, *, is_told: bool) -> None:
-    """The step; once it is told, its question alone, for the answers are the picture then."""
-    if not (is_told and step.question):
-        st.markdown(f"### {step.title}\n\n{step.text}")
-    if step.question is not None:
-        st.markdown(f"### {literal(step.question.ask)}")
-        _options(step.question, is_told=is_told)
+def _asked(found: TeacherView, step: LessonStep) -> None:
+    """The step, and beside it how the class is joined; once it is told, its question alone, for the answers are the
+    picture then.
+    """
+    is_told = found.state == REVEALED
+    with st.container(key="class-asked"):
+        with st.container(key="class-question"):
+            if not (is_told and step.question):
+                with st.container(key="class-text"):
+                    st.markdown(f"### {step.title}\n\n{step.text}")
+            if step.question is not None:
+                st.markdown(f"### {literal(step.question.ask)}")
+                _options(step.question, is_told=is_told)
+        if _invites_beside(found):
+            invitation.draw(found.code)
+
+
+def _shows_answers(found: TeacherView) -> bool:
+    return found.state == REVEALED or not found.is_guided
+
+
+def _invites_beside(found: TeacherView) -> bool:
+    """Whether code and QR code stand beside the question; else they are at the side, or the screen is theirs."""
+    return not (_is_lobby(found) or _shows_answers(found) or found.is_over)
 
 
 def _is_lobby(found: TeacherView) -> bool:
@@ -78,8 +95,8 @@ def _options(question: Question, *, is_told: bool) -> None:
 
 def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
     """Draw it; the place of who is there."""
-    if not _is_lobby(found):
-        invitation.draw(found.code, is_large=False)
+    if not (_is_lobby(found) or _invites_beside(found)):
+        invitation.draw(found.code)
     st.segmented_control(
         "Pace of the class", ["together", "alone"], key="class-mode", required=True,
         default="together" if found.is_guided else "alone", disabled=found.is_over,

@@ -31,12 +31,14 @@ def reach() -> str:
     return f"This link opens on this computer only: {name} is every computer's name for itself."
 
 
-def draw(code: str, *, is_large: bool) -> None:
-    """Code, link and QR code; large on the screen that the class looks at first."""
+def draw(code: str, *, is_large: bool = False) -> None:
+    """Code, address and QR code; large on the screen that the class looks at first. The QR code's link has the code in
+    it; whoever types the address is asked for it.
+    """
     address = link(code)
     picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")
     size = "large" if is_large else "small"
-    shown = html.escape(address.partition("//")[2])
+    shown = html.escape(address.partition("//")[2].partition("?")[0])
     st.html(
         f"<section class='class-invitation {size}' aria-label='How to join'>"
         f"<img src='{picture}' alt='QR code of {shown}'>"

@@ -13,6 +13,7 @@ from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Ques
 from attnviz.lessons.scoring import RIGHT_FROM, folded
 from attnviz.ui import charts
 from attnviz.ui.classes import picking
+from attnviz.ui.frame import screen
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
@@ -30,14 +31,18 @@ def draw(found: TeacherView, question: Question) -> None:
     if not rounds:
         st.caption("No answers.")
     else:
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="class-rounds"
+        ):
             st.html(shares(question, rounds, found.both))
             chosen = _chosen(list(rounds))
-        _drawn(found, question, chosen)
-    if found.truth is not None and found.truth.said:
-        st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
-    if question.why:
-        st.markdown(question.why)
+        with st.container(key="class-drawn"):
+            _drawn(found, question, chosen)
+    with st.container(key="class-why"):
+        if found.truth is not None and found.truth.said:
+            st.success(literal(f"Right: {found.truth.said}"), icon=":material/check:")
+        if question.why:
+            st.markdown(question.why)
 
 
 def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None) -> str:
@@ -93,13 +98,19 @@ def _drawn(found: TeacherView, question: Question, chosen: str) -> None:
     except ValueError as problem:
         st.warning(literal(str(problem)))
         shown = None
+    from attnviz.views.classes.projected import projected
+
     figure, table = _figure(question, one, truth, shown)
     if one.texts:
         picking.button(found, chosen)
     if figure is None:
         st.html(texts(one.texts))
         return
-    charts.show(figure, key=_CHART, table=table, caption=[question.ask, f"{one.answered} answers of a class"])
+    caption = [question.ask, f"{one.answered} answers of a class"]
+    if screen.is_presented():
+        charts.show(projected(figure), key=_CHART, table=table, caption=caption, height="stretch")
+    else:
+        charts.show(figure, key=_CHART, table=table, caption=caption)
 
 
 def _figure(

@@ -39,6 +39,11 @@ def draw(title: str, request: Request | None, on_drawing: Callable[[], None]) ->
     return problems
 
 
+def is_presented() -> bool:
+    """Whether the picture is looked at alone; on the server that is known a moment after the key."""
+    return persistent.text("present") == "1"
+
+
 def summary_of(request: Request) -> str:
     """What the bar asks for, in a line: the sentence, and into what it is translated."""
     src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.src, request.tgt))

@@ -5,6 +5,7 @@ as dots. Every text is escaped here; every figure is told from the truth by shap
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ import plotly.graph_objects as go
 from attnviz.maps.maps import Maps
 from attnviz.views import colour
 from attnviz.views.heads.heatmap import heatmap_of
-from attnviz.views.labels import escaped, shortened, ticks
+from attnviz.views.labels import escaped, ticks
 from attnviz.views.site.panels import styled
 
 Cell = tuple[int, int]  # row and column
 CLASS = "#a3541a"  # what the class said: amber, on which white letters are read
 LETTERS, LEAST, MOST = 16, 22.0, 46.0  # pixels: letters, and the smallest and largest disc
-_WIDEST = 46  # characters of an option beside its bar
+_WIDEST, _MOST_LINES = 24, 3  # characters and lines of an option beside its bar
 _BINS = 48  # places along a line where dots are stacked
 
 
@@ -98,7 +99,9 @@ def _upright(weights: Sequence[float], name: str, marker: dict) -> go.Bar:
 def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | None, *, theme: str) -> go.Figure:
     """A bar for each option, with how many chose it and what share that is; the right one is marked by a tick, too."""
     look, total = colour.theme(theme), max(1, sum(counts))
-    names = [shortened(option, _WIDEST) for option in options]
+    names = [
+        "<br>".join(map(escaped, wrap(option, _WIDEST, max_lines=_MOST_LINES, placeholder=" …"))) for option in options
+    ]
     figure = go.Figure(
         go.Bar(
             x=list(counts),
@@ -116,10 +119,10 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
             hovertemplate="%{customdata}: %{x}<extra></extra>",
         )
     )
-    marked = [f"✓ {escaped(name)}" if at == right else escaped(name) for at, name in enumerate(names)]
+    marked = [f"✓ {name}" if at == right else name for at, name in enumerate(names)]
     figure.update_yaxes(tickvals=list(range(len(options))), ticktext=marked, autorange="reversed", automargin=True)
     figure.update_yaxes(ticklabelstandoff=10)
-    figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.25])
+    figure.update_xaxes(visible=False, range=[0, max(*counts, 1) * 1.6])
     return _large(figure, look).update_layout(height=80 + 62 * len(options))
 
 

@@ -3,6 +3,7 @@
 // What is hidden and how large it is drawn, assets/styles/present.css says, from two things that are set here: the
 // attribute `data-present` ("picture" or "page") and the property `--magnified` of the document's element.
 
+import { fitLettersSoon } from "./letters.js";
 import { whileThere } from "./listening.js";
 import { isWriting } from "./writes.js";
 
@@ -54,8 +55,13 @@ function set(app, isPresented) {
   app.parts.line.hidden = app.parts.foot.hidden = isPresented;
   app.parts.leave.hidden = !isPresented;
   if (isPresented) {
-    // A picture may come later, or another one in its place.
-    app.watcher.observe(document.body, { childList: true, subtree: true, attributeFilter: ["data-picture"] });
+    // A picture may come later, or another one in its place, or other words.
+    app.watcher.observe(document.body, {
+      childList: true,
+      characterData: true,
+      subtree: true,
+      attributeFilter: ["data-picture"],
+    });
     return show(app);
   }
   app.watcher.disconnect();
@@ -72,6 +78,7 @@ const pictureOf = () => document.querySelector("[data-picture]");
 function show(app) {
   const picture = pictureOf();
   const wanted = { kind: picture ? "picture" : "page", magnified: fittingWindow().toFixed(4) };
+  fitLettersSoon();
   const isNew = app.picture !== picture || page.dataset.present !== wanted.kind;
   if (!isNew && page.style.getPropertyValue("--magnified") === wanted.magnified) return;
   if (app.picture !== picture) app.picture?.removeAttribute("data-presented");

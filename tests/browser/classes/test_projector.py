@@ -1,0 +1,112 @@
+"""What the room sees of a class, presented: on one screen, and large enough for its last row."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.reading import read
+from attnviz.ui.lessons.run import picture
+from tests.browser import server
+
+LESSON = Path(__file__).with_name("kinds.md")
+SIZES = [(1920, 1080), (1280, 720)]
+CELL, CHOICE = 0, 3
+# Each part with its place in the window and how high its letters come out there.
+SEEN = """(parts) => Object.fromEntries(Object.entries(parts).map(([name, selector]) => {
+  const node = document.querySelector(`.st-key-class-stage ${selector}`);
+  const { left, top, right, bottom, width } = node.getBoundingClientRect();
+  const letters = parseFloat(getComputedStyle(node).fontSize) * (width / node.offsetWidth || 1);
+  return [name, { left, top, right, bottom, letters }];
+}))"""
+STANDS = "() => { const { scrollHeight, clientHeight } = document.querySelector('.st-key-class-stage'); "
+STANDS += "return scrollHeight <= clientHeight + 1; }"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('projector') / 'classes.sqlite'}"
+
+
+@pytest.fixture(scope="module")
+def address(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    environment = {"ATTNVIZ_DATABASE": database, "OMP_WAIT_POLICY": "passive"}
+    with server.dashboard(tmp_path_factory.mktemp("log") / "dashboard.log", environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def classes(database: str) -> Iterator[Classroom]:
+    """The same classes as the dashboard's: what a test does there, the dashboard hears of."""
+    classes = Classroom(database, picture)
+    yield classes
+    classes.close()
+
+
+@pytest.fixture
+def key(classes: Classroom) -> TeacherKey:
+    return classes.teachers.start(read(LESSON.read_text(encoding="utf-8")))
+
+
+def presented(visitor, key: TeacherKey, size: tuple[int, int]) -> Page:
+    page: Page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+    page.goto(f"/class?class={key.code}&present=1#teach={key.secret}")
+    expect(page.locator("[data-present=page] .st-key-class-stage")).to_be_visible()
+    return page
+
+
+def require_in_window(page: Page, size: tuple[int, int], parts: dict[str, tuple[str, float]]) -> None:
+    """Each part lies in the window, and its letters are as high as is said for 1280 pixels."""
+    page.wait_for_function(STANDS)
+    seen = page.evaluate(SEEN, {name: selector for name, (selector, _) in parts.items()})
+    for name, (_, least) in parts.items():
+        at = seen[name]
+        assert at["left"] >= 0, name
+        assert at["top"] >= 0, name
+        assert at["right"] <= size[0], name
+        assert at["bottom"] <= size[1], name
+        assert at["letters"] >= least * size[0] / 1280, name
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, classes, key, size) -> None:
+    for at in (CELL, CHOICE):
+        classes.teachers.go(key, at)
+    token = classes.students.join(key.code, "Ann").token
+    classes.students.answer(token, CHOICE, 0, in_round="before", client_id="1")
+    page = presented(visitor, key, size)
+    expect(page.get_by_text("1 of 1 have answered")).to_be_visible()
+    parts = {
+        "question": (".st-key-class-question h3:not(.st-key-class-text *)", 36),
+        "options": (".st-key-class-question li:last-child", 27),
+        "code": (".class-invitation strong", 48),
+        "address": (".class-invitation span", 28),
+        "QR code": (".class-invitation img", 0),
+        "count": (".stProgress p", 28),
+    }
+    require_in_window(page, size, parts)
+    assert page.locator(".class-invitation img").bounding_box()["width"] > size[0] / 6
+
+
+@pytest.mark.parametrize("at", [CELL, CHOICE], ids=["a map", "bars, and a long why"])
+@pytest.mark.parametrize("size", SIZES)
+def test_at_the_reveal_picture_answer_and_why_stand_on_one_screen(visitor, classes, key, size, at) -> None:
+    classes.teachers.go(key, at)
+    token = classes.students.join(key.code, "Ann").token
+    classes.students.answer(token, at, 0 if at else [[2, 1]], in_round="before", client_id="1")
+    classes.teachers.reveal(key)
+    page = presented(visitor, key, size)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    page.wait_for_function("() => document.querySelector('.js-plotly-plot')._fullLayout.font.size >= 20")
+    parts = {
+        "question": (".st-key-class-question h3", 36 if at == CELL else 22),
+        "picture": (".js-plotly-plot .main-svg", 0),
+        "right": ("[data-testid=stAlert] p", 28 if at == CELL else 16),
+        "why": (".st-key-class-why > :last-child p", 28 if at == CELL else 16),
+    }
+    require_in_window(page, size, parts)
+    height = page.locator(".js-plotly-plot .main-svg").first.bounding_box()["height"]
+    assert height > size[1] / 2.2, "the picture has most of the window"

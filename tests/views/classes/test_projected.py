@@ -1,0 +1,44 @@
+"""A figure of a class's answers for the projector: letters for the last row, and nothing is lost."""
+
+import pytest
+import torch
+
+from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.maps import EagerMaps
+from attnviz.views.classes.answers_chart import bars_of_choices, clicks_on_map
+from attnviz.views.classes.projected import LETTERS, projected
+
+NASTY = "<b>$x$&amp;"
+
+
+def shown(rows: int, cols: int = 5) -> EagerMaps:
+    return EagerMaps(
+        kind="cross",
+        attn=torch.rand(1, 1, rows, cols),
+        mask=torch.ones(1, 1, rows, cols, dtype=torch.bool),
+        rows=tuple(RowLabel(str(at), str(at), (at,)) for at in range(rows)),
+        cols=tuple(ColLabel(NASTY, (at,)) for at in range(cols)),
+    )
+
+
+@pytest.mark.parametrize("rows", [3, 11, 97])
+def test_a_map_keeps_its_name_and_gives_rows_letters_that_they_have_room_for(rows: int) -> None:
+    figure = projected(clicks_on_map(shown(rows), (0, 0), {(2, 4): 17}, [(2, 4)], theme="light"))
+    assert "L0 H0 · key → (source token)" in figure.layout.xaxis.title.text
+    assert figure.layout.font.size == (LETTERS if rows <= 11 else 9)
+    assert figure.layout.height is None, "as high as its place"
+    assert "<b>" not in "".join(figure.layout.xaxis.ticktext)
+    discs = next(part for part in figure.data if part.name == "clicked")
+    assert discs.text == ("17",)
+
+
+def test_a_long_option_stands_in_lines_and_none_is_markup() -> None:
+    long = (
+        "Less than a tenth of it, for this head looks at <b>neighbours</b> and at nothing else that there is anywhere"
+    )
+    figure = projected(bars_of_choices([long, "b"], [1, 3], 1, theme="light"))
+    first = figure.layout.yaxis.ticktext[0].split("<br>")
+    assert len(first) == 3
+    assert first[-1].endswith("…")
+    assert "<b>" not in "".join(first)
+    assert figure.data[0].textfont.size == LETTERS
