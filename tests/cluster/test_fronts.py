@@ -54,6 +54,10 @@ def front_of(context: BrowserContext) -> str:
     return {cookie.get("name"): cookie.get("value", "") for cookie in context.cookies()}["attnviz_front"]
 
 
+def test_the_address_that_visitors_open_is_told_once_and_not_by_each_front(cluster: RunningCluster) -> None:
+    assert [line["addresses"] for line in cluster.said("reachable")] == [[cluster.address]]
+
+
 def test_each_visitor_gets_its_own_on_two_fronts_at_once(cluster: RunningCluster) -> None:
     cookies = [{"Cookie": f"attnviz_front={name}"} for name in ("f1", "f2")]
     tally = visitors.run(cluster.address, visitors.Load(8, 8.0, (0.2, 0.6)), cookies)

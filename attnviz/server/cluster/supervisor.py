@@ -30,7 +30,6 @@ def run(plan: ClusterPlan, say: Say) -> None:
         folder = Path(name)
         file = haproxy.write(plan, folder)
         haproxy.check(program, file)
-        reach.tell(plan.settings, say)
         proxy = KeptProcess("haproxy", (program, "-db", "-q", "-f", str(file)), None, say)
         asyncio.run(Cluster(plan, proxy, haproxy.Runtime(folder), say).run())
 
@@ -83,6 +82,7 @@ class Cluster:
                 settings, seconds = plan.settings, round(time.monotonic() - began, 1)
                 address = f"{'https' if settings.is_tls else 'http'}://{settings.host}:{settings.port}"
                 self._say("ready", address=address, fronts=len(said), seconds=seconds, roll=f"kill -HUP {os.getpid()}")
+                reach.tell(settings, self._say)
                 return
             failed = [one for one in self._fronts.values() if one.status == 2]
             if failed:
