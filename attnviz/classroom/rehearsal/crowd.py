@@ -78,8 +78,8 @@ class Crowd:
         )
 
     def _once(self, student: int, what: tuple[object, ...], do: Callable[[str], object]) -> None:
-        """Have a student do something, unless it is done. What is refused, since the class has gone on meanwhile, is tried
-        again while it is due.
+        """Have a student do something, unless it is done. What is refused, since the class has gone on meanwhile, is
+        tried again while it is due.
         """
         token = self._tokens.get(student)
         if token is None or (student, *what) in self._done:

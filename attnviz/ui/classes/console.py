@@ -8,8 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.classroom.state import AFTER, BEFORE, CLOSED, REVEALED, MemberLine, TeacherView
 from attnviz.lessons.lesson import LessonStep
 from attnviz.lessons.question import Question
-from attnviz.ui.classes import ending, following, invitation, live, results, teacher
-from attnviz.ui.classes.room import room
+from attnviz.ui.classes import ending, following, invitation, live, rehearsing, results, teacher
+from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import Seat
 from attnviz.ui.lessons import windows
 from attnviz.ui.markdown import literal
@@ -39,7 +39,8 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     step = found.lesson.steps[found.class_at]
     if found.is_over:
         st.info("This class has ended. Nobody can join or answer.", icon=":material/flag:")
-    st.caption(literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}"))
+    title = literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}")
+    st.caption(rehearsing.badge(found) + title)
     if _is_lobby(found):
         invitation.draw(found.code, is_large=True)
     else:
@@ -105,7 +106,9 @@ def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
     )  # fmt: skip
     if found.lesson.picture(found.class_at) is not None and not windows.is_panel():
         st.button("Show this step’s picture", key="class-picture", on_click=following.show_step, args=(found,))
-    _names(own, found)
+    if not found.is_rehearsal:
+        _names(own, found)
+    rehearsing.draw(own, found, may_begin=_is_lobby(found) and not found.members)
     who = st.container()
     if found.members and _shows_names(found):
         _remove(own, found)
@@ -114,7 +117,7 @@ def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
 
 
 def _guide(own: Seat) -> None:
-    teacher.act(room().teachers.guide, own, is_guided=st.session_state["class-mode"] == "together")
+    teacher.act(teachers(own).guide, own, is_guided=st.session_state["class-mode"] == "together")
 
 
 def _names(own: Seat, found: TeacherView) -> None:
@@ -130,12 +133,12 @@ def _names(own: Seat, found: TeacherView) -> None:
 
 
 def _set_anonymous(own: Seat) -> None:
-    teacher.act(room().teachers.set_anonymous, own, is_anonymous=st.session_state[_ANONYMOUS])
+    teacher.act(teachers(own).set_anonymous, own, is_anonymous=st.session_state[_ANONYMOUS])
 
 
 def _shows_names(found: TeacherView) -> bool:
     """Whether names are on this screen: those that students chose where the teacher wants them."""
-    return found.is_anonymous or bool(st.session_state.get(_NAMES))
+    return found.is_anonymous or found.is_rehearsal or bool(st.session_state.get(_NAMES))
 
 
 def _members(found: TeacherView) -> str:
@@ -148,8 +151,8 @@ def _members(found: TeacherView) -> str:
     )
     none = "" if lines else "<p>Nobody has joined yet.</p>"
     return (
-        f"<section class='class-members' aria-label='Who is in the class'><h4>{here} here, {len(found.members)} in all"
-        f"</h4>{none}<ul>{lines}</ul></section>"
+        f"<section class='class-members' aria-label='Who is in the class'><h4>{here}{rehearsing.whom(found)} here, "
+        f"{len(found.members)} in all</h4>{none}<ul>{lines}</ul></section>"
     )
 
 
@@ -180,4 +183,4 @@ def _remove(own: Seat, found: TeacherView) -> None:
 def _take_out(own: Seat) -> None:
     who = st.session_state.get("class-remove-who")
     if who is not None:
-        teacher.act(lambda key: room().teachers.remove(key, who), own)
+        teacher.act(lambda key: teachers(own).remove(key, who), own)

@@ -8,16 +8,20 @@ from attnviz.ui import hosted
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, invitation, seat, teacher
 from attnviz.ui.classes.dates import day
-from attnviz.ui.classes.room import room
+from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import CLASS, Seat
 
 
 def draw(own: Seat, found: TeacherView) -> None:
-    """The buttons, and when everything is deleted."""
+    """The buttons, and when everything is deleted; of a rehearsal there is nothing to keep."""
+    if found.is_rehearsal:
+        if not found.is_over:
+            _end(own)
+        return
     with st.container(horizontal=True, gap="small", key="class-ending"):
         st.download_button(
             "Answers (CSV)",
-            hosted.in_turn(lambda: room().teachers.answers_csv(own.key)),
+            hosted.in_turn(lambda: teachers(own).answers_csv(own.key)),
             file_name=f"attnviz-class-{found.code}.csv",
             mime="text/csv",
             on_click="ignore",
@@ -25,7 +29,7 @@ def draw(own: Seat, found: TeacherView) -> None:
         )
         st.download_button(
             "Grades (CSV)",
-            lambda: room().teachers.grades_csv(own.key),
+            lambda: teachers(own).grades_csv(own.key),
             file_name=f"attnviz-class-{found.code}-grades.csv",
             mime="text/csv",
             on_click="ignore",
@@ -45,7 +49,7 @@ def draw(own: Seat, found: TeacherView) -> None:
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
         st.markdown("Nobody can join or answer then. Answers stay until they are deleted.")
-        st.button("End it", key="class-end", on_click=teacher.act, args=(room().teachers.end, own))
+        st.button("End it", key="class-end", on_click=teacher.act, args=(teachers(own).end, own))
 
 
 def _delete(own: Seat) -> None:
@@ -56,7 +60,7 @@ def _delete(own: Seat) -> None:
 
 def _purge(own: Seat) -> None:
     try:
-        room().teachers.purge(own.key)
+        teachers(own).purge(own.key)
     except ClassroomError as refusal:
         following.say(str(refusal))
         return

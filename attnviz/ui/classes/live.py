@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.state import ClassVersion, MemberView, TeacherView
-from attnviz.ui.classes.room import room
+from attnviz.ui.classes.room import room, teachers, version
 from attnviz.ui.classes.seat import Seat
 
 DrawCounts = Callable[[TeacherView], None]
@@ -30,8 +30,8 @@ def member_view(own: Seat) -> MemberView:
 def teacher_view(own: Seat) -> TeacherView:
     """As `member_view`, of the teacher."""
     st.session_state[_SEEN] = None
-    st.session_state[_SEEN] = room().teachers.version(own.key)
-    return room().teachers.taught_by(own.key)
+    st.session_state[_SEEN] = version(own)
+    return teachers(own).taught_by(own.key)
 
 
 @st.fragment(run_every=_EVERY)
@@ -72,10 +72,10 @@ def _counts(own: Seat, draw: DrawCounts) -> None:
 def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
     """The class as it is; where more has changed than counts, the page runs again."""
     seen: ClassVersion | None = st.session_state.get(_SEEN)
-    version = room().teachers.version(own.key)
-    if version == seen:
+    now = version(own)
+    if now == seen:
         return before
-    if seen is None or version.shared != seen.shared:
+    if seen is None or now.shared != seen.shared:
         st.rerun()
     found = teacher_view(own)
     if not found.is_guided or _shape(found) != _shape(before):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.classroom.state import TeacherView
 from attnviz.ui.classes import seat, teacher
-from attnviz.ui.classes.room import room
+from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import Seat
 from attnviz.ui.markdown import literal
 
@@ -31,4 +31,4 @@ def _list(own: Seat, found: TeacherView, in_round: str) -> None:
 
 
 def _pick(own: Seat, answer: int, key: str) -> None:
-    teacher.act(lambda of, **more: room().teachers.pick(of, answer, **more), own, is_picked=st.session_state[key])
+    teacher.act(lambda of, **more: teachers(own).pick(of, answer, **more), own, is_picked=st.session_state[key])

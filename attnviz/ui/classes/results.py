@@ -12,7 +12,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, Question
 from attnviz.lessons.scoring import RIGHT_FROM, folded
 from attnviz.ui import charts
-from attnviz.ui.classes import picking
+from attnviz.ui.classes import picking, rehearsing
 from attnviz.ui.frame import screen
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
@@ -34,7 +34,7 @@ def draw(found: TeacherView, question: Question) -> None:
         with st.container(
             horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="class-rounds"
         ):
-            st.html(shares(question, rounds, found.both))
+            st.html(shares(question, rounds, found.both, rehearsing.whom(found)))
             chosen = _chosen(list(rounds))
         with st.container(key="class-drawn"):
             _drawn(found, question, chosen)
@@ -45,27 +45,29 @@ def draw(found: TeacherView, question: Question) -> None:
             st.markdown(question.why)
 
 
-def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None) -> str:
-    """The share that is right, as a bar for each round, and how those changed who answered both."""
+def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None, whom: str = "") -> str:
+    """The share that is right, as a bar for each round, and how those changed who answered both; `whom` follows each
+    number of students.
+    """
     lines = [
-        f"<dt>{_NAMES[name]}</dt><dd>{_share(question, one)}</dd>"
+        f"<dt>{_NAMES[name]}</dt><dd>{_share(question, one, whom)}</dd>"
         for name, one in rounds.items()
         if one.share_right is not None
     ]
     if both is not None and len(lines) > 1:
-        lines.append(f"<dt>Both rounds</dt><dd>of the {both.members} who answered both: {_change(both)}</dd>")
+        lines.append(f"<dt>Both rounds</dt><dd>of the {both.members}{whom} who answered both: {_change(both)}</dd>")
     return f"<dl class='class-shares'>{''.join(lines)}</dl>" if lines else "<p></p>"
 
 
-def _share(question: Question, one: RoundSummary) -> str:
+def _share(question: Question, one: RoundSummary, whom: str) -> str:
     """A bar and numbers: of a row how much weight it shares with the model's, of the rest how many were right."""
     if question.kind == ROW:
         return (
             f"{_meter(one.mean_score or 0.0)} <b>{one.mean_score or 0.0:.0%}</b> of the weight shared on average; "
-            f"{one.right} of {one.scored} shared {RIGHT_FROM:.0%} or more"
+            f"{one.right} of {one.scored}{whom} shared {RIGHT_FROM:.0%} or more"
         )
     share = one.share_right or 0.0
-    return f"{_meter(share)} <b>{one.right} of {one.scored}</b> right ({share:.0%}){_score(one)}"
+    return f"{_meter(share)} <b>{one.right} of {one.scored}</b>{whom} right ({share:.0%}){_score(one)}"
 
 
 def _meter(share: float) -> str:
@@ -106,7 +108,7 @@ def _drawn(found: TeacherView, question: Question, chosen: str) -> None:
     if figure is None:
         st.html(texts(one.texts))
         return
-    caption = [question.ask, f"{one.answered} answers of a class"]
+    caption = [question.ask, f"{one.answered} answers of{rehearsing.whom(found) or ' a class'}"]
     if screen.is_presented():
         charts.show(projected(figure), key=_CHART, table=table, caption=caption, height="stretch")
     else:

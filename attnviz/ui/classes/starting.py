@@ -19,15 +19,15 @@ def on_lesson(lesson: Lesson) -> None:
     except ClassroomError as refusal:
         following.say(str(refusal))
         return
-    _teach(key)
+    teach(key)
 
 
 def ask(question: Question, link: Link | None) -> None:
     """A class on a single question. Raises ValueError with one sentence."""
-    _teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
+    teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
 
 
-def _teach(key: TeacherKey) -> None:
+def teach(key: TeacherKey) -> None:
     """Sit down as the teacher of a class, and go to its console."""
     seat.take(Seat(key.code, TEACHER, key.secret))
     going.send(following.HOME, {CLASS: key.code})

@@ -11,8 +11,8 @@ from attnviz.classroom.codes import shown_code
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
 from attnviz.ui.address import persistent
-from attnviz.ui.classes import following, live
-from attnviz.ui.classes.room import room
+from attnviz.ui.classes import following, live, rehearsing
+from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import companion, going
 from attnviz.ui.markdown import literal
@@ -22,7 +22,8 @@ def panel(own: Seat, found: TeacherView) -> None:
     """What stands beside the picture of a step: the question, who has answered, the controls."""
     step = found.lesson.steps[found.class_at]
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
-        st.caption(literal(f"You teach · {shown_code(found.code)}"))
+        doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "You teach ·"
+        st.caption(f"{doing} {shown_code(found.code)}")
         companion.button()
         st.button("Put aside", key="class-aside", type="tertiary", on_click=_put_aside)
     st.markdown(f"#### {step.title}")
@@ -43,14 +44,15 @@ def answered(found: TeacherView) -> None:
     """How many have answered, as a bar and in words."""
     here = [one for one in found.members if one.is_here]
     if found.lesson.steps[found.class_at].question is None:
-        st.caption(f"{len(here)} here · this step has no question")
+        st.caption(f"{len(here)}{rehearsing.whom(found)} here · this step has no question")
         return
     count = sum(found.round in one.answered for one in found.members)
     among = max(count, sum(one.is_here or found.round in one.answered for one in found.members))
     said = {OPEN: "open", CLOSED: "closed", REVEALED: "revealed"}[found.state]
     second = "second round, " if found.round == AFTER else ""
     hinted = f" · {found.hinted} opened a hint" if found.hinted else ""
-    st.progress(count / among if among else 0.0, text=f"{count} of {among} have answered · {second}{said}{hinted}")
+    done = f"{count} of {among}{rehearsing.whom(found)} have answered"
+    st.progress(count / among if among else 0.0, text=f"{done} · {second}{said}{hinted}")
 
 
 def controls(own: Seat, found: TeacherView, *, goes_along: bool = False) -> None:
@@ -73,14 +75,14 @@ def _stage(own: Seat, found: TeacherView) -> None:
     """What can be done to the step, the usual thing first."""
     asks = found.lesson.steps[found.class_at].question is not None
     if found.state == CLOSED:
-        _button("Open", room().teachers.open, own, is_next=True)
+        _button("Open", teachers(own).open, own, is_next=True)
     if not asks or found.state == REVEALED:
         return
     if found.state == OPEN:
-        _button("Close", room().teachers.close, own)
-    _button("Reveal", room().teachers.reveal, own, is_next=found.state == OPEN)
+        _button("Close", teachers(own).close, own)
+    _button("Reveal", teachers(own).reveal, own, is_next=found.state == OPEN)
     if found.round != AFTER and any(one.answered for one in found.members):
-        _button("Ask again", room().teachers.ask_again, own)
+        _button("Ask again", teachers(own).ask_again, own)
 
 
 def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = False) -> None:
@@ -98,7 +100,7 @@ def act(does: Callable[..., None], own: Seat, **more: bool) -> None:
 
 def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
     try:
-        room().teachers.go(own.key, at)
+        teachers(own).go(own.key, at)
     except ClassroomError as refusal:
         following.say(str(refusal))
         return

@@ -142,3 +142,21 @@ def test_the_teachers_link_opens_the_class_and_leaves_the_address(visitor: Calla
     assert not [text for text in asked if secret in text]
     elsewhere.reload()
     expect(elsewhere.get_by_role("heading", name="0 here, 0 in all")).to_be_visible()
+
+
+def test_a_lesson_is_rehearsed_with_invented_students(visitor: Callable[..., BrowserContext]) -> None:
+    teacher = visitor().new_page()
+    begin(teacher)
+    press(teacher, "Rehearse")
+    press(teacher, "Start the rehearsal")
+    expect(teacher.get_by_role("heading", name="20 invented students here, 20 in all")).to_be_visible()
+    expect(teacher.get_by_text("Remove, with their answers")).to_have_count(0)
+    press(teacher, "Open")
+    expect(teacher.get_by_text(re.compile(r"[1-9]\d? of 20 invented students have answered"))).to_be_visible(
+        timeout=40_000
+    )
+    press(teacher, "Reveal")
+    expect(teacher.locator(".class-shares")).to_contain_text("invented students right")
+    expect(teacher.get_by_text("Rehearsal: all students and answers are invented")).to_be_visible()
+    press(teacher, "Stop the rehearsal")
+    expect(teacher.get_by_role("heading", name="0 here, 0 in all")).to_be_visible()
