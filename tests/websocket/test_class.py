@@ -40,6 +40,19 @@ ask: Which animals?
 ```
 """
 )
+CELL = (
+    FRONT_MATTER
+    + """## First
+
+/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=0
+
+```question
+kind: cell
+row: "1"
+ask: Which token?
+```
+"""
+)
 TELLING = (b"nobody may know", b"aime", b"Bob", b"Plum is one", b"nearly the answer")
 
 
@@ -221,3 +234,17 @@ def test_what_is_typed_in_the_moment_in_which_the_button_is_pressed_is_the_answe
             "Je t'aime.",
             "Mine.",
         ]
+
+
+def test_a_cell_that_is_marked_in_the_moment_in_which_the_button_is_pressed_is_the_answer(address, classes) -> None:
+    key = classes.teachers.start(read(CELL))
+    token = classes.students.join(key.code, "Ann").token
+    classes.teachers.open(key)
+    with Listener(address) as ann:
+        ann.open("heads", {"src": "I love you.", "to": "fr", "layer": "1", "head": "0", "class": key.code})
+        ann.sits(key.code, "student", token)
+        map_id = ann.shown.widgets["heads"][1].id
+        for seq, col in ((1, 2), (2, 0)):
+            marked = json.dumps({"view": {"marks": [[1, col]], "seq": seq}})
+            ann.press("class-submit", state(map_id, json_value=marked))
+            assert classes.teachers.taught_by(key).summaries["before"].cells == {(1, col): 1}

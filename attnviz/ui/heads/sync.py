@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace_like import TraceLike
     from attnviz.transformer.probe import Kind
 
-COMPONENT = "heads"
+COMPONENT = marks.MAP
 TOLD = {
     **dict.fromkeys(("kind", "sort", "tint", "specials", "scale", "compare", "bars", "cells"), TEXT),
     **dict.fromkeys(("words", "mask", "sink", "plotly", "table"), SWITCH),
@@ -57,7 +57,7 @@ def adopt() -> None:
     if known is None or not all(isinstance(site, list) for site in (*known["pins"], *known["off"])):
         return
     _switch(known.pop("off"))
-    marks.adopt((reported(COMPONENT, "view", {"marks": list}) or {}).get("marks"))
+    marks.adopt()
     known["pins"] = tuple(tuple(pin) for pin in known["pins"])
     known["zoom"] = tuple(known["zoom"] or ()) or None
     shown = st.session_state.get(_SHOWN, {})

@@ -65,11 +65,9 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
 def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
     st.caption(literal(f"The row of “{shown.maps.rows[shown.row(question.row)].text}”. {HOW_ROWS_COUNT}"))
-    heard = drafted.heard_row(now)
-    guess = None if heard is None else [weight / 1000 for weight in heard]
+    guess = drafted.weights_of(drafted.heard_row(now))
     row_guess([col.text for col in shown.maps.cols], guess=guess, key=drafted.row_key(now))
-    drawn = drafted.row(now)
-    return None if drawn is None else [weight / 1000 for weight in drawn]
+    return drafted.weights_of(drafted.row(now))
 
 
 def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:

@@ -28,10 +28,15 @@ def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
 
 
 def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
-    """The answer as its field has it by now, None for none; for cells and rows as it was `drawn`.
+    """The answer as its field has it by now, None for none; `drawn` is what the last run has read of it.
 
     Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
+    The same is so of a cell or a bar that was touched just before.
     """
+    if question.kind == CELL:
+        return marks.newest(now, question, drawn)
+    if question.kind == ROW:
+        return weights_of(row(now))
     found = next(
         (st.session_state[key] for name in _names(question) if (key := marks.key(now, name)) in st.session_state), drawn
     )
@@ -79,6 +84,11 @@ def row(now: OpenedLesson) -> list[int] | None:
     heard, own_then = st.session_state.get(marks.key(now, _HEARD), (None, None))
     own = _own_row(now)
     return heard if heard is not None and own == own_then else own
+
+
+def weights_of(thousandths: list[int] | None) -> list[float] | None:
+    """A row as an answer has it."""
+    return None if thousandths is None else [weight / 1000 for weight in thousandths]
 
 
 def heard_row(now: OpenedLesson) -> list[int] | None:

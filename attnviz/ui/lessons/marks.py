@@ -8,7 +8,10 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, Question, positions
 from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
 from attnviz.ui.lessons.run import picture
+from attnviz.ui.reported import NUMBER, reported
 
+MAP = "heads"  # the key of the widget that has the map (attnviz.ui.mount.heads)
+_ADOPTED = "_attnviz_marks_adopted"
 Cells = list[list[int]]
 
 
@@ -23,12 +26,28 @@ def marked(now: OpenedLesson, question: Question) -> Cells:
     return found if positions(found, question.most) else []
 
 
-def adopt(cells: Any) -> None:
-    """Take over what was marked on the map."""
+def adopt() -> None:
+    """Take over what was marked on the map, for the widget says that something was chosen there."""
     now = opened()
+    st.session_state[_ADOPTED] = told = _told()
     did = progress(now) if now is not None else None
-    if now is not None and now.question is not None and did is not None and not (did.is_over or did.is_closed):
-        put(now, now.question, cells)
+    if now is None or now.question is None or did is None or told is None or did.is_over or did.is_closed:
+        return
+    put(now, now.question, told["marks"])
+
+
+def newest(now: OpenedLesson, question: Question, listed: Any) -> Any:
+    """The cells by now, None for none: `listed` as the lists were drawn last, unless the map was clicked since then.
+
+    Streamlit calls a button back before the map, where both were pressed while a run was busy.
+    """
+    if _told() != st.session_state.get(_ADOPTED):
+        adopt()
+    return marked(now, question) or None if st.session_state.get(key(now, "moved")) else listed
+
+
+def _told() -> dict[str, Any] | None:
+    return reported(MAP, "view", {"marks": list, "seq": NUMBER})
 
 
 def put(now: OpenedLesson, question: Question, cells: Any) -> None:

@@ -29,7 +29,8 @@ export const START = {
   table: false,
 };
 const RESHAPING = ["kind", "specials", "words"]; // a zoom into other rows and columns would mean nothing
-const AT_ONCE = ["specials", "words", "plotly", "table", "off", "cells"]; // only Python can answer these
+// Only Python can answer these; a mark is an answer, which may be handed in at once.
+const AT_ONCE = ["specials", "words", "plotly", "table", "off", "cells", "marks"];
 
 // Keep the choice within what there is: a new text may have fewer rows, another model fewer heads.
 export function settle(app) {

@@ -1,5 +1,6 @@
 // The line that stands for menu and bar on a narrow screen: each opens below its button, one at a time, and goes again
-// with a choice made in it, with Esc, or with a press elsewhere. What they look like is assets/styles/screen.css.
+// with a choice made in it, with Esc, or with a press elsewhere, once that press has done what it does. What they look
+// like is assets/styles/screen.css.
 
 import { railLinks } from "../../shared/js/rail.js";
 import { whileThere } from "./listening.js";
@@ -49,14 +50,18 @@ function reach(name) {
 }
 
 function watchPage(line, { set, openNow, buttons }) {
+  let isElsewhere = false;
   whileThere(line, "pointerdown", (event) => {
     const name = openNow();
     const path = event.composedPath();
     const isOver = (node) => node instanceof Element && node.matches("[data-baseweb], [role=dialog], [role=listbox]");
-    if (!name || path.includes(line) || path.some(isOver)) return; // a list of Streamlit's opens outside the bar
-    if (!path.includes(document.querySelector(PARTS[name].selector))) set(null);
+    const isInside = path.includes(line) || path.some(isOver); // a list of Streamlit's opens outside the bar
+    isElsewhere = Boolean(name) && !isInside && !path.includes(document.querySelector(PARTS[name].selector));
   });
   whileThere(line, "click", (event) => {
+    // What is below moves up when the bar goes: only after the click, or the finger would hit something else.
+    if (isElsewhere) setTimeout(() => set(null));
+    isElsewhere = false;
     if (openNow() === "menu" && event.target.matches("[data-rail]") && event.composedPath()[0].closest("a")) set(null);
   });
   whileThere(line, "keydown", (event) => {

@@ -1,0 +1,124 @@
+"""An answer from a phone: a tap counts while the bar is open, and a cell that was tapped is there after a reload."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from attnviz.classroom.room import Classroom
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.reading import read
+from tests.browser.screens.phone import PHONE
+from tests.lessons.front_matter import FRONT_MATTER
+
+LESSON = (
+    FRONT_MATTER
+    + """## Words
+
+/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
+
+```question
+kind: choice
+ask: How many words?
+options: [two, three]
+right: 2
+```
+
+## A cell
+
+/heads?src=I+love+you&to=fr&kind=cross&layer=1&head=0
+
+```question
+kind: cell
+row: '1'
+ask: Which token has most weight?
+```
+"""
+)
+# Where a cell of the large map is on the screen.
+CELL = """(root, [row, col]) => {
+  const { x, y, cell } = root.attnviz.tiles[0].geometry;
+  const box = root.attnviz.parts.overlay.getBoundingClientRect();
+  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
+}"""
+MARKS = "(root) => JSON.stringify(root.attnviz.payload.header.lesson.guess ?? root.attnviz.view.marks)"
+
+
+@pytest.fixture
+def classes(address: str, outbound: Path) -> Iterator[Classroom]:
+    """The dashboard's classes, in this process."""
+    found = Classroom(str(outbound.with_name("classes.sqlite")), lambda link: None)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def key(classes: Classroom) -> TeacherKey:
+    return classes.teachers.start(read(LESSON))
+
+
+@pytest.fixture
+def phone(visitor: Callable[..., BrowserContext], classes: Classroom, key: TeacherKey) -> Page:
+    """Ann's, at the class's first step, which is open."""
+    page = visitor(**PHONE).new_page()
+    page.goto(f"/class?class={key.code}")
+    page.get_by_label("Nickname").fill("Ann")
+    page.get_by_role("button", name="Join", exact=True).tap()
+    expect(page.get_by_text("Waiting for the teacher to open the first step.")).to_be_visible()
+    classes.teachers.open(key)
+    page.wait_for_url("**/heads*")
+    return page
+
+
+def open_bar(phone: Page) -> None:
+    phone.get_by_role("button", name="Bar: I love you → French").tap()
+    expect(phone.get_by_label("Source sentence")).to_be_visible()
+
+
+def tap(phone: Page, x: float, y: float) -> None:
+    """As a finger does, which stays a moment: what moves meanwhile is not what it hits."""
+    client = phone.context.new_cdp_session(phone)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    phone.wait_for_timeout(120)
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def tap_on(phone: Page, found: Locator) -> None:
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    assert box is not None
+    tap(phone, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, classes: Classroom, key) -> None:
+    phone.locator(".stRadio").get_by_text("two", exact=True).tap()
+    settled(phone)
+    open_bar(phone)
+    tap_on(phone, phone.get_by_role("button", name="Answer", exact=True))
+    expect(phone.get_by_text("Your answer is in: two.")).to_be_visible()
+    expect(phone.get_by_label("Source sentence")).to_be_hidden()
+    phone.locator(".stRadio").get_by_text("three", exact=True).tap()
+    expect(phone.get_by_text("It counts until you press “Change answer”.")).to_be_visible()
+    open_bar(phone)
+    tap_on(phone, phone.get_by_role("button", name="Change answer"))
+    expect(phone.get_by_text("Your answer is in: three.")).to_be_visible()
+    assert classes.teachers.taught_by(key).summaries["before"].options == (0, 1)
+
+
+def test_a_tapped_cell_is_there_after_a_reload(phone: Page, settled, classes: Classroom, key: TeacherKey) -> None:
+    classes.teachers.go(key, 1)
+    expect(phone.get_by_text("Which token has most weight?")).to_be_visible()
+    settled(phone)
+    root = phone.locator("[data-attnviz-painted]")
+    open_bar(phone)
+    root.locator(".map-box").scroll_into_view_if_needed()
+    tap(phone, *root.evaluate(CELL, [1, 2]))
+    expect(phone.get_by_label("Source sentence")).to_be_hidden()
+    assert root.evaluate(MARKS) == "[[1,2]]"
+    phone.get_by_role("button", name="Answer", exact=True).tap()
+    expect(phone.get_by_text("Your answer is in")).to_be_visible()
+    phone.reload()
+    expect(phone.get_by_text("Your answer is in")).to_be_visible()
+    expect(root).to_be_attached()
+    assert root.evaluate(MARKS) == "[[1,2]]"
