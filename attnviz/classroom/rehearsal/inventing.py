@@ -59,10 +59,12 @@ def _other_head(question: Question, truth: Truth, chance: Random) -> Any:
 def _number_off(question: Question, truth: Truth, chance: Random) -> Any:
     """A number that is off by more than is near enough; whole where the right one is."""
     size = max(abs(truth.answer), question.within)
-    off = chance.choice((-1, 1)) * max(size * chance.uniform(0.15, 0.9), 1.5 * question.within)
-    if float(truth.answer).is_integer():
-        return truth.answer + (round(off) or chance.choice((-1, 1)))
-    return float(f"{truth.answer + off:.2g}")
+    off = max(size * chance.uniform(0.15, 0.9), 1.5 * question.within)
+    off = max(chance.randint(1, 3), round(off)) if float(truth.answer).is_integer() else off
+    below = truth.answer - off
+    is_below = chance.random() < 0.5 and not below < 0 <= truth.answer  # a count below 0 is nobody's guess
+    wrong = below if is_below else truth.answer + off
+    return wrong if float(truth.answer).is_integer() else float(f"{wrong:.2g}")
 
 
 def _other_option(question: Question, truth: Truth, chance: Random) -> Any:

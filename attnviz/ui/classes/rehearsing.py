@@ -14,11 +14,10 @@ _SIZE, _USUAL = "class-rehearse-size", 20
 
 def draw(own: Seat, found: TeacherView, *, may_begin: bool) -> None:
     """The way into a rehearsal of a class that may begin, and out of it."""
-    with st.container(key="class-rehearsing"):  # a popover of its own: the browser would leave the next one open
-        if found.is_rehearsal:
-            _stop_button(own, found)
-        elif may_begin and not found.is_over:
-            _offer(own)
+    if found.is_rehearsal:
+        _stop_button(own, found)
+    elif may_begin and not found.is_over:
+        _offer(own)
 
 
 def _offer(own: Seat) -> None:
@@ -44,7 +43,7 @@ def whom(found: TeacherView) -> str:
 
 def _stop_button(own: Seat, found: TeacherView) -> None:
     st.button(
-        "Stop the rehearsal", key="class-rehearse-stop", type="primary", on_click=_stop, args=(own, found),
+        "Stop the rehearsal", key="class-rehearse-stop", on_click=_stop, args=(own, found),
         help="Deletes the rehearsal and opens the class itself: empty, and with the pace that you have chosen here.",
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ def test_right_answers_are_the_truth_and_wrong_ones_are_taken_and_not_right(ques
         assert invented_answer(question, truth, chance, is_right=True) == truth.answer
         wrong = invented_answer(question, truth, chance, is_right=False)
         assert not scored(question, wrong, truth).is_right
+        assert question.kind != "number" or wrong >= 0, "what is counted or shared out is never below 0"
 
 
 def test_wrong_answers_differ() -> None:
