@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui import layout
 from attnviz.ui.cache import traces
 
-request = layout.begin_page("Welcome", "model_drawing")
+request = layout.begin_page("Welcome")
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.ui import welcome

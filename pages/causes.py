@@ -7,7 +7,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.causes import state
 from attnviz.ui.styles import style
 
-request = layout.begin_page("Causes", state.WIDGETS)
+request = layout.begin_page("Causes")
 st.html(style("causes.css"))
 open_tab = state.bar()
 

@@ -9,7 +9,7 @@ from attnviz.ui.decoding import controls, extras, stepper, verdict
 from attnviz.ui.decoding import run as decoding_run
 from attnviz.ui.styles import style
 
-request = layout.begin_page("Decoding", "stepper")
+request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 asked = controls.current(trace, request.entry)

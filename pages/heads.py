@@ -8,7 +8,7 @@ from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads import upload
 from attnviz.ui.styles import style
 
-request = layout.begin_page("Heads", heads_tabs.WIDGETS)
+request = layout.begin_page("Heads")
 st.html(style("heads.css"))
 with st.container(key="heads-bar", horizontal=True):
     texts = heads_tabs.bar()

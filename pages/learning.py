@@ -7,7 +7,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
 from attnviz.ui.learning.state import TRANSLATOR
 
-layout.begin_page_of_its_own("Learning", "learning", controls.bar)
+layout.begin_page_of_its_own("Learning", controls.bar)
 # A recording in the place of the experiments: what it takes is imported where there is one.
 shown = upload.opened()
 if shown is None and persistent.text("recording") == TRANSLATOR:

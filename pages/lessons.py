@@ -6,7 +6,7 @@ from attnviz.ui import layout
 from attnviz.ui.lessons import page
 from attnviz.ui.styles import style
 
-layout.begin_page_of_its_own("Lessons", "", page.bar)
+layout.begin_page_of_its_own("Lessons", page.bar)
 st.html(style("lessons.css"))
 page.draw()
 layout.end_page_of_its_own(None, ())

@@ -7,7 +7,7 @@ from attnviz.ui.cache import traces
 from attnviz.ui.masks import controls, page
 from attnviz.ui.styles import style
 
-request = layout.begin_page("Masks", {"pipeline": "mask_lab"})
+request = layout.begin_page("Masks")
 st.html(style("masks.css"))
 trace = layout.run_or_refuse(lambda: traces.computed(request))
 view = controls.current(trace)

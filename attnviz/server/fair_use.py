@@ -21,7 +21,7 @@ from attnviz.classroom.joining.fair_joining import network_of
 from attnviz.server.health import State
 from attnviz.server.plain_page import paragraph, plain_page
 from attnviz.server.settings import Settings
-from attnviz.server.telemetry import Telemetry
+from attnviz.server.telemetry import SCRIPTS, Telemetry
 from attnviz.ui.streamlit_internals import is_poll
 
 _AGAIN = 20  # seconds after which who was refused a place may ask again
@@ -101,7 +101,7 @@ class FairUse:
         """ASGI."""
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
-        elif scope["type"] == "http" and scope["path"].startswith("/static/"):
+        elif scope["type"] == "http" and scope["path"].startswith(SCRIPTS):
             await self._files.of(address_of(scope)).acquire()
             await self._app(scope, receive, send)
         elif scope["type"] == "http":

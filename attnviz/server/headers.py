@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from http import HTTPStatus
 from pathlib import Path
 
 import streamlit
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.server.settings import Settings
 
+WIDGETS = "/_stcore/bidi-components/"
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -75,6 +77,8 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers[name] = value
+                if scope["path"].startswith(WIDGETS) and message["status"] == HTTPStatus.OK:
+                    headers["Cache-Control"] = "public, max-age=31536000, immutable"  # the name has a hash
                 if self._is_secure:
                     message["headers"] = [_over_tls_only(*header) for header in message["headers"]]
             await send(message)

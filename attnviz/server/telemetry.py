@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _SECONDS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _LOG = logging.getLogger("attnviz.server")
 _LESSONS = logging.getLogger("attnviz.lessons")  # which lessons' files are broken
+SCRIPTS = ("/static/", "/_stcore/bidi-components/")  # paths of Streamlit's scripts, and of the widgets'
 _PROBED = ("/healthz", "/readyz")  # every second by a load balancer, which is no news
 Say = Callable[..., None]  # say(event, **what): one line of the log
 
@@ -107,7 +108,7 @@ class CountedRequests:
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
         self._telemetry.requests.labels(str(status)).inc()
         parts = scope["path"].split("/")[1:3]
-        if parts[0] != "static" and scope["path"] not in _PROBED:  # a page's scripts: a hundred lines for each visitor
+        if not scope["path"].startswith(SCRIPTS) and scope["path"] not in _PROBED:  # a hundred lines for each visitor
             path = "/" + "/".join(parts if parts[0] == "_stcore" else parts[:1])
             said = {"method": scope["method"], "path": path[:80], "status": status, "ms": round(seconds * 1e3, 1)}
             self._telemetry.say("request", **said)

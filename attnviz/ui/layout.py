@@ -1,6 +1,6 @@
 """The frame of every page: page config, menu, top bar, status bar. A page calls `begin_page` first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,14 +27,12 @@ ICON = (Path(__file__).parents[2] / "assets" / "icon.svg").read_text(encoding="u
 FRAME_STYLES = ("frame.css", "screen.css", "present.css", "contrast.css")
 
 
-def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: str = "") -> Request:
+def begin_page(title: str, *, as_it_is: str = "") -> Request:
     """Draw the frame of a page and return what the top bar asks for.
 
     A page that leaves out what is done to the run says why, in `as_it_is`.
-    `widget` is the large widget that the page is going to draw, or that of each tab, the tab that opens first first:
-    its script is then in the browser before the model has run.
     """
-    line = _begin(title, widget)
+    line = _begin(title)
     request = top_bar.top_bar()
     _draw_line(line, title, request)
     persistent.said().setdefault("model", request.entry.name)
@@ -46,18 +44,18 @@ def begin_page(title: str, widget: str | Mapping[str, str] = "", *, as_it_is: st
     return request
 
 
-def begin_page_of_its_own(title: str, widget: str, bar: Callable[[], None]) -> None:
+def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
     """As `begin_page`, for a page that runs nothing of the top bar: `bar` draws what stands in its place, on the left
     of the link to copy. Model and sentence wait for the other pages.
     """
-    line = _begin(title, widget)
+    line = _begin(title)
     top_bar.bar_of(bar)
     _draw_line(line, title)
     interventions.left_out("This page runs its own models and ignores the changes made on other pages")
     _ready(title)
 
 
-def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
+def _begin(title: str) -> DeltaGenerator:
     """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
@@ -69,9 +67,7 @@ def _begin(title: str, widget: str | Mapping[str, str]) -> DeltaGenerator:
         st.html(style("lesson_window.css"))
     _follow_class()
     going.follow(title, menu.PATHS)
-    if not isinstance(widget, str):
-        widget = widget.get(persistent.text("tab", next(iter(widget))), "")
-    words.explain(title, carries=widget)
+    words.explain(title)
     with st.sidebar:
         menu.draw(title)
     return st.container(key="screen-line")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnviz.ui.address import persistent
+from attnviz.ui.components import widget
 from attnviz.ui.reported import NUMBER, reported
-from attnviz.ui.sending.carried import mounted
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,5 @@ def line_list(name: str, lines: Lines, *, values: Sequence[Any], value: Any) -> 
         "current": list(values).index(value),
         "code": lines.code,
     }
-    mounted("line_list")(key=key, data=data, on_chosen_change=take)
+    widget("line_list")(key=key, data=data, on_chosen_change=take)
     persistent.catch_up(key, take)

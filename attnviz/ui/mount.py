@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.address import persistent
-from attnviz.ui.sending.carried import mounted
+from attnviz.ui.components import widget
 from attnviz.ui.sending.resend import unless_unchanged
 from attnviz.widgets.wire import Payload
 
@@ -22,7 +22,7 @@ def _nothing() -> None:
 
 
 def _view(name: str, payload: Payload, key: str, on_change: OnChange) -> dict[str, Any]:
-    result = mounted(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
+    result = widget(name)(key=key, data=unless_unchanged(payload, key), on_view_change=on_change)
     persistent.catch_up(key, on_change)
     return result
 
@@ -69,7 +69,7 @@ def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_o
     each choice. In the run after a click on “Open step …” ``st.session_state[key]["open"]`` holds its `step`.
     """
     data = unless_unchanged(payload, key)
-    mounted("stepper")(key=key, data=data, on_view_change=on_change, on_open_change=on_open)
+    widget("stepper")(key=key, data=data, on_view_change=on_change, on_open_change=on_open)
     persistent.catch_up(key, on_change)
 
 
@@ -80,7 +80,7 @@ def learning(payload: Payload, *, key: str = "learning", on_change: OnChange) ->
 
 def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: OnChange) -> None:
     """Brings the moments of live runs to the `learning` widget of the page; draws nothing."""
-    mounted("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
+    widget("learning_feed")(key=key, data=payload.packed(), on_have_change=on_change)
 
 
 def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) -> None:
@@ -110,7 +110,7 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
     mask as text, `row` the pinned row or None, `zoom` the window as text, `seq` counts edits, and `bake` asks for the
     rules to be given up, because the paint now says all that they said.
     """
-    mounted("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
+    widget("mask_lab")(key=key, data=payload.packed(), on_edit_change=on_change)
     persistent.catch_up(key, on_change)
 
 
@@ -133,7 +133,7 @@ def row_guess(
         "truth": truth and list(truth),
         "closed": is_closed,
     }
-    mounted("row_guess")(key=key, data=data, on_guess_change=_nothing)
+    widget("row_guess")(key=key, data=data, on_guess_change=_nothing)
 
 
 def lesson_window(
@@ -146,7 +146,7 @@ def lesson_window(
     window has told with a higher number, `on_heard` finds in ``st.session_state[key]["heard"]``. `on_open` is called
     when the panel's window was opened, `on_return` when the picture is asked for in this one.
     """
-    mounted("lesson_window")(
+    widget("lesson_window")(
         key=key, data=dict(data), on_open_change=on_open, on_return_change=on_return, on_heard_change=on_heard,
         on_fresh_change=_nothing,
     )  # fmt: skip
@@ -157,12 +157,12 @@ def class_seat(data: Mapping[str, Any], *, key: str) -> None:
     and `left`, a token that it is to forget. What it knows, code, role and token, is in
     ``st.session_state[key]["seat"]``.
     """
-    mounted("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
+    widget("class_seat")(key=key, data=dict(data), on_seat_change=_nothing)
 
 
 def copy_link(query: str) -> None:
     """A button that copies a link to the picture; `query` is what follows the question mark in this page's address."""
-    mounted("copy_link")(key="copy-link", data={"query": query})
+    widget("copy_link")(key="copy-link", data={"query": query})
 
 
 def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_change: OnChange) -> None:
@@ -172,7 +172,7 @@ def draft_keeper(text: str, *, revision: int, is_known: bool, key: str, on_chang
     and ``st.session_state[key]["kept"]`` holds its `text`, which is JSON, and `revision`.
     """
     data = {"text": text, "revision": revision, "isKnown": is_known}
-    mounted("draft_keeper")(key=key, data=data, on_kept_change=on_change)
+    widget("draft_keeper")(key=key, data=data, on_kept_change=on_change)
     persistent.catch_up(key, on_change)
 
 
@@ -181,7 +181,7 @@ def model_drawing(payload: Payload, *, key: str, on_go: OnChange) -> None:
 
     In the run after a click on a part ``st.session_state[key]["go"]`` holds the `page` and the `query` of its address.
     """
-    mounted("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
+    widget("model_drawing")(key=key, data=payload.packed(), on_go_change=on_go)
 
 
 def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing: OnChange) -> None:
@@ -191,7 +191,7 @@ def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing
     `data` has `summary`, what the line reads, `runs`, whether there is a sentence to run, `present`, and `seq`, the
     number of the newest choice that this run has heard of.
     """
-    mounted("screen")(key=key, data=dict(data), on_present_change=on_change, on_drawing_change=on_drawing)
+    widget("screen")(key=key, data=dict(data), on_present_change=on_change, on_drawing_change=on_drawing)
     persistent.catch_up(key, on_change)
 
 
@@ -201,7 +201,7 @@ def rail(pages: Sequence[Mapping[str, str]], current: str, *, key: str, on_go: O
 
     In the run after a click ``st.session_state[key]["go"]`` holds the `page` that was clicked.
     """
-    mounted("rail")(key=key, data={"pages": list(pages), "current": current}, on_go_change=on_go)
+    widget("rail")(key=key, data={"pages": list(pages), "current": current}, on_go_change=on_go)
     persistent.catch_up(key, on_go)
 
 
@@ -211,7 +211,7 @@ def picture_tools(chart: str, *, name: str, caption: list[str]) -> None:
     That bar shows on hover only, knows one format at a time and is not reached by the keyboard. Files are called
     `name`, and have `caption` below the picture.
     """
-    mounted("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
+    widget("picture_tools")(key=f"{chart}-save", data={"chart": chart, "name": name, "caption": caption})
 
 
 def brought_up(key: str, *, is_open: bool) -> None:
@@ -225,4 +225,4 @@ def brought_up(key: str, *, is_open: bool) -> None:
     times += is_open and not was_open
     st.session_state[memory] = is_open, times
     if times:
-        mounted("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})
+        widget("brought_up")(key=f"{key}-brought-up", data={"target": key, "times": int(times)})

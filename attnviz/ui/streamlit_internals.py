@@ -36,7 +36,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
-from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state.session_state import Serialized, WStates
@@ -75,7 +74,6 @@ _OF_MODULES: dict[Any, str] = {
     spinner: "threading",
     html: "_html_only_style_tags",
     app_session: "_populate_theme_msg",
-    script_run_context: "populate_hash_if_needed",
     page: "_create_page",
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
@@ -114,8 +112,6 @@ def install() -> None:
         html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
         page._create_page = remembered.pages(page._create_page)
         app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg, config.on_config_parsed)
-        runs: Any = script_run_context
-        runs.populate_hash_if_needed = remembered.hash_of_parts(runs.populate_hash_if_needed)
 
 
 def missing() -> str:

@@ -186,11 +186,12 @@ def test_a_browser_s_bytes_are_delayed_and_none_is_lost(monkeypatch: pytest.Monk
     assert run_apart(go(100_000, 5)) == frames
 
 
-def test_a_page_s_scripts_are_delayed_and_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", ["/static/js/one.js", "/_stcore/bidi-components/attnviz.heads/heads-0.js"])
+def test_a_page_s_scripts_are_delayed_and_none_is_refused(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.setattr(fair_use, "_FILES_AT_ONCE", 20)
 
     async def work(client: Client) -> list[int]:
-        asked = [asyncio.create_task(client.get("/static/js/one.js")) for _ in range(50)]
+        asked = [asyncio.create_task(client.get(path)) for _ in range(50)]
         done, waiting = await asyncio.wait(asked, timeout=3.0)
         for task in waiting:
             task.cancel()

@@ -21,13 +21,6 @@ TABS = {
     "compare": "Compare",
     "sentences": "Many sentences",
 }
-# The large widget of each tab, where it has one.
-WIDGETS = dict.fromkeys(TABS, "") | {
-    "switch-off": "switches",
-    "patch": "patching",
-    "attribute": "attribution",
-    "compare": "compared",
-}
 
 
 @dataclass(frozen=True)

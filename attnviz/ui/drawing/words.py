@@ -1,28 +1,33 @@
 """The words of a page: explained where something points at them, with a link to where each can be tried."""
 
-import json
 from functools import cache
+from typing import Any
 
 from attnviz.text.glossary import places_of, words_of
 from attnviz.text.terms.places import TryPlace
 from attnviz.ui.address import persistent
+from attnviz.ui.components import widget
 from attnviz.ui.lessons import going
 from attnviz.ui.reported import TEXT, reported
-from attnviz.ui.sending.carried import definitions
 
 _KEY = "definitions"
 
 
-def explain(page: str, *, carries: str) -> None:
-    """Draw once on the page of this title; `carries` is the large widget that it is going to draw, or ""."""
-    definitions(_told(page), key=_KEY, on_go=lambda: _go(page), carries=carries)
+def explain(page: str) -> None:
+    """Explain the page's words, once on the page of this title, wherever they stand, while something points at them.
+
+    The component draws nothing by itself: it watches the page's buttons, list entries and labels, Streamlit's and those
+    in our widgets, and finds each by the text that it shows, or by its `data-term` (`attnviz.views.terms`). A widget
+    that explains its own terms (`shared/js/definitions.js`) is left alone; both have one bubble and one look.
+    """
+    widget(_KEY)(key=_KEY, data=_told(page), on_go_change=lambda: _go(page))
 
 
 @cache
-def _told(page: str) -> str:
-    """The words of a page and where each is tried, as JSON."""
+def _told(page: str) -> dict[str, Any]:
+    """The words of a page and where each is tried."""
     places = {term: (place.page, place.tab, place.title) for term, place in places_of(page).items()}
-    return json.dumps({"words": dict(words_of(page)), "places": places})
+    return {"words": dict(words_of(page)), "places": places}
 
 
 def address(place: TryPlace) -> dict[str, str]:

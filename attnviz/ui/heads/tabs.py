@@ -37,7 +37,6 @@ TABS = {
     "heads": "Heads", "links": "Links", "model": "Whole model", "row": "One row", "neuron": "Neuron",
     "alignment": "Alignment", "flow": "Flow",
 }  # fmt: skip
-WIDGETS = {name: name for name in TABS} | {"model": "whole_model", "row": "one_row"}
 WHOLE_TRACE = ("alignment", "flow")  # which need logits and hidden states
 _ALIGNER = re.compile(r"[a-z-]+\.(\d{1,3}|all)\.(\d{1,3}|all)\.(out|in)")
 WHOLE = "whole"

@@ -6,23 +6,14 @@ import pytest
 from streamlit import config
 from streamlit.elements import html
 from streamlit.navigation.page import Page
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import app_session, forward_msg_cache
+from streamlit.runtime import app_session
 
 from attnviz.ui import streamlit_internals
 from attnviz.ui.sending import remembered
 
 streamlit_internals.install()
 SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
-
-
-def drawn(name: str, script: str, key: str = "definitions") -> ForwardMsg:
-    message = ForwardMsg()
-    component = message.delta.new_element.bidi_component
-    component.component_name, component.js_content, component.id = name, script, key
-    message.metadata.delta_path.extend([0, 1])
-    return message
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -72,28 +63,3 @@ def test_a_page_is_made_once_and_each_run_has_one_of_its_own() -> None:
 def test_what_is_but_styles_is_so_each_time(text: str) -> None:
     ask: Any = html._html_only_style_tags
     assert ask(text) is ask(text) is ask.__wrapped__(text)
-
-
-def test_a_script_that_its_component_is_named_by_is_sent_whole_and_hashed_by_its_name() -> None:
-    scripts = [f"export default () => {{ /* {'x' * 20_000} */ }}; // {at}" for at in range(2)]
-    names = [remembered.by_content("one", script) for script in scripts]
-    hashed = remembered.hash_of_parts(forward_msg_cache.populate_hash_if_needed)
-    messages = [drawn(names[0], scripts[0]), drawn(names[0], scripts[0]), drawn(names[1], scripts[1])]
-    for message in messages:
-        hashed(message)
-    assert messages[0] == messages[1]
-    assert messages[0].hash != messages[2].hash, "another script is another message"
-    for message, script in zip(messages[1:], scripts, strict=True):
-        assert message.delta.new_element.bidi_component.js_content == script
-        assert message.metadata.cacheable
-        assert list(message.metadata.delta_path) == [0, 1]
-
-
-def test_another_component_is_hashed_whole() -> None:
-    one, other = drawn("named", "// 1"), drawn("named", "// 2")
-    streamlits = drawn("named", "// 1")
-    forward_msg_cache.populate_hash_if_needed(streamlits)
-    for message in (one, other):
-        remembered.hash_of_parts(forward_msg_cache.populate_hash_if_needed)(message)
-    assert one == streamlits
-    assert one.hash != other.hash

@@ -1,0 +1,75 @@
+"""Widgets as components of Streamlit. The browser fetches their scripts over HTTP, apart from their data.
+
+Streamlit serves a component's files from the folder that a manifest names. Scripts are joined from their modules when
+the process starts, so the manifest is made here too, and the folder is a temporary one. A file's name holds a hash of
+its content, so that two versions never share a file.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from streamlit.components.v2 import component
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+from attnviz.widgets.bundle import WIDGETS, Source, source
+
+_PACKAGE, _SCRIPTS = "attnviz", "scripts"
+_SEEN_AT_ONCE = ("screen", "rail", "copy_link")  # their elements are styled before their scripts arrive
+# The styles are in the script: a widget is never drawn without them.
+_SCRIPT = """const sheet = new CSSStyleSheet();
+sheet.replaceSync({style});
+const draw = {module}.default;
+export default (component) => {{
+  const root = component.parentElement.getRootNode();
+  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+  return draw(component);
+}};
+"""
+
+
+def widget(name: str) -> Callable[..., Any]:
+    """The widget as a function that draws it; `key` and `data` are those of Streamlit's component."""
+    if get_bidi_component_manager().get_component_asset_root(f"{_PACKAGE}.{name}") is None:
+        register()
+    return _component(name)
+
+
+def register() -> None:
+    """Tell Streamlit's server where the scripts of all widgets are."""
+    names = sorted(file.parent.name for file in WIDGETS.glob("*/widget.html"))
+    manifest = ComponentManifest(_PACKAGE, "", [ComponentConfig(name, asset_dir=_SCRIPTS) for name in names])
+    get_bidi_component_manager().register_from_manifest(manifest, _folder())
+
+
+@cache
+def _component(name: str) -> Callable[..., Any]:
+    made = source(name)
+    css = made.style if name in _SEEN_AT_ONCE else None
+    return component(f"{_PACKAGE}.{name}", html=made.html, css=css, js=_file(name, made))
+
+
+def _file(name: str, made: Source) -> str:
+    return f"{name}-{made.digest}.js"
+
+
+@cache
+def _folder() -> Path:
+    """A temporary folder with the scripts of all widgets; it goes with the process."""
+    folder = Path(_temporary().name)
+    (folder / _SCRIPTS).mkdir()
+    for name in (file.parent.name for file in WIDGETS.glob("*/widget.html")):
+        made = source(name)
+        style = "" if name in _SEEN_AT_ONCE else made.style
+        script = _SCRIPT.format(style=json.dumps(style), module=made.module)
+        (folder / _SCRIPTS / _file(name, made)).write_text(script, encoding="utf-8")
+    return folder
+
+
+@cache
+def _temporary() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="attnviz-")
