@@ -2,9 +2,9 @@
 
 A state that cannot be read counts as not sent (`sending/received.py`). Uploads are kept by Streamlit for each visitor
 without a limit over all of them; here they have one. What a button saves is forgotten by Streamlit at the end of
-anybody's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). What
-it works out anew in every run is worked out once (`sending/remembered.py`). It refers to messages that the browser has
-let go of since it asked (`sending/referred.py`). These are set into Streamlit's classes and modules by `install`.
+anybody's next run, perhaps before the browser has fetched it; here it is kept a while (`sending/saved_files.py`). It
+refers to messages that the browser has let go of since it asked (`sending/referred.py`). `install` sets these into
+Streamlit's classes.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -13,37 +13,30 @@ Back and Forward it runs the page with the address of that entry, and writes ove
 
 import importlib
 import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
 import streamlit as st
 from google.protobuf.message import DecodeError
 from streamlit import config, runtime
-from streamlit.elements import html, spinner
 from streamlit.elements.widgets.number_input import NumberInputSerde
-from streamlit.navigation import page
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
-from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from attnviz.ui import alarms
-from attnviz.ui.sending import batched, received, referred, remembered, saved_files
+from attnviz.ui.sending import received, referred, saved_files
 
 MOST_UPLOADED = 512 * 1024 * 1024  # bytes of all visitors' files together; `attnviz.server` sets another
 NO_ROOM = "application/x-no-room"  # the type of a file that was left out: the others take all the room there is
@@ -59,8 +52,7 @@ _USED: dict[Any, tuple[str, ...]] = {
         *("_files_by_session_and_coord", "_deferred_callables"),
     ),
     AppSession: (
-        *("_handle_clear_cache_request", "_on_scriptrunner_event"),
-        *("_call_soon_on_event_loop", "_handle_scriptrunner_event_on_event_loop"),
+        "_handle_clear_cache_request",
         *("flush_browser_queue", "register_file_watchers", "_pages_manager"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager"),
@@ -68,13 +60,6 @@ _USED: dict[Any, tuple[str, ...]] = {
     WebsocketSessionManager: ("_session_storage",),
     MemorySessionStorage: ("_cache",),
     ScriptRunContext: ("is_history_navigation", "reset", "pages_manager"),
-}
-# The same of modules.
-_OF_MODULES: dict[Any, str] = {
-    spinner: "threading",
-    html: "_html_only_style_tags",
-    app_session: "_populate_theme_msg",
-    page: "_create_page",
 }
 # What only a server that many share uses, in modules of Streamlit that others need not load.
 _OF_SERVER = {
@@ -101,23 +86,14 @@ def install() -> None:
         MediaFileManager.remove_orphaned_files = saved_files.seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = saved_files.remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _for_nobody  # type: ignore[method-assign]
-        AppSession._on_scriptrunner_event = batched.in_batches(  # type: ignore[method-assign]
-            AppSession._on_scriptrunner_event, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
-        )
         ScriptRunContext.reset = referred.still_kept(ScriptRunContext.reset)  # type: ignore[method-assign]
         AppSession.flush_browser_queue = referred.noted(AppSession.flush_browser_queue)  # type: ignore[method-assign]
         AppSession.register_file_watchers = referred.anew(AppSession.register_file_watchers)  # type: ignore
-        alarms.Alarm.carried = SCRIPT_RUN_CONTEXT_ATTR_NAME
-        spinner.threading = SimpleNamespace(Timer=alarms.Alarm, Lock=threading.Lock)  # type: ignore[assignment]
-        html._html_only_style_tags = remembered.is_only_styles(html._html_only_style_tags)
-        page._create_page = remembered.pages(page._create_page)
-        app_session._populate_theme_msg = remembered.theme(app_session._populate_theme_msg, config.on_config_parsed)
 
 
 def missing() -> str:
     """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]
-    gone += [f"{name} in {module.__name__}" for module, name in _OF_MODULES.items() if not hasattr(module, name)]
     return _gone(gone) if gone else ""
 
 
