@@ -6,12 +6,7 @@ from attnviz.ui import layout
 from attnviz.ui.classes import page
 from attnviz.ui.styles import style
 
-<<<<<<< HEAD
-layout.begin_page_of_its_own("Class", "", page.bar)
-st.html(style("lessons.css", "classes.css", "room.css"))
-=======
 layout.begin_page_of_its_own("Class", page.bar)
-st.html(style("lessons.css", "classes.css"))
->>>>>>> 708422f9 (Let browsers fetch widget scripts over HTTP)
+st.html(style("lessons.css", "classes.css", "room.css"))
 page.draw()
 layout.end_page_of_its_own(None, ())
