@@ -27,19 +27,24 @@ _IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the pa
 def draw(own: Seat, found: MemberView) -> None:
     """The panel."""
     st.session_state[_IS_MORE] = False  # the whole page is being drawn
+    now = opened()
+    if now is not None and not following.is_waiting(found):
+        panel.line(now, f"{found.title}, step {found.at + 1} of {found.steps}")
     _head(own, found)
     if found.is_over:
         st.info(f"The class has ended. You can look at it until {day(found.expires)}.", icon=":material/flag:")
     if following.is_waiting(found):
         _wait(found)
         return
-    now = opened()
     assert now is not None  # a class is being followed
     st.markdown(f"#### {found.step.title}\n\n{found.step.text}")
     if now.question is not None:
-        _question(own, found, now, now.question)
-    if not found.is_guided:
-        _way(own, found)
+        st.markdown(f"**{literal(now.question.ask)}**")
+    with panel.form():
+        if now.question is not None:
+            _question(own, found, now, now.question)
+        if not found.is_guided:
+            _way(own, found)
 
 
 def _head(own: Seat, found: MemberView) -> None:
@@ -65,7 +70,6 @@ def _wait(found: MemberView) -> None:
 def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
     if found.round == AFTER and not found.is_revealed:
         st.caption("Second round: the same question again, after you have talked about it.")
-    st.markdown(f"**{literal(question.ask)}**")
     try:
         shown = picture(now.link)
     except ValueError as error:

@@ -58,13 +58,13 @@ def put(now: OpenedLesson, question: Question, cells: Any) -> None:
 
 
 def on_map(view: Any) -> dict[str, Any] | None:
-    """What the Heads widget is told of the open step: how many cells it asks for, of which site; while a class takes
-    no answers, the one that was given; and in the end what was right. None where the step is about something else than
-    a map's cells, or rows.
+    """What the Heads widget is told of the open step: which row it is about, and how many cells it asks for; while a
+    class takes no answers, the cells that were given; and in the end what was right. None where the step is about
+    something else than the cells, or a row, of the map in focus.
     """
     now = opened()
     question = now.question if now else None
-    if now is None or question is None or question.kind != CELL:
+    if now is None or question is None or not (question.kind == CELL or question.row):
         return None
     try:
         shown = picture(now.link)
@@ -73,6 +73,8 @@ def on_map(view: Any) -> dict[str, Any] | None:
         return None
     if shown is None or (shown.kind, shown.layer, shown.head) != (view.kind, view.layer, view.head):
         return None
+    if question.kind != CELL:
+        return {"row": row}
     did = progress(now)
     told: dict[str, Any] = {"most": question.most, "row": row}
     if did.is_over and did.truth is not None:

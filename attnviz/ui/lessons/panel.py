@@ -1,18 +1,20 @@
 """The lesson's panel: the step's text and question, hints, the answer, what was right, and the way on.
 
-On a phone it is folded to a line above the picture, which says what is asked (assets/styles/lessons.css).
+On a phone it is folded to a line above the picture, which says what is asked; what answers it stands below the picture
+(assets/styles/lessons.css).
 """
 
 import html
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.lessons.library import following
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
 from attnviz.ui.lessons import answering, companion, drafted, drafting, going, judging, windows
-from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, of_lesson, opened, progress
+from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
 
@@ -30,24 +32,33 @@ def draw() -> None:
     now = opened()
     if now is None:
         return
-    if not windows.is_panel():
-        _line(now)
+    line(now, f"Lesson, step {now.at + 1} of {len(now.lesson.steps)}")
     _head(now)
     st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
     if now.question is not None:
-        _question(now, now.question)
-    _way(now)
+        st.markdown(f"**{literal(now.question.ask)}**")
+    with form():
+        if now.question is not None:
+            _question(now, now.question)
+        _way(now)
 
 
-def _line(now: OpenedLesson) -> None:
-    """The panel as a line, for a phone. While the step is the same, so is the line: what is open stays open. It begins
-    open where the question covers the whole page.
+def line(now: OpenedLesson, place: str) -> None:
+    """The panel as a line, for a phone. While the step is the same, so is the line: what is open stays open. It is
+    open at first where the question covers the whole page, until it is answered.
     """
+    if windows.is_panel():
+        return
     asked = now.question.ask if now.question else now.step.title
-    is_open = " open" if now.question is not None and now.question.cover == "page" else ""
-    place = f"Lesson, step {now.at + 1} of {len(now.lesson.steps)}"
+    is_covered = now.question is not None and now.question.cover == "page" and not progress(now).is_over
+    is_open = " open" if is_covered else ""
     summary = f"<summary><small>{place}</small> <b>{html.escape(asked)}</b></summary>"
     st.html(f"<details class='lesson-line'{is_open}>{summary}</details>")
+
+
+def form() -> DeltaGenerator:
+    """Where a question is answered, and what is told of it; on a phone it stands at the foot of the window."""
+    return st.container(key="lesson-form")
 
 
 def _head(now: OpenedLesson) -> None:
@@ -66,7 +77,6 @@ def _head(now: OpenedLesson) -> None:
 
 def _question(now: OpenedLesson, question: Question) -> None:
     did = progress(now)
-    st.markdown(f"**{literal(question.ask)}**")
     try:
         shown = picture(now.link)
         if shown is not None and question.row:
@@ -165,7 +175,7 @@ def _way(now: OpenedLesson) -> None:
         else:
             _next_lesson(now)
     if now.at == last and (now.question is None or progress(now).is_over):
-        st.caption(summary(now))
+        st.caption(judging.summary(now))
 
 
 def _next_lesson(now: OpenedLesson) -> None:
@@ -184,21 +194,3 @@ def _next_lesson(now: OpenedLesson) -> None:
 def _pull(now: OpenedLesson):
     """The way on draws the eye once the question is over."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"
-
-
-def summary(now: OpenedLesson) -> str:
-    """What the visitor did in the whole lesson, in one sentence."""
-    did = of_lesson(now.lesson)
-    found = [did[at] for at in now.lesson.questions if at in did]
-    right = sum(one.marked is not None and one.marked.is_right for one in found)
-    answered = sum(one.marked is not None for one in found)
-    skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    parts = [f"{answered or 'none'} of {len(now.lesson.questions)} answered"]
-    if answered:
-        parts.append(f"{right or 'none'} right" if right < answered or answered == 1 else "all right")
-    if skipped:
-        parts.append(f"{skipped} skipped")
-    if hints:
-        parts.append(f"{hints} hint{'' if hints == 1 else 's'}")
-    said = ", ".join(parts)
-    return f"The end. {said[0].upper()}{said[1:]}."

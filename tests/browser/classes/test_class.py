@@ -118,7 +118,8 @@ def onward_and_away(teacher: Page, students: dict[str, Page]) -> None:
     lines = Path(saved.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) == 1 + 3 + 2, "a line for each answer"
     press(teacher, "Next")
-    expect(students["Bo<b>"].get_by_text("Where does it look when it writes “chien”?")).to_be_visible()
+    asked = students["Bo<b>"].get_by_role("strong").get_by_text("Where does it look when it writes “chien”?")
+    expect(asked).to_be_visible()
     teacher.get_by_role("button", name="Delete").click()
     press(teacher, "Delete everything now")
     expect(teacher.get_by_text("The class is deleted")).to_be_visible()

@@ -1,20 +1,15 @@
 """What the room sees of a class, presented: on one screen, and large enough for its last row."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
-from attnviz.lessons.reading import read
-from attnviz.ui.lessons.run import picture
-from tests.browser import server
+from tests.browser.classes.held import CELL, CHOICE, class_at, dashboard_and_classes
 
-LESSON = Path(__file__).with_name("kinds.md")
 SIZES = [(1920, 1080), (1280, 720)]
-CELL, CHOICE = 0, 3
 # Each part with its place in the window and how high its letters come out there.
 SEEN = """(parts) => Object.fromEntries(Object.entries(parts).map(([name, selector]) => {
   const node = document.querySelector(`.st-key-class-stage ${selector}`);
@@ -27,28 +22,19 @@ STANDS += "return scrollHeight <= clientHeight + 1; }"
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('projector') / 'classes.sqlite'}"
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Classroom]]:
+    with dashboard_and_classes(tmp_path_factory.mktemp("projector")) as held:
+        yield held
 
 
 @pytest.fixture(scope="module")
-def address(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    environment = {"ATTNVIZ_DATABASE": database, "OMP_WAIT_POLICY": "passive"}
-    with server.dashboard(tmp_path_factory.mktemp("log") / "dashboard.log", environment) as address:
-        yield address
+def address(held: tuple[str, Classroom]) -> str:
+    return held[0]
 
 
 @pytest.fixture(scope="module")
-def classes(database: str) -> Iterator[Classroom]:
-    """The same classes as the dashboard's: what a test does there, the dashboard hears of."""
-    classes = Classroom(database, picture)
-    yield classes
-    classes.close()
-
-
-@pytest.fixture
-def key(classes: Classroom) -> TeacherKey:
-    return classes.teachers.start(read(LESSON.read_text(encoding="utf-8")))
+def classes(held: tuple[str, Classroom]) -> Classroom:
+    return held[1]
 
 
 def presented(visitor, key: TeacherKey, size: tuple[int, int]) -> Page:
@@ -72,9 +58,8 @@ def require_in_window(page: Page, size: tuple[int, int], parts: dict[str, tuple[
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, classes, key, size) -> None:
-    for at in (CELL, CHOICE):
-        classes.teachers.go(key, at)
+def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, classes, size) -> None:
+    key = class_at(classes, CHOICE)
     token = classes.students.join(key.code, "Ann").token
     classes.students.answer(token, CHOICE, 0, in_round="before", client_id="1")
     page = presented(visitor, key, size)
@@ -93,8 +78,8 @@ def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, class
 
 @pytest.mark.parametrize("at", [CELL, CHOICE], ids=["a map", "bars, and a long why"])
 @pytest.mark.parametrize("size", SIZES)
-def test_at_the_reveal_picture_answer_and_why_stand_on_one_screen(visitor, classes, key, size, at) -> None:
-    classes.teachers.go(key, at)
+def test_at_the_reveal_picture_answer_and_why_stand_on_one_screen(visitor, classes, size, at) -> None:
+    key = class_at(classes, at)
     token = classes.students.join(key.code, "Ann").token
     classes.students.answer(token, at, 0 if at else [[2, 1]], in_round="before", client_id="1")
     classes.teachers.reveal(key)

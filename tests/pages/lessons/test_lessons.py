@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.lessons.reading import read
 from attnviz.lessons.scoring import Marked
-from attnviz.ui.lessons import panel
+from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
 from attnviz.widgets.wire import Payload, unpack
 from tests.lessons.front_matter import FRONT_MATTER
@@ -266,8 +266,8 @@ def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
 )  # fmt: skip
 def test_a_lesson_is_summed_up_in_plain_words(monkeypatch, answered: int, right: int, words: str) -> None:
     did = {at: Progress(marked=Marked(float(at < right))) for at in range(answered)}
-    monkeypatch.setattr(panel, "of_lesson", lambda lesson: did)
-    assert panel.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"
+    monkeypatch.setattr(judging, "of_lesson", lambda lesson: did)
+    assert judging.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"
 
 
 def test_what_is_right_is_told_in_words_without_the_measure(open_lesson) -> None:

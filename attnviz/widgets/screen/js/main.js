@@ -1,12 +1,13 @@
 // What the frame does on different screens: a line that stands for menu and bar where there is no room for both, the
 // picture alone (Present), the button for the drawing of the model, which is made when it is asked for; links that wait
-// for what was just typed; and the page as it is printed.
+// for what was just typed; the page as it is printed; and how much room a lesson leaves for the picture on a phone.
 
 import { watchDrawing } from "./drawing.js";
 import { watchLeaving } from "./leaving.js";
 import { sayLine, watchLine } from "./line.js";
 import { receivePresent, watchPresent } from "./present.js";
 import { watchPrinting } from "./printing.js";
+import { watchRoom } from "./room.js";
 
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const place = parentElement.querySelector(".line");
@@ -26,5 +27,6 @@ function start(root) {
   watchDrawing(app, root);
   watchLeaving(app);
   watchPrinting(app);
+  watchRoom(app);
   return app;
 }

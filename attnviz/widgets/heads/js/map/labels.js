@@ -1,10 +1,11 @@
 // Names along a map's edges. Where more of them are than have room, one in so many is named; but what the picture is about
-// always is: the pinned row and the one under the pointer, the keys that it looks at most, the key under the pointer.
+// always is: the row that a lesson asks about, the pinned one and the one under the pointer, the keys that it looks at
+// most, the key under the pointer.
 
 import { shortened } from "../../../shared/js/pens/canvas_pen.js";
 import { range } from "../../../shared/js/cells.js";
 import { topKeys } from "../subject.js";
-import { haveSameRows, sharesRows } from "./tiles.js";
+import { haveSameRows, isInFocus, sharesRows } from "./tiles.js";
 
 const LABEL_LINE = 11; // from one label of a row, or column, to the next
 const LEAST_INPUT = 28; // pixels of a row's label that its input and the arrow have at least
@@ -19,7 +20,7 @@ export function drawLabels(app, pen, tile) {
   const cols = placedNames({ from: zoom.left, to: zoom.right, size: cell.w, need: acrossLabels }, about.cols);
   const areNamed = !tile.place?.isNamedBefore; // by the map on the left
   for (const name of areNamed ? rows : [])
-    drawRowLabel(app, pen, tile, { ...name, strong: name.index === about.pinned });
+    drawRowLabel(app, pen, tile, { ...name, strong: [about.pinned, about.asked].includes(name.index) });
   for (const name of cols) drawColLabel(app, pen, tile, name);
   tile.named = { rows: rows.map(({ index }) => index), cols: cols.map(({ index }) => index) };
 }
@@ -30,9 +31,11 @@ function aboutOf(app, tile) {
   const pinned = isRow(app.view.row) && sharesRows(app, kind.kind) ? app.view.row : null;
   const hover = app.hover?.kind === kind.kind ? app.hover : null;
   const hoverRow = app.hover && haveSameRows(app, app.hover.kind, kind.kind) ? app.hover.row : null;
-  const rows = [pinned, hoverRow].filter(isRow);
-  const looked = rows.length ? strongestKeys(tile, rows[0]) : [];
-  return { pinned, rows, cols: [...looked, ...(Number.isInteger(hover?.col) ? [hover.col] : [])] };
+  const seen = [pinned, hoverRow].filter(isRow);
+  const looked = seen.length ? strongestKeys(tile, seen[0]) : [];
+  const asked = isInFocus(app, tile) ? (app.payload.header.lesson?.row ?? null) : null;
+  const rows = [...seen, asked].filter(isRow);
+  return { pinned, asked, rows, cols: [...looked, ...(Number.isInteger(hover?.col) ? [hover.col] : [])] };
 }
 
 function strongestKeys({ kind, map }, row) {
