@@ -118,7 +118,7 @@ def _lesson(title: str) -> None:
         drafting.keep()
     with st.container(key="lesson-panel"), companion.attached(companion.show_step):
         panel.draw()
-    _cover(cover.SAID if cover.hides(title) else "")
+    _cover(cover.said() if cover.hides(title) else "")
 
 
 def _cover(said: str) -> None:

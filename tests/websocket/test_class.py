@@ -53,6 +53,27 @@ ask: Which token?
 ```
 """
 )
+ASKED = (
+    FRONT_MATTER
+    + """## First
+
+/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=0
+
+```question
+{question}
+ask: Which is it?
+```
+"""
+)
+# A question of each kind, and an answer.
+KINDS = {
+    "cell": ("kind: cell\nrow: '1'", [[1, 2]]),
+    "row": ("kind: row\nrow: '1'", [0.5, 0.5, 0.0, 0.0, 0.0]),
+    "head": ("kind: head\nheads: [L0 H0, L1 H0]\nby: entropy", [1, 0]),
+    "number": ("kind: number\nmeasure: heads", 3.0),
+    "choice": ("kind: choice\noptions: [two, three]\nright: 2", 0),
+    "translation": ("kind: translation", "Je t'aime."),
+}
 TELLING = (b"nobody may know", b"aime", b"Bob", b"Plum is one", b"nearly the answer")
 
 
@@ -157,16 +178,50 @@ def test_the_projector_hears_no_name_and_no_text_that_the_teacher_did_not_let_be
         assert b"Zebulon" in teacher.heard
 
 
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_nobody_hears_whose_answer_it_is_whatever_is_asked(address: str, classes: Classroom, kind: str) -> None:
+    question, given = KINDS[kind]
+    key = classes.teachers.start(read(ASKED.format(question=question)))
+    zebulon, ann, ben = (classes.students.join(key.code, name).token for name in ("Zebulon", "Ann", "Ben"))
+    classes.teachers.open(key)
+    for token in (zebulon, ann):
+        classes.students.answer(token, 0, given, in_round="before", client_id="1")
+    with Listener(address) as console, Listener(address) as picture, Listener(address) as student:
+        for screen, role, token in (
+            (console, "teacher", key.secret),
+            (picture, "teacher", key.secret),
+            (student, "student", ben),
+        ):
+            page = "class" if screen is console else "heads"
+            screen.open(page, {"src": "I love you.", "to": "fr", "layer": "1", "head": "0", "class": key.code})
+            screen.sits(key.code, role, token)
+        for act in (classes.teachers.close, classes.teachers.ask_again, classes.teachers.reveal):
+            act(key)
+            for screen in (console, picture, student):
+                screen.send()
+                assert screen.shown.exceptions == []
+                assert b"Zebulon" not in screen.heard
+        assert b"class-shares" in console.heard, "the answers are shown"
+
+
 def test_in_a_class_without_nicknames_none_is_sent_or_stored(address: str, classes: Classroom, database: Path) -> None:
     key = classes.teachers.start(read(TEXTS))
     classes.teachers.set_anonymous(key, is_anonymous=True)
     joined = [classes.students.join(key.code, name) for name in ("Xanthippe", "")]
     assert [one.nickname for one in joined] == ["Student 1", "Student 2"]
-    with Listener(address) as teacher:
-        teacher.open("class", {"class": key.code})
-        teacher.sits(key.code, "teacher", key.secret)
+    classes.teachers.open(key)
+    classes.students.answer(joined[0].token, 0, "Quokkas.", in_round="before", client_id="1")
+    with Listener(address) as teacher, Listener(address) as student:
+        for screen, role, token in ((teacher, "teacher", key.secret), (student, "student", joined[1].token)):
+            screen.open("class", {"class": key.code})
+            screen.sits(key.code, role, token)
+        classes.teachers.reveal(key)
+        for screen in (teacher, student):
+            screen.send()
+            assert b"Xanthippe" not in screen.heard
         assert b"Student 2" in teacher.heard
-        assert b"Xanthippe" not in teacher.heard
+        assert b"Student 2" in student.heard
+        assert not [said for said in (b"Student 1", b"Quokkas") if said in student.heard]
     assert b"Xanthippe" not in classes.teachers.answers_csv(key)
     stored = b"".join(file.read_bytes() for file in database.parent.glob("classes.sqlite*"))
     assert b"Xanthippe" not in stored

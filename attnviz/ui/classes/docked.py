@@ -10,7 +10,6 @@ from attnviz.ui.classes import following, live, seat, student, teacher
 from attnviz.ui.classes.seat import CLASS
 from attnviz.ui.lessons import companion, cover, going
 
-_COVERED = "Covered until the teacher reveals the answer."
 _OUTSIDE = "This picture belongs to a class that you have not joined in this browser."
 
 
@@ -32,7 +31,7 @@ def draw(title: str) -> str:
         else:
             with companion.attached(partial(following.show_step, found)):
                 teacher.panel(own, found)
-    return _COVERED if cover.hides(title) else ""
+    return cover.said() if cover.hides(title) else ""
 
 
 def _outside() -> None:

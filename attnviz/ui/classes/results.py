@@ -151,9 +151,9 @@ def _figure(
 
 def written(said: Sequence[Said], right: str | None) -> tuple[list[str], list[int], int | None]:
     """What was typed most often, how often, and which of these is right. Case, signs and spaces do not count. What the
-    teacher did not pick is counted among the others, but for what is right.
+    teacher did not pick is counted among the others, but for what is right, which is written as the model writes it.
     """
-    counts, first = Counter[str](), dict[str, str]()
+    counts, first = Counter[str](), dict[str, str]() if right is None else {folded(right): right}
     for one in said:
         if one.is_picked or (right is not None and folded(one.text) == folded(right)):
             counts[folded(one.text)] += 1

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from attnviz.widgets.model_drawing.numbers import Here
     from attnviz.widgets.wire import Payload
 
-COVERED = "The answer to this question is covered. Numbers appear once you answer or skip it."
 PLACES = ("Heads", "Masks", "Decoding", "Causes", "Anatomy", "Implementations")
 _ANY = "Hello."  # a model is built alike for every text
 
@@ -98,7 +97,7 @@ def _run(request: "Request") -> "tuple[TraceLike | None, str]":
     from attnviz.ui.lessons import cover
 
     if cover.hides_numbers():
-        return None, COVERED
+        return None, cover.said()
     try:
         return traces.trace(request), ""
     except ValueError as refusal:

@@ -13,7 +13,7 @@ from attnviz.ui.cache import payloads, traces
 from attnviz.ui.heads import alignment, flow, neuron, row, sync
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
-from attnviz.ui.lessons.cover import SAID
+from attnviz.ui.lessons.cover import said
 from attnviz.ui.lessons.on_heads import OnHeads
 from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
 from attnviz.ui.request import Request
@@ -37,7 +37,7 @@ def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "Heads
         heads(captions.on(picture.payload()), on_change=sync.adopt)
         return picture
     if OnHeads.now(tabs.view).cover:
-        st.info(SAID, icon=":material/visibility_off:")
+        st.info(said(), icon=":material/visibility_off:")
         return None
     if tabs.tab in heads_tabs.WHOLE_TRACE:
         model = None if request is None else traces.model(request.entry.name)

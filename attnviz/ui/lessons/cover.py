@@ -6,9 +6,20 @@ from attnviz.maps.cover import Cover
 from attnviz.ui.lessons.opened import opened, progress
 from attnviz.ui.lessons.run import picture
 
-SAID = "Covered until you answer the lesson's question, or skip it."
+_UNTIL_ANSWERED = "you answer the question or skip it"
+_UNTIL_REVEALED = "the teacher reveals the answer"  # in a class
 _FINE = ("Heads",)  # pages that cover what tells, and show the rest
 _NO_PICTURE = ("Lessons", "Class")
+
+
+def said() -> str:
+    """What a page says in the place of what is covered."""
+    return f"Covered until {_until()}."
+
+
+def _until() -> str:
+    now = opened()
+    return _UNTIL_REVEALED if now is not None and progress(now).awaits_reveal else _UNTIL_ANSWERED
 
 
 def hides(title: str) -> bool:
@@ -43,7 +54,7 @@ def covered(question: Question, shown: Picture) -> Cover:
     heads = question.heads if question.cover == "maps" and question.heads else _in_focus(shown)
     is_row = question.cover == "row" and question.row
     tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
-    return Cover(shown.kind, heads, tokens)
+    return Cover(shown.kind, heads, tokens, _until())
 
 
 def _in_focus(shown: Picture) -> tuple[tuple[int, int], ...] | None:

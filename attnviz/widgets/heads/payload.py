@@ -154,12 +154,12 @@ def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
 
 
 def _covered(maps: "Maps") -> dict[str, Any] | None:
-    """The heads and rows whose numbers are not there; None, as a value, for all of them."""
+    """The heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
     if not isinstance(maps, CoveredMaps):
         return None
     cover = maps.cover
     heads = None if cover.heads is None else [list(head) for head in cover.heads]
-    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps)}
+    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps), "until": cover.until}
 
 
 def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:

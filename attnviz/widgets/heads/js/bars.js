@@ -8,7 +8,7 @@ import { colourAt, css, scaleOf, stepOf } from "../../shared/js/theme.js";
 import { isTileCovered } from "./covers.js";
 import { mapName, rangeOf } from "./map/tiles.js";
 import { isOfWeights, drawnMeasure } from "./measures.js";
-import { BLIND_TEXT, blindness, topKeys } from "./subject.js";
+import { blindText, topKeys } from "./subject.js";
 
 export const MOST_BARS = 80; // beyond these the rest is one line with its own sum
 
@@ -33,7 +33,7 @@ function hideBars(app) {
 }
 
 function rowText(app, tile, row) {
-  const verb = BLIND_TEXT[blindness(tile, row)] ?? (tile.signed ? "looks more or less at" : drawnMeasure(app).verb);
+  const verb = blindText(tile, row) ?? (tile.signed ? "looks more or less at" : drawnMeasure(app).verb);
   return `${rowName(tile.kind.rows[row].map((part) => part && isolated(part)))} ${verb}`;
 }
 

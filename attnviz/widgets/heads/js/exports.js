@@ -3,7 +3,7 @@
 import { saveCSV, savePNG, saveSVG } from "../../shared/js/downloads.js";
 import { ENTRY_NAMES, entryCells } from "../../shared/js/tokens/entries.js";
 import { exactText, siteName } from "../../shared/js/text.js";
-import { COVERED, isTileCovered } from "./covers.js";
+import { coveredText, isTileCovered } from "./covers.js";
 import { figureNotes, scaleImage } from "./controls.js";
 import { drawTiles, titleOf } from "./map/focus.js";
 import { drawLabels } from "./map/labels.js";
@@ -21,13 +21,14 @@ export const EXPORTS = [
 
 function saveWhole(app) {
   const button = document.querySelector(".st-key-npz button");
+  const kind = [...app.payload.kinds.values()].find(({ covered }) => covered);
   if (button) button.click();
-  else say(app, `The trace is ${COVERED}.`);
+  else if (kind) say(app, `The trace is ${coveredText(kind)}.`);
 }
 
 function exportExact(app, save) {
-  if (save === exportCSV && app.tiles.some((tile) => isTileCovered(tile)))
-    return say(app, `These numbers are ${COVERED}.`);
+  const covered = app.tiles.find((tile) => isTileCovered(tile));
+  if (save === exportCSV && covered) return say(app, `These numbers are ${coveredText(covered.kind)}.`);
   if (app.tiles.every(({ map }) => map.exact)) save(app);
   else say(app, "The exact numbers are still loading. Try again in a moment.");
 }

@@ -1,14 +1,13 @@
 // The row of a map that the bars, the sentences above and the announcements speak of.
 
 import { rowName } from "../../shared/js/text.js";
-import { COVERED, isTileCovered } from "./covers.js";
+import { coveredText, isTileCovered } from "./covers.js";
 import { drawnMeasure } from "./measures.js";
 import { focusOf, isInFocus, sharesRows } from "./map/tiles.js";
 
-export const BLIND_TEXT = {
+const BLIND_TEXT = {
   "no keys": "sees no key",
   "keys hidden": "sees only special tokens, which are hidden",
-  covered: `is ${COVERED}`,
 };
 
 // A pinned row is one of the head in focus, or of the difference that is drawn; else it is the row under the pointer.
@@ -30,6 +29,12 @@ export function blindness(tile, row) {
   return kind.keys_hidden.includes(row) ? "keys hidden" : "no keys";
 }
 
+// The same in words; undefined for a row that looks at something.
+export function blindText(tile, row) {
+  const why = blindness(tile, row);
+  return why === "covered" ? `is ${coveredText(tile.kind)}` : BLIND_TEXT[why];
+}
+
 // Words about the pinned row, for the live region and the picture's label.
 export function activeText(app) {
   if (app.view.row === null) return "No row pinned.";
@@ -39,7 +44,7 @@ export function activeText(app) {
     .slice(0, 3)
     .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
   const verb = tile.signed ? "differs most at" : drawnMeasure(app).verb;
-  return `Row ${rowName(kind.rows[row])} ${BLIND_TEXT[blindness(tile, row)] ?? `${verb} ${top.join(", ")}`}.`;
+  return `Row ${rowName(kind.rows[row])} ${blindText(tile, row) ?? `${verb} ${top.join(", ")}`}.`;
 }
 
 export function topKeys(kind, map, row) {

@@ -2,7 +2,7 @@
 
 import { element } from "../../../shared/js/elements.js";
 import { exactText } from "../../../shared/js/text.js";
-import { COVERED, isTileCovered } from "../covers.js";
+import { coveredText, isTileCovered } from "../covers.js";
 import { colLines, numberLine, rowLines } from "../../../shared/js/tokens/tip_lines.js";
 
 export function tipLines(tile, row, col, measure = "weight") {
@@ -10,7 +10,7 @@ export function tipLines(tile, row, col, measure = "weight") {
   if (row === null) return colLines(kind, col);
   if (col === null) return rowLines(kind, row);
   if (isTileCovered(tile, row))
-    return [...rowLines(kind, row), ...colLines(kind, col), element("div", { text: COVERED })];
+    return [...rowLines(kind, row), ...colLines(kind, col), element("div", { text: coveredText(kind) })];
   const seen = !mask || mask[row * kind.nCols + col];
   const value = map.data[row * kind.nCols + col];
   const number = `${map.exact ? "" : "≈ "}${exactText(value)}${map.exact ? "" : " (8-bit)"}`;

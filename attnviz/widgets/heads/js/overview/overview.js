@@ -7,7 +7,7 @@ import { sharpness } from "../../../shared/js/resize.js";
 import { shortText, siteName } from "../../../shared/js/text.js";
 import { css, mix, scaleOf } from "../../../shared/js/theme.js";
 import { placeInWindow } from "../../../shared/js/tip.js";
-import { COVERED, isCovered } from "../covers.js";
+import { coveredText, isCovered } from "../covers.js";
 import { choose, togglePin } from "../choice.js";
 import { tipLines } from "../map/tip_lines.js";
 import { mapOf, maskOf, thumbOf } from "../maps.js";
@@ -155,7 +155,7 @@ function paintTint(app, kind) {
     const off = isOff(app, kind.kind, cell.layer, cell.head);
     cell.node.classList.toggle("off", off);
     const name = `${siteName(cell.layer, cell.head)}${off ? ", off" : ""}`;
-    const told = isCovered(kind, cell.layer, cell.head) ? [COVERED] : measuredTexts(cell, printed, tinted);
+    const told = isCovered(kind, cell.layer, cell.head) ? [coveredText(kind)] : measuredTexts(cell, printed, tinted);
     cell.node.setAttribute("aria-label", (cell.said = [name, ...told].join(", ")));
   }
   app.parts.summary.textContent = app.parts.summary.title = summaryText(app, kind, { printed, tinted });
