@@ -13,6 +13,7 @@ from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import Problem
 from attnviz.ui.cache import means, traces
 from attnviz.ui.frame import top_bar
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
@@ -34,7 +35,7 @@ def change(interventions: "Sequence[Intervention]") -> None:
 
     text = notation.write(interventions)
     if problem := notation.too_much(text):
-        st.session_state.setdefault("notes", []).append(problem)
+        current_page().add(problem)
         return
     persistent.write({NAME: text or None})
     top_bar.drop_written_target()
@@ -62,7 +63,7 @@ def in_force(request: Request) -> Request:
     given, why = _with_numbers(loaded, asked, request.to)
     found = fitting.fitting(given, loaded.shapes, loaded.model_id)
     said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
-    st.session_state.setdefault("notes", []).extend(persistent.of_link(said))
+    current_page().add(*persistent.of_link(said))
     absent = [one for one, numbered in zip(asked, given, strict=True) if _is_among(numbered, found.dropped)]
     _chips(asked, absent=absent)
     return replace(request, do=notation.write([one for one in asked if not _is_among(one, absent)]))

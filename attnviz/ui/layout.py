@@ -7,15 +7,15 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import hosted, interventions, streamlit_internals
-from attnviz.ui.address import browser, echoes, persistent, share
+from attnviz.ui import extensions, hosted, interventions, streamlit_internals
+from attnviz.ui.address import browser, echoes, navigation, persistent, share
 from attnviz.ui.cache import engine
 from attnviz.ui.cache.beside import Beside
 from attnviz.ui.cache.traces import model
-from attnviz.ui.classes import asking
 from attnviz.ui.drawing import sheet, words
 from attnviz.ui.frame import menu, screen, status_bar, top_bar
-from attnviz.ui.lessons import going, opened, windows
+from attnviz.ui.frame.ask_button import ask_the_room
+from attnviz.ui.frame.page import Page, current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import copy_link
 from attnviz.ui.request import Request
@@ -32,15 +32,15 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
 
     A page that leaves out what is done to the run says why, in `as_it_is`.
     """
-    line = _begin(title)
+    page, line = _begin(title)
     request = top_bar.top_bar()
-    _draw_line(line, title, request)
+    _draw_line(line, page, request)
     persistent.said().setdefault("model", request.entry.name)
     if as_it_is:
         interventions.left_out(as_it_is)
     else:
         request = interventions.in_force(request)
-    _ready(title)
+    _ready(page)
     return request
 
 
@@ -48,85 +48,53 @@ def begin_page_of_its_own(title: str, bar: Callable[[], None]) -> None:
     """As `begin_page`, for a page that runs nothing of the top bar: `bar` draws what stands in its place, on the left
     of the link to copy. Model and sentence wait for the other pages.
     """
-    line = _begin(title)
+    page, line = _begin(title)
     top_bar.bar_of(bar)
-    _draw_line(line, title)
+    _draw_line(line, page)
     interventions.left_out("This page runs its own models and ignores the changes made on other pages")
-    _ready(title)
+    _ready(page)
 
 
-def _begin(title: str) -> DeltaGenerator:
-    """Draw what every page begins with; the place of the line for narrow screens, which says what the bar asks."""
+def _begin(title: str) -> tuple[Page, DeltaGenerator]:
+    """Draw what every page begins with; the page, and the place of the line for narrow screens, which says what the
+    bar asks.
+    """
     st.set_page_config(page_title=f"{title} · attnviz", page_icon=ICON, layout="wide")
     st.html(style(*FRAME_STYLES))
     browser.watch_browser()
     persistent.begin(title)
     echoes.begin(title)
-    windows.tidy()
-    if windows.is_panel():
-        st.html(style("lesson_window.css"))
-    _follow_class()
-    going.follow(title, menu.PATHS)
+    page = Page.begin(title)
+    extensions.begin(page)
+    navigation.follow(title, menu.PATHS)
     words.explain(title)
     with st.sidebar:
         menu.draw(title)
-    return st.container(key="screen-line")
+    return page, st.container(key="screen-line")
 
 
-def _draw_line(place: DeltaGenerator, title: str, request: Request | None = None) -> None:
+def _draw_line(place: DeltaGenerator, page: Page, request: Request | None = None) -> None:
     with place:
-        problems = screen.draw(title, request, sheet.ask)
-    sheet.begin(title, request)
-    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
+        problems = screen.draw(page.title, request, sheet.ask)
+    sheet.begin(page.title, request)
+    page.add(*persistent.of_link(problems))
 
 
-def _ready(title: str) -> None:
+def _ready(page: Page) -> None:
     persistent.publish(early=True)
-    st.session_state["notes-slot"] = st.container(key="notes")
+    page.above = st.container(key="notes")
     if said := engine.said(persistent.text("model")):
-        st.session_state["notes-slot"].warning(literal(said), icon=":material/cloud_off:")
-    if refusal := st.session_state.pop("refusal", None):
-        refuse(refusal)
+        page.above.warning(literal(said), icon=":material/cloud_off:")
+    if page.refusal:
+        refuse(page.refusal)
     try:
-        hosted.wait(st.session_state["notes-slot"])
+        hosted.wait(page.above)
     except ValueError as full:
         refuse(str(full))
-    if title != "Class" and persistent.text("class"):
-        from attnviz.ui.classes import docked
-
-        st.html(style("lessons.css", "classes.css"))
-        _cover(docked.draw(title))
-    elif title not in ("Lessons", "Class") and persistent.text("lesson"):
-        _lesson(title)
-
-
-def _follow_class() -> None:
-    if not persistent.text("class"):
-        opened.follow(None)
-        return
-    from attnviz.ui.classes import following
-
-    following.begin()
-
-
-def _lesson(title: str) -> None:
-    """The lesson's panel beside the page, and a cover over a page that would tell what the lesson asks."""
-    from attnviz.ui.lessons import companion, cover, drafting, panel
-
-    st.html(style("lessons.css"))
-    if persistent.text("lesson") == drafting.DRAFT:
-        drafting.keep()
-    with st.container(key="lesson-panel"), companion.attached(companion.show_step):
-        panel.draw()
-    _cover(cover.said() if cover.hides(title) else "")
-
-
-def _cover(said: str) -> None:
-    """End the page with a sentence in the place of its picture, where there is one."""
-    if said:
-        st.info(said, icon=":material/visibility_off:")
+    if covered := extensions.draw_panels(page):
+        st.info(covered, icon=":material/visibility_off:")
         _publish()
-        note(*st.session_state.pop("notes", ()))
+        page.say_notes()
         sheet.open_if_asked()
         st.stop()
 
@@ -138,13 +106,12 @@ def page_link(path: str, label: str) -> None:
 
 def note(*sentences: str) -> None:
     """Notes above the picture: what was cut, what a link asked for and did not get."""
-    for sentence in sentences:
-        st.session_state["notes-slot"].info(literal(sentence), icon=":material/info:")
+    current_page().say(*sentences)
 
 
 def refuse(sentence: str) -> None:
     """Say in one sentence why there is no picture, and end the page; what was typed stays."""
-    st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+    current_page().warn(sentence)
     _publish()
     sheet.open_if_asked()
     st.stop()
@@ -153,7 +120,7 @@ def refuse(sentence: str) -> None:
 def run_or_refuse(make: Callable[[], T]) -> T:
     """What `make` returns; an input that it refuses ends the page with its sentence. A long run shows that it runs."""
     try:
-        with st.session_state["running-slot"].spinner("Running"):  # over the link to the picture that is still seen
+        with current_page().running.spinner("Running"):  # over the link to the picture that is still seen
             return make()
     except ValueError as error:
         if engine.has_gone(error):
@@ -166,17 +133,19 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
     """Draw what depends on the run: notes, the link to copy, the status bar."""
     _publish()
     loaded = model(request.entry.name)
-    note(
-        *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
-        *trace.info.notes,
-        *_misread.get(trace, lambda: _reading_notes(request, trace)),
-        *st.session_state.pop("notes", ()),
+    page = current_page()
+    page.say_notes(
+        (
+            *share.link_problems(_still_linked(request), loaded.languages, trace.model_id),
+            *trace.info.notes,
+            *_misread.get(trace, lambda: _reading_notes(request, trace)),
+        )
     )
     sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
     query = share.shared_query(sentence, view, trace.model_id)
-    with st.session_state["copy-link-slot"]:
+    with page.link:
         copy_link(query)
-    asking.button(persistent.page(), query)
+    ask_the_room(page, query)
     status_bar.of_run(loaded, trace)
     sheet.open_if_asked(view)
 
@@ -186,11 +155,12 @@ def end_page_of_its_own(view: share.Linkable | None, status: Sequence[str]) -> N
     Without a `view` there is nothing that a link could carry.
     """
     _publish()
-    note(*st.session_state.pop("notes", ()))
+    page = current_page()
+    page.say_notes()
     if view is not None:
-        with st.session_state["copy-link-slot"]:
+        with page.link:
             copy_link(share.page_query(view))
-        asking.button(persistent.page(), share.page_query(view))
+        ask_the_room(page, share.page_query(view))
     status_bar.draw(status)
     sheet.open_if_asked()
 
@@ -203,8 +173,7 @@ def _publish() -> None:
 
 def warn(*sentences: str) -> None:
     """Say above the picture what cannot be done, and go on."""
-    for sentence in sentences:
-        st.session_state["notes-slot"].error(literal(sentence), icon=":material/error:")
+    current_page().warn(*sentences)
 
 
 _misread: Beside[tuple[str, ...]] = Beside()

@@ -13,6 +13,7 @@ from attnviz.models.catalogue import DEFAULT, Entry, entries, other
 from attnviz.ui import offered
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.cache import engine, traces
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import toys
 from attnviz.ui.markdown import literal
 from attnviz.ui.offered import is_free
@@ -36,9 +37,7 @@ def picker() -> Entry:
             known[linked] = other(linked)
         else:
             why = "which this instance does not offer" if not is_free() else "which is too long for a name"
-            st.session_state.setdefault("notes", []).append(
-                f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown."
-            )
+            current_page().add(f"The link asks for the model “{linked[:80]}”, {why}. Another model is shown.")
     value = linked if linked in known else next(iter(known))
     titles = told_apart({name: entry.title for name, entry in known.items()})
     titles |= {_ANOTHER: "Another model …"} if is_free() else {}

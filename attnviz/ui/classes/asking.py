@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from attnviz.lessons.lesson import PAGES, Link
+from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.lessons.run import picture
@@ -33,17 +33,7 @@ _MOST_ASKED, _MOST_OPTIONS = 300, 8
 _ROWS = (CELL, ROW, TOKEN)
 
 
-def button(page: str, query: str) -> None:
-    """The button in the rail, on a page that a step's link can lead to. `query` is the link to what stands there."""
-    if page not in PAGES.values():
-        return
-    with st.sidebar:
-        pressed = st.button("Ask the room", key="ask-the-room", icon=":material/record_voice_over:", width="stretch")
-    if pressed:
-        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(_form)(page, query)
-
-
-def _form(page: str, query: str) -> None:
+def draw_form(page: str, query: str) -> None:
     """What is asked; a mistake is said below, and what was typed stays."""
     link = Link(page, dict(parse_qsl(query)))
     st.markdown("One question about the picture on this page. Students join with a code and answer on their phones.")

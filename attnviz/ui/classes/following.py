@@ -7,8 +7,10 @@ import streamlit as st
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.state import CLOSED, REVEALED, MemberView, Receipt, TeacherView
 from attnviz.lessons.lesson import Lesson, Link
+from attnviz.ui.address import navigation
 from attnviz.ui.classes import live, seat
 from attnviz.ui.classes.seat import CLASS, Seat
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.lessons import drafted, going, opened, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
 
@@ -76,9 +78,7 @@ def is_waiting(found: MemberView) -> bool:
 
 def say(sentence: str) -> None:
     """Have the page say a sentence about the class, once, whatever has asked for it."""
-    notes: list[str] = st.session_state.setdefault("notes", [])
-    if sentence not in notes:
-        notes.append(sentence)
+    current_page().add(sentence)
 
 
 def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
@@ -93,7 +93,7 @@ def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
 
 def show_step(found: TeacherView) -> None:
     """The teacher's screen goes to the picture of the class's step."""
-    going.send(*teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED))
+    navigation.send(*teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED))
 
 
 def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) -> tuple[str, dict[str, str]]:
@@ -116,7 +116,7 @@ def _go_along(found: MemberView) -> None:
 
 def show(found: MemberView) -> None:
     """The student's screen goes to the picture of the class's step."""
-    going.send(*address(found.code, found.link))
+    navigation.send(*address(found.code, found.link))
 
 
 def _teacher_along(found: TeacherView) -> None:

@@ -6,10 +6,10 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
+from attnviz.ui.address import navigation
 from attnviz.ui.classes import following, seat
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, TEACHER, Seat
-from attnviz.ui.lessons import going
 
 
 def on_lesson(lesson: Lesson) -> None:
@@ -30,4 +30,4 @@ def ask(question: Question, link: Link | None) -> None:
 def teach(key: TeacherKey) -> None:
     """Sit down as the teacher of a class, and go to its console."""
     seat.take(Seat(key.code, TEACHER, key.secret))
-    going.send(following.HOME, {CLASS: key.code})
+    navigation.send(following.HOME, {CLASS: key.code})

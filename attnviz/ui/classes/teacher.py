@@ -10,11 +10,11 @@ import streamlit as st
 from attnviz.classroom.codes import shown_code
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
-from attnviz.ui.address import persistent
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.classes import following, live, rehearsing
 from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import CLASS, Seat
-from attnviz.ui.lessons import companion, going
+from attnviz.ui.lessons import companion
 from attnviz.ui.markdown import literal
 
 
@@ -31,7 +31,7 @@ def panel(own: Seat, found: TeacherView) -> None:
         st.markdown(f"**{literal(step.question.ask)}**")
     counts = st.container()
     controls(own, found, goes_along=True)
-    st.button("The class’s answers", key="class-console", on_click=going.send, args=("Class", {CLASS: found.code}))
+    st.button("The class’s answers", key="class-console", on_click=navigation.send, args=("Class", {CLASS: found.code}))
 
     def draw(newest: TeacherView) -> None:
         with counts:
@@ -105,7 +105,7 @@ def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
         following.say(str(refusal))
         return
     if goes_along:
-        going.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
+        navigation.send(*following.teacher_address(found.code, found.lesson, at, is_revealed=False))
 
 
 def _put_aside() -> None:

@@ -7,11 +7,10 @@ from attnviz.analysis.decoding.next_tokens import NextToken
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.display import display, display_token
 from attnviz.ui import captions
-from attnviz.ui.address import persistent, share
+from attnviz.ui.address import navigation, persistent, share
 from attnviz.ui.decoding import run as decoding_run
 from attnviz.ui.decoding.controls import COMPONENT, PLACE_SHOWN, adopt
 from attnviz.ui.decoding.state import CHOICES, WAYS, DecodingState
-from attnviz.ui.lessons import going
 from attnviz.ui.mount import stepper
 from attnviz.ui.reported import NUMBER, reported
 from attnviz.widgets.stepper.payload import Inference, Training, stepper_payload
@@ -28,7 +27,7 @@ def stage(model, request, trace, view: DecodingState, run: Decoded) -> None:
     captions.about(trace, request.entry, written=None if _is_targets(run, trace) else model.spelled(run.made.ids)[0])
     st.session_state[PLACE_SHOWN] = {"step": _step(view, run), "layer": view.layer, "head": view.head}
     stepper(captions.on(payload), key=COMPONENT, on_change=adopt, on_open=lambda: _open(model, trace, view, run))
-    if going.is_going():
+    if navigation.is_going():
         st.rerun()
 
 
@@ -123,7 +122,7 @@ def _open(model, trace, view: DecodingState, run: Decoded) -> None:
     kind = next((kind for kind in ("cross", "decoder_self") if kind in made.attn), "encoder_self")
     row = str(min(max(asked["step"], 0), len(made.chosen) - 1))
     there = {"kind": kind, "row": row, "layer": str(view.layer), "head": str(view.head), "tab": "", "zoom": ""}
-    going.send("Heads", persistent.way("Heads", there | {"tgt": tgt}))
+    navigation.send("Heads", persistent.way("Heads", there | {"tgt": tgt}))
 
 
 def _is_targets(run: Decoded, trace) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.models.catalogue import entries, other
-from attnviz.ui import offered
+from attnviz.ui import extensions, offered
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import traces
 from attnviz.ui.learning import toys
@@ -94,10 +94,9 @@ def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payl
 
 def _run(request: "Request") -> "tuple[TraceLike | None, str]":
     """The run of the bar's sentence, or why there are no numbers."""
-    from attnviz.ui.lessons import cover
-
-    if cover.hides_numbers():
-        return None, cover.said()
+    asking = extensions.asking()
+    if asking is not None and asking.hides_numbers():
+        return None, asking.covered_sentence()
     try:
         return traces.trace(request), ""
     except ValueError as refusal:

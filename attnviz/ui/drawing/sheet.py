@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from attnviz.ui import mount
+from attnviz.ui.address import navigation
 from attnviz.ui.drawing import words
 from attnviz.ui.drawing.drawn import PLACES, Pictured
-from attnviz.ui.lessons import going
 from attnviz.ui.markdown import literal
 from attnviz.ui.reported import TEXT, reported
 
@@ -69,7 +69,7 @@ def draw(shown: Pictured, *, key: str) -> None:
         st.info(literal(str(why)), icon=":material/info:")
         return
     mount.model_drawing(made, key=key, on_go=lambda: _go(key))
-    if going.is_going():
+    if navigation.is_going():
         st.rerun(scope="app")
 
 
@@ -77,4 +77,4 @@ def _go(key: str) -> None:
     """The run that follows opens the place that was clicked."""
     place = reported(key, "go", {"page": TEXT, "query": TEXT})
     if place is not None and place["page"] in PLACES:
-        going.send(place["page"], dict(parse_qsl(place["query"])))
+        navigation.send(place["page"], dict(parse_qsl(place["query"])))

@@ -5,9 +5,8 @@ from typing import Any
 
 from attnviz.text.glossary import places_of, words_of
 from attnviz.text.terms.places import TryPlace
-from attnviz.ui.address import persistent
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.components import widget
-from attnviz.ui.lessons import going
 from attnviz.ui.reported import TEXT, reported
 
 _KEY = "definitions"
@@ -41,4 +40,4 @@ def _go(page: str) -> None:
     asked = reported(_KEY, "go", {"word": TEXT})
     place = places_of(page).get(asked["word"]) if asked is not None else None
     if place is not None:
-        going.send(place.page, address(place))
+        navigation.send(place.page, address(place))

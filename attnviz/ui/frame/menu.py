@@ -5,8 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.ui import mount
-from attnviz.ui.address import persistent
-from attnviz.ui.lessons import going
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.reported import TEXT, reported
 
 KEY = "rail"
@@ -33,7 +32,7 @@ def title_of(path: str) -> str:
 def draw(current: str) -> None:
     """Draw the menu on the page of that title; a click is one step for Back."""
     mount.rail([_entry(page) for page in PATHS], current, key=KEY, on_go=_go)
-    if going.is_going():  # clicked when the server had just been restarted
+    if navigation.is_going():  # clicked when the server had just been restarted
         st.rerun()
 
 
@@ -48,4 +47,4 @@ def _go() -> None:
     """The run that follows opens the page that was clicked, with what else was chosen in the same moment."""
     asked = reported(KEY, "go", {"page": TEXT})
     if asked is not None and asked["page"] in PATHS:
-        going.send(asked["page"])
+        navigation.send(asked["page"])

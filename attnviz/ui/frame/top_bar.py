@@ -17,6 +17,7 @@ from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
 from attnviz.ui.address.fields import read, whole
 from attnviz.ui.cache import traces
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal
 from attnviz.ui.request import Request
 
@@ -86,8 +87,8 @@ def bar_of(draw: Callable[[], None]) -> None:
 
 
 def _link_slots() -> None:
-    st.session_state["running-slot"] = st.container(key="running").empty()
-    st.session_state["copy-link-slot"] = st.container()
+    now = current_page()
+    now.running, now.link = st.container(key="running").empty(), st.container()
 
 
 def _inputs(entry: Entry) -> Request:
@@ -102,7 +103,7 @@ def _inputs(entry: Entry) -> Request:
     try:
         asked = traces.inputs(entry, tell)
     except ValueError as refusal:
-        st.session_state["refusal"] = str(refusal)
+        current_page().refusal = str(refusal)
         asked = Inputs.PROMPT
     for place in places:
         place.empty()
@@ -168,7 +169,7 @@ def _prompt(entry: Entry) -> Request:
     with left:
         src = _sentence(_PROMPT)
     asked, problems = read(_Prompt, persistent.texts(), {})
-    st.session_state.setdefault("notes", []).extend(persistent.of_link(problems))
+    current_page().add(*persistent.of_link(problems))
     with right:
         return Request(entry, src, new=_count("new", "Tokens to write", asked.new, help="0: only the prompt is read"))
 
@@ -224,7 +225,7 @@ def _sentence(field: _Field) -> str:
 
     widgets.show(shown, value, {"value": value}, draw, take)
     for note in st.session_state.pop(f"{field.key}-note", ()):
-        st.session_state.setdefault("notes", []).append(note)
+        current_page().add(note)
     return value
 
 

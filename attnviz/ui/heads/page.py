@@ -8,13 +8,11 @@ from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import labels, select
 from attnviz.tracing.thumbnails import thumbnail, within
-from attnviz.ui import captions
+from attnviz.ui import captions, extensions
 from attnviz.ui.cache import payloads, traces
 from attnviz.ui.heads import alignment, flow, neuron, row, sync
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
-from attnviz.ui.lessons.cover import said
-from attnviz.ui.lessons.on_heads import OnHeads
 from attnviz.ui.reported import OPTIONAL_TEXT, SITE, SWITCH, TEXT, reported
 from attnviz.ui.request import Request
 from attnviz.widgets.wire import Payload
@@ -36,8 +34,9 @@ def draw(trace: "TraceLike", tabs: TabsState, request: Request | None) -> "Heads
         picture = HeadsPicture(trace, tabs, request)
         heads(captions.on(picture.payload()), on_change=sync.adopt)
         return picture
-    if OnHeads.now(tabs.view).cover:
-        st.info(said(), icon=":material/visibility_off:")
+    asking = extensions.asking()
+    if asking is not None and asking.covering(tabs.view).cover:
+        st.info(asking.covered_sentence(), icon=":material/visibility_off:")
         return None
     if tabs.tab in heads_tabs.WHOLE_TRACE:
         model = None if request is None else traces.model(request.entry.name)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from attnviz.analysis.heads.metric_table import Columns
 from attnviz.maps.maps import Maps
 from attnviz.maps.options import MapOptions
+from attnviz.ui import extensions
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.heads import maps as heads_maps
 from attnviz.ui.heads import sync
 from attnviz.ui.heads.cells import WEIGHT, Cells, cells
+from attnviz.ui.heads.covering import Covering
 from attnviz.ui.heads.tabs import TabsState
-from attnviz.ui.lessons.on_heads import OnHeads
 from attnviz.ui.request import Request
 from attnviz.widgets.heads.payload import heads_payload, in_view
 from attnviz.widgets.heads.sentences import sentence_strip
@@ -27,26 +28,27 @@ MOST = 2_000_000  # bytes of float32 maps that are sent; of more, those that are
 
 class HeadsPicture:
     """The picture of a trace as the tab asks for it. `request` is what was run, None for weights that somebody brought;
-    an open lesson may cover some of it.
+    an open question may cover some of it.
     """
 
     def __init__(self, trace: "TraceLike", tabs: TabsState, request: Request | None) -> None:
         self._trace, self._tabs, self._request = trace, tabs, request
-        self._lesson = OnHeads.now(tabs.view)
+        asking = extensions.asking()
+        self._covering = Covering() if asking is None else asking.covering(tabs.view)
 
     def payload(self) -> Payload:
         """What the widget is sent, but for the caption."""
-        view = {**self._tabs.view.to_payload(), **self._lesson.marks, "off": sync.off(self._trace)}
+        view = {**self._tabs.view.to_payload(), **self._covering.marks, "off": sync.off(self._trace)}
         if not self._is_the_same_for_every_view:
-            return self._lesson.on(self._made(view))
+            return self._covering.on(self._made(view))
         key = id(self._trace), tuple(self._tabs.options(kind) for kind in self._trace.kinds)
         _, made = _made.get(key, read=lambda *_: (self._trace, self._made(view)))
-        return self._lesson.on(in_view(made, view))
+        return self._covering.on(in_view(made, view))
 
     @property
     def is_covered(self) -> bool:
-        """Whether a lesson keeps back any of its numbers."""
-        return self._lesson.cover is not None
+        """Whether an open question keeps back any of its numbers."""
+        return self._covering.cover is not None
 
     def drawn(self) -> tuple[Maps, str]:
         """The maps of the kind in focus, and what their cells hold."""
@@ -59,16 +61,16 @@ class HeadsPicture:
             math.prod(self._trace.shape(kind)) * len(self._trace.query_tokens(kind)) * len(self._trace.key_tokens(kind))
             for kind in self._trace.kinds
         )
-        is_plain = self._tabs.view.cells == WEIGHT and not self._lesson.cover and not self._trace.is_brought
+        is_plain = self._tabs.view.cells == WEIGHT and not self._covering.cover and not self._trace.is_brought
         return is_plain and 4 * weights <= MOST
 
     @cached_property
     def _measured(self) -> tuple[dict[str, Maps], Columns]:
-        return self._lesson.covered(*heads_maps.maps_and_metrics(self._trace, self._tabs))
+        return self._covering.covered(*heads_maps.maps_and_metrics(self._trace, self._tabs))
 
     @cached_property
     def _cells(self) -> Cells:
-        if self._lesson.cover:  # what is written would tell as much
+        if self._covering.cover:  # what is written would tell as much
             return Cells()
         return cells(self._request, self._trace, self._tabs, self._measured[0])
 

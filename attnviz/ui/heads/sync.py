@@ -8,18 +8,17 @@ import streamlit as st
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.models.catalogue import Entry
 from attnviz.tracing.causes.switches import Head, heads_off
-from attnviz.ui import interventions, layout
+from attnviz.ui import extensions, interventions, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.address.fields import SiteBounds
 from attnviz.ui.heads.state import HeadsState, view_of
-from attnviz.ui.lessons import marks
 from attnviz.ui.reported import OPTIONAL_NUMBER, SITE, SWITCH, TEXT, reported
 
 if TYPE_CHECKING:
     from attnviz.tracing.trace_like import TraceLike
     from attnviz.transformer.probe import Kind
 
-COMPONENT = marks.MAP
+COMPONENT = "heads"  # the key of the widget
 TOLD = {
     **dict.fromkeys(("kind", "sort", "tint", "specials", "scale", "compare", "bars", "cells"), TEXT),
     **dict.fromkeys(("words", "mask", "sink", "plotly", "table"), SWITCH),
@@ -57,7 +56,8 @@ def adopt() -> None:
     if known is None or not all(isinstance(site, list) for site in (*known["pins"], *known["off"])):
         return
     _switch(known.pop("off"))
-    marks.adopt()
+    if (asking := extensions.asking()) is not None:
+        asking.adopt_marks()
     known["pins"] = tuple(tuple(pin) for pin in known["pins"])
     known["zoom"] = tuple(known["zoom"] or ()) or None
     shown = st.session_state.get(_SHOWN, {})

@@ -19,6 +19,7 @@ from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
 from attnviz.ui.cache import payloads
 from attnviz.ui.drawing import sheet
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.markdown import literal
 
@@ -66,7 +67,7 @@ def picker() -> "BareWeights | None":
             raise ValueError(FULL.format(file.name))
         weights = _read(hashlib.blake2b(content, digest_size=16).hexdigest(), file.name, content)
     except ValueError as error:
-        st.session_state["notes-slot"].error(literal(str(error)), icon=":material/error:")
+        current_page().warn(str(error))
         return None
     _say_whose(file.name)
     return weights
@@ -76,7 +77,7 @@ def _say_whose(name: str) -> None:
     """Say above the picture that it is not the bar's sentence; the style sheet greys the bar meanwhile."""
     st.session_state[_NAME] = name
     with (
-        st.session_state["notes-slot"],
+        current_page().above,
         st.container(key="own-shown", horizontal=True, vertical_alignment="center"),
     ):
         shown = f"The picture shows your own tensors from {display(name)}, not the sentence in the bar above."

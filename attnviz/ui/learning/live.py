@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.classroom.joining.fair_joining import network_of
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.live.runs import LiveRun
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.learning import runs
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import learning_feed
@@ -42,7 +43,7 @@ def feed(found: Sequence[LiveRun], waited: set[str]) -> None:
     """Bring a second's news until every run is over; then the page is drawn with what there is, and so it is when a run
     begins that is drawn as one that waits: `waited` has the keys of those whose recording is shown meanwhile.
     """
-    place = st.session_state["notes-slot"].empty()
+    place = current_page().above.empty()
 
     def tick() -> None:
         looks = [piece(run) for run in found]

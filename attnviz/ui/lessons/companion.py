@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attnviz.ui.address import persistent
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.lessons import drafted, going, judging, news, windows
 from attnviz.ui.lessons.opened import LESSON, STEP, OpenedLesson, Progress, is_followed, of_lesson, opened, progress
 from attnviz.ui.lessons.run import picture
@@ -39,7 +39,7 @@ class _Told:
 def attached(show_picture: Callable[[], None]) -> Iterator[None]:
     """Around the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
     _take()
-    if going.is_going():
+    if navigation.is_going():
         st.rerun()
     yield
     if (place := st.session_state.pop(_SLOT, None)) is not None:

@@ -1,14 +1,11 @@
 """From step to step: the step's link is opened as if it had come with the address, and Back goes to the step before."""
 
-import streamlit as st
-
 from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
-from attnviz.ui.address import persistent
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.lessons import windows
 from attnviz.ui.lessons.opened import LESSON, STEP
 
-_GOES = "_attnviz_lesson_goes"
 HOME = "Lessons"
 
 
@@ -31,44 +28,20 @@ def texts_of(link: Link, question: Question | None) -> dict[str, str]:
 
 def go(lesson: Lesson, at: int) -> None:
     """To be called by a button: the run that follows opens the step."""
-    send(*address(lesson, at))
-
-
-def send(page: str, query: dict[str, str] | None = None) -> None:
-    """As `go`, to the page of that title and with that address, or as the visitor left it."""
-    st.session_state[_GOES] = page, query
+    navigation.send(*address(lesson, at))
 
 
 def show(link: Link | None) -> None:
     """To be called by a button: the run that follows opens the link."""
     if link is not None:
-        send(link.page, {name: text for name, text in link.texts.items() if text})
+        navigation.send(link.page, {name: text for name, text in link.texts.items() if text})
 
 
 def home(query: dict[str, str]) -> None:
     """To be called by a button: the run that follows opens the page Lessons, with what its address is to say."""
-    send(HOME, query)
-
-
-def is_going() -> bool:
-    """Whether a button has asked for a place that is not open yet."""
-    return _GOES in st.session_state
+    navigation.send(HOME, query)
 
 
 def leave() -> None:
     """Close the lesson; the picture stays."""
     persistent.write({LESSON: None, STEP: None})
-
-
-def follow(title: str, paths: dict[str, str]) -> None:
-    """Call after `persistent.begin`: goes where a button has asked to; `paths` are the pages' files by their titles."""
-    goes = st.session_state.pop(_GOES, None)
-    if goes is None:
-        return
-    page, asked = goes
-    query = persistent.address(page) if asked is None else asked | persistent.window()
-    if page == title:
-        persistent.follow(query)
-    else:
-        persistent.expect(query)
-        st.switch_page(paths.get(page, paths[HOME]), query_params=query)

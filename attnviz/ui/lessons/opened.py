@@ -10,6 +10,7 @@ from attnviz.lessons.library import lesson_named
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Marked, Truth
 from attnviz.ui.address import persistent
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.lessons import drafting
 
 LESSON, STEP = "lesson", "lesson_step"
@@ -67,9 +68,13 @@ def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
     st.session_state[_FOLLOWED] = step
 
 
+def _followed() -> "tuple[OpenedLesson, Progress] | None":
+    return st.session_state.get(_FOLLOWED) if persistent.text("class") else None
+
+
 def is_followed() -> bool:
     """Whether a class is followed, which knows how far it is."""
-    return bool(st.session_state.get(_FOLLOWED))
+    return _followed() is not None
 
 
 def is_open() -> bool:
@@ -81,7 +86,7 @@ def opened() -> OpenedLesson | None:
     """The lesson that a class follows, or that the address names; None for none, for a draft that the browser has yet
     to bring, and for one that cannot be opened, which a note says.
     """
-    if followed := st.session_state.get(_FOLLOWED):
+    if followed := _followed():
         return followed[0]
     name = persistent.text(LESSON)
     if not name:
@@ -89,7 +94,7 @@ def opened() -> OpenedLesson | None:
     try:
         lesson = drafting.lesson() if name == drafting.DRAFT else lesson_named(name)
     except ValueError as error:
-        st.session_state.setdefault("notes", []).append(str(error))
+        current_page().add(str(error))
         persistent.write({LESSON: None, STEP: None})
         return None
     if lesson is None:
@@ -101,7 +106,7 @@ def opened() -> OpenedLesson | None:
 
 def progress(now: OpenedLesson) -> Progress:
     """How far this visitor is with a step."""
-    followed = st.session_state.get(_FOLLOWED)
+    followed = _followed()
     if followed and followed[0] == now:
         return followed[1]
     return of_lesson(now.lesson).setdefault(now.at, Progress())

@@ -13,7 +13,7 @@ def form(open_page) -> AppTest:
     def drawn() -> None:
         from attnviz.ui.classes import asking
 
-        asking._form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
+        asking.draw_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 
     open_page("heads", src="I love you", to="fr")
     return AppTest.from_function(drawn, default_timeout=60).run()

@@ -12,6 +12,7 @@ from attnviz.models.protocol import Model
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
+from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal
 
 EVERY = 0.7  # seconds
@@ -95,7 +96,7 @@ def _progress(run: StudyRun, drawn: StudyView) -> None:
 def _stop(run: StudyRun) -> None:
     if not run.stop(_watcher()):
         others = run.look().others
-        st.session_state["notes"] = [OTHERS.format(others, "waits" if others == 1 else "wait")]
+        current_page().add(OTHERS.format(others, "waits" if others == 1 else "wait"))
 
 
 def _share(view: StudyView) -> float:

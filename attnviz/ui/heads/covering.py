@@ -1,4 +1,4 @@
-"""What an open lesson does to the Heads page: what of its numbers is kept back, and what is marked on its map."""
+"""Cover a part of the Heads picture while a question about it is open, and mark what was answered on its map."""
 
 import hashlib
 import json
@@ -11,29 +11,16 @@ import numpy as np
 from attnviz.analysis.heads.metric_table import METRICS, Columns
 from attnviz.maps.cover import Cover, CoveredMaps
 from attnviz.maps.maps import Maps
-from attnviz.ui.heads.state import HeadsState
-from attnviz.ui.lessons import cover, marks
-from attnviz.ui.lessons.opened import is_open, opened
 from attnviz.widgets.wire import Payload
 
 
 @dataclass(frozen=True)
-class OnHeads:
-    """`cover` is what is kept back, `asked` what the widget is told of the question, `marks` of the view."""
+class Covering:
+    """`cover` is kept back; `asked` goes to the widget with the question, `marks` with its view. Nothing by default."""
 
     cover: Cover | None = None
     asked: Mapping[str, Any] | None = None
     marks: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def now(cls, view: HeadsState) -> "OnHeads":
-        """That of this visitor's lesson, if one is open."""
-        if not is_open():
-            return cls()
-        now, asked = opened(), marks.on_map(view)
-        is_asking = now is not None and now.question is not None and asked is not None and "most" in asked
-        cells = marks.marked(now, now.question) if is_asking and now and now.question else None
-        return cls(cover.cover(), asked, {} if cells is None else {"marks": cells})
 
     def covered(self, maps: "dict[str, Maps]", metrics: Columns) -> "tuple[dict[str, Maps], Columns]":
         """The maps without what is covered, and the metrics without those of covered heads."""

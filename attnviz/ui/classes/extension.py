@@ -5,16 +5,26 @@ from functools import partial
 import streamlit as st
 
 from attnviz.classroom.state import MemberView
-from attnviz.ui.address import persistent
+from attnviz.ui.address import navigation, persistent
 from attnviz.ui.classes import following, live, seat, student, teacher
 from attnviz.ui.classes.seat import CLASS
-from attnviz.ui.lessons import companion, cover, going
+from attnviz.ui.frame.page import Page
+from attnviz.ui.lessons import companion, cover
+from attnviz.ui.styles import style
 
 _OUTSIDE = "This picture belongs to a class that you have not joined in this browser."
 
 
-def draw(title: str) -> str:
-    """Draw the panel; what the page says in the place of its picture, "" where it may show it."""
+def begin(_page: Page) -> None:
+    """Read the class, and follow its step."""
+    following.begin()
+
+
+def draw_panel(page: Page) -> str:
+    """Draw the panel; the sentence in the place of the page's picture, "" where it may be shown."""
+    if page.title == "Class":
+        return ""
+    st.html(style("lessons.css", "classes.css"))
     seat.draw()
     own, found = seat.current(), following.view()
     with st.container(key="lesson-panel"):
@@ -27,18 +37,20 @@ def draw(title: str) -> str:
             live.watch(own)
             with st.container(key="class-panel"), companion.attached(partial(following.show, found)):
                 student.draw(own, found)
-                _way_back(title, found)
+                _way_back(page.title, found)
         else:
             with companion.attached(partial(following.show_step, found)):
                 teacher.panel(own, found)
-    return cover.said() if cover.hides(title) else ""
+    return cover.said() if cover.hides(page.title) else ""
 
 
 def _outside() -> None:
     """For a link that somebody passed on, and for the moment until the browser has said who this is."""
     st.markdown("#### A class")
     of = {CLASS: persistent.text(CLASS)}
-    st.button("Join the class", key="class-to-join", type="primary", on_click=going.send, args=(following.HOME, of))
+    st.button(
+        "Join the class", key="class-to-join", type="primary", on_click=navigation.send, args=(following.HOME, of)
+    )
     st.button("Look without the class", key="class-without", on_click=persistent.write, args=({CLASS: None},))
 
 
@@ -46,4 +58,4 @@ def _way_back(title: str, found: MemberView) -> None:
     """For a student who has gone elsewhere."""
     page, query = following.address(found.code, found.link)
     if page != title and not following.is_waiting(found):
-        st.button("Back to the class’s picture", key="class-return", on_click=going.send, args=(page, query))
+        st.button("Back to the class’s picture", key="class-return", on_click=navigation.send, args=(page, query))

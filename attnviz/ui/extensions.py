@@ -1,0 +1,81 @@
+"""Extensions: what may stand beside any page. Frame and pictures ask this list, and know no lesson and no class.
+
+An extension is a module that is imported once the address has one of its texts. The list says the order in which they
+are drawn.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from attnviz.ui.address import persistent
+from attnviz.ui.frame.page import Page
+
+if TYPE_CHECKING:
+    from attnviz.ui.heads.covering import Covering
+    from attnviz.ui.heads.state import HeadsState
+
+# Modules, and the texts of the address that want them.
+_EXTENSIONS = {
+    "attnviz.ui.lessons.extension": ("lesson", "class", "panel", "beside"),
+    "attnviz.ui.classes.extension": ("class",),
+}
+
+
+class Extension(Protocol):
+    """What each of these modules has."""
+
+    @staticmethod
+    def begin(page: Page) -> None:
+        """Read what the address asks for, before anything is drawn."""
+
+    @staticmethod
+    def draw_panel(page: Page) -> str:
+        """Draw beside or below the bar; the sentence in the place of the page's picture, "" where it may be shown."""
+        ...
+
+
+class Asking(Protocol):
+    """What an extension that asks questions about a picture has; classes ask by means of lessons."""
+
+    @staticmethod
+    def covering(view: "HeadsState") -> "Covering":
+        """What an open question keeps back of the Heads picture, asks on its map and marks there."""
+        ...
+
+    @staticmethod
+    def hides_numbers() -> bool:
+        """Whether a question is open whose answer some number of the run would tell."""
+        ...
+
+    @staticmethod
+    def covered_sentence() -> str:
+        """What stands in the place of a covered picture."""
+        ...
+
+    @staticmethod
+    def adopt_marks() -> None:
+        """Take over what was marked on the Heads map."""
+
+
+def begin(page: Page) -> None:
+    """Begin the extensions that the address asks for."""
+    for extension in _wanted():
+        extension.begin(page)
+
+
+def draw_panels(page: Page) -> str:
+    """Draw their panels; the first sentence that stands in the place of the page's picture, "" for none."""
+    return next(filter(None, [extension.draw_panel(page) for extension in _wanted()]), "")
+
+
+def asking() -> Asking | None:
+    """The extension that may ask about this page's picture."""
+    is_asked = any(map(persistent.text, _EXTENSIONS["attnviz.ui.lessons.extension"][:2]))
+    return cast("Asking", import_module("attnviz.ui.lessons.extension")) if is_asked else None
+
+
+def _wanted() -> Iterator[Extension]:
+    for name, texts in _EXTENSIONS.items():
+        if any(map(persistent.text, texts)):
+            yield cast("Extension", import_module(name))

@@ -1,0 +1,59 @@
+"""The page that a run draws: places in its frame, and notes that it says above its picture."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Self
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.ui.markdown import literal
+
+_KEY = "_attnviz_page"
+
+
+@dataclass
+class Page:
+    """One run's page. `notes` are said when the page ends; what a button's callback adds is said by the run after it.
+
+    `refusal` is why the bar's model cannot be loaded. Each place exists once the frame has drawn it: `above` the
+    picture, `running` over the link to copy, and the `link` itself.
+    """
+
+    title: str = ""
+    notes: list[str] = field(default_factory=list)
+    refusal: str = ""
+    above: DeltaGenerator = field(init=False)
+    running: DeltaGenerator = field(init=False)
+    link: DeltaGenerator = field(init=False)
+
+    @classmethod
+    def begin(cls, title: str) -> Self:
+        """Begin a run's page, with the notes that callbacks have left."""
+        made = cls(title, notes=current_page().notes)
+        st.session_state[_KEY] = made
+        return made
+
+    def add(self, *sentences: str) -> None:
+        """Say sentences when the page ends, each once."""
+        self.notes.extend(sentence for sentence in sentences if sentence not in self.notes)
+
+    def say(self, *sentences: str) -> None:
+        """Say sentences above the picture: what was cut, what a link asked for and did not get."""
+        for sentence in sentences:
+            self.above.info(literal(sentence), icon=":material/info:")
+
+    def say_notes(self, first: Iterable[str] = ()) -> None:
+        """Say `first`, then the notes that were left for the end."""
+        self.say(*first, *self.notes)
+        self.notes.clear()
+
+    def warn(self, *sentences: str) -> None:
+        """Say above the picture what cannot be done, and go on."""
+        for sentence in sentences:
+            self.above.error(literal(sentence), icon=":material/error:")
+
+
+def current_page() -> Page:
+    """The page of this visitor's run; before the first one, a page without a title that takes notes."""
+    return st.session_state.setdefault(_KEY, Page())

@@ -1,0 +1,55 @@
+"""A lesson beside any page: its panel, and what the page may not show yet."""
+
+import streamlit as st
+
+from attnviz.ui.address import persistent
+from attnviz.ui.frame.page import Page
+from attnviz.ui.heads.covering import Covering
+from attnviz.ui.heads.state import HeadsState
+from attnviz.ui.lessons import companion, cover, drafting, marks, panel, windows
+from attnviz.ui.lessons.opened import is_open, opened
+from attnviz.ui.styles import style
+
+
+def begin(_page: Page) -> None:
+    """Take out of the address what does not hold here; style a window that has the panel alone."""
+    windows.tidy()
+    if windows.is_panel():
+        st.html(style("lesson_window.css"))
+
+
+def draw_panel(page: Page) -> str:
+    """Draw the lesson's panel; the sentence in the place of the page's picture, "" where it may be shown."""
+    if page.title in ("Lessons", "Class") or persistent.text("class") or not persistent.text("lesson"):
+        return ""
+    st.html(style("lessons.css"))
+    if persistent.text("lesson") == drafting.DRAFT:
+        drafting.keep()
+    with st.container(key="lesson-panel"), companion.attached(companion.show_step):
+        panel.draw()
+    return cover.said() if cover.hides(page.title) else ""
+
+
+def covering(view: HeadsState) -> Covering:
+    """What the open question keeps back of the Heads picture, asks on its map and marks there."""
+    if not is_open():
+        return Covering()
+    now, asked = opened(), marks.on_map(view)
+    is_asking = now is not None and now.question is not None and asked is not None and "most" in asked
+    cells = marks.marked(now, now.question) if is_asking and now and now.question else None
+    return Covering(cover.cover(), asked, {} if cells is None else {"marks": cells})
+
+
+def hides_numbers() -> bool:
+    """Whether a question is open whose answer some number of the run would tell."""
+    return cover.hides_numbers()
+
+
+def covered_sentence() -> str:
+    """What stands in the place of a covered picture."""
+    return cover.said()
+
+
+def adopt_marks() -> None:
+    """Take over what was marked on the Heads map."""
+    marks.adopt()
