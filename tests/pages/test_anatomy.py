@@ -39,9 +39,8 @@ def test_the_walk_shows_every_line_with_real_sizes(open_page, layout: str) -> No
 def test_a_line_that_is_chosen_is_shown(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", line="6")
     assert not app.exception
-    assert '"current": 6' in next(
-        part.proto.json for part in app.get("bidi_component") if '"label": "Lines"' in part.proto.json
-    )
+    lists = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "attnviz.line_list"]
+    assert [json.loads(one.json)["current"] for one in lists] == [6]
     assert "query.transpose(1, 2)" in app.code[0].value
 
 
