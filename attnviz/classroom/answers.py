@@ -10,6 +10,7 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.lookup import Standing, answers_of, standing, step_of
 from attnviz.classroom.state import OPEN, REVEALED
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
+from attnviz.lessons.phrases import Translatable
 
 _REMEMBERED = 50  # former client ids of an answer: one that is sent again comes soon
 
@@ -54,16 +55,27 @@ def _ids(there: AnswerRow) -> list[str]:
 
 def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, AnswerRow], stands: Standing) -> None:
     there = answers.get(answer.round)
-    end = "; your earlier answer counts." if there is not None and there.given != _SKIPPED else "."
+    had = there is not None and there.given != _SKIPPED
     if row.is_over:
-        raise ClassroomError(f"This class has ended: it takes no more answers{end}")
+        raise ClassroomError(_late(Translatable("This class has ended: it takes no more answers."), had))
     if row.is_guided and answer.given == _SKIPPED:
-        raise ClassroomError("Your teacher shows what is right when everybody has answered.")
+        raise ClassroomError(Translatable("Your teacher shows what is right when everybody has answered."))
     if row.is_guided and row.step != answer.step:
-        raise ClassroomError(f"Your class has gone on to another step: this answer came too late{end}")
+        raise ClassroomError(
+            _late(Translatable("Your class has gone on to another step: this answer came too late."), had)
+        )
     if stands.state == REVEALED or (there is not None and there.is_final):
-        raise ClassroomError(f"What is right has been shown: this answer came too late{end}")
+        raise ClassroomError(_late(Translatable("What is right has been shown: this answer came too late."), had))
     if stands.state != OPEN:
-        raise ClassroomError(f"This step takes no answers at the moment: wait for your teacher to open it{end}")
+        raise ClassroomError(
+            _late(Translatable("This step takes no answers at the moment: wait for your teacher to open it."), had)
+        )
     if stands.round != answer.round:
-        raise ClassroomError("The question has been asked again meanwhile: look at it once more, then answer.")
+        raise ClassroomError(
+            Translatable("The question has been asked again meanwhile: look at it once more, then answer.")
+        )
+
+
+def _late(refusal: str, has_earlier: bool) -> str:
+    """Why an answer is refused, and that the earlier one holds."""
+    return Translatable("{refusal} Your earlier answer counts.", refusal=refusal) if has_earlier else refusal

@@ -10,13 +10,14 @@ from attnviz.classroom.codes import hashed, is_rehearsal, is_token_of, read_code
 from attnviz.classroom.errors import ClassGoneError
 from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
+from attnviz.lessons.phrases import Translatable
 
 NO_LINK = "There is no class at this link, or none any more: start a new one."
-NO_REHEARSAL = (
+NO_REHEARSAL = Translatable(
     "This is the code of a rehearsal, whose students are invented: nobody else can join it. Ask your teacher for the "
     "code of the class."
 )
-NO_MEMBER = "This class is over and deleted, or you were taken out of it: join again with a code."
+NO_MEMBER = Translatable("This class is over and deleted, or you were taken out of it: join again with a code.")
 
 
 def class_with(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
@@ -25,7 +26,11 @@ def class_with(session: Session, code: str, now: float, *, lock: bool = False) -
     if row is None and is_rehearsal(code):
         raise ClassGoneError(NO_REHEARSAL)
     if row is None:
-        raise ClassGoneError(f"There is no class with the code {shown_code(code)}: look at it again, or ask for it.")
+        raise ClassGoneError(
+            Translatable(
+                "There is no class with the code {code}: look at it again, or ask for it.", code=shown_code(code)
+            )
+        )
     return row
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.question import Option, Question, Range
 
 MOST_CHARACTERS = 1_000_000
@@ -29,7 +30,9 @@ def unpacked(text: str) -> Lesson:
         found = json.loads(text)
         return Lesson(**found | {"steps": tuple(_step(step) for step in found["steps"])})
     except (TypeError, KeyError, ValueError):
-        raise ClassroomError("This class was begun with another version of attnviz: start a new one.") from None
+        raise ClassroomError(
+            Translatable("This class was begun with another version of attnviz: start a new one.")
+        ) from None
 
 
 def single(question: Question, link: Link | None) -> Lesson:

@@ -11,6 +11,7 @@ from attnviz.classroom.state import BEFORE, REVEALED, MemberView
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, MemberRow
 from attnviz.classroom.truths import Truths
 from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.phrases import sentence
 from attnviz.lessons.scoring import Marked, Truth, scored
 
 
@@ -34,6 +35,7 @@ def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, tru
     return MemberView(
         code=row.code,
         title=lesson.title,
+        language=lesson.language,
         nickname=member.nickname,
         steps=len(lesson.steps),
         at=at,
@@ -72,7 +74,7 @@ def _truth(row: ClassRow, lesson: Lesson, at: int, truths: Truths) -> tuple[Trut
     try:
         return truths.of(row.code, lesson, at), ""
     except ClassroomError as error:
-        return None, str(error)
+        return None, sentence(error)
 
 
 def _marked(lesson: Lesson, at: int, given: Any, truth: Truth | None) -> Marked | None:

@@ -66,6 +66,7 @@ class MemberView:
 
     code: str
     title: str
+    language: str
     nickname: str
     steps: int
     at: int

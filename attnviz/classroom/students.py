@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from attnviz.classroom.answers import as_json, save_answer
 from attnviz.classroom.codes import LENGTH, hashed, is_rehearsal, new_token, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
+from attnviz.classroom.joining.languages import language_of
 from attnviz.classroom.joining.nicknames import checked_nickname, folded_nickname
 from attnviz.classroom.lookup import (
     NO_MEMBER,
@@ -29,6 +30,7 @@ from attnviz.classroom.presence import MemberPlace
 from attnviz.classroom.state import BEFORE, OPEN, ClassVersion, Joined, MemberView, Receipt
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, HintRow, MemberRow
 from attnviz.lessons.lesson import Lesson
+from attnviz.lessons.phrases import Translatable, sentence
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.scoring import scored
 
@@ -53,7 +55,11 @@ class Students:
         fair.require_a_try(address)
         read, token = read_code(code), new_token()
         if not read:
-            raise ClassroomError(f"The code of a class has {LENGTH} letters, such as BCDF GHJK: look at it again.")
+            raise ClassroomError(
+                Translatable(
+                    "The code of a class has {count} letters, such as BCDF GHJK: look at it again.", count=LENGTH
+                )
+            )
         try:
             class_id, name = self._parts.store.write(lambda session: self._new_member(session, read, nickname, token))
         except ClassGoneError:
@@ -61,11 +67,16 @@ class Students:
                 fair.wrong(address)
             raise
         except IntegrityError:
+            name = checked_nickname(nickname)
             raise ClassroomError(
-                f"Somebody in this class is called “{checked_nickname(nickname)}” already: choose another nickname."
+                Translatable("Somebody in this class is called “{name}” already: choose another nickname.", name=name)
             ) from None
         self._parts.news.forget(class_id)
         return Joined(token, name, read)
+
+    def language(self, code: str, *, address: str = "") -> str:
+        """The language of a class that somebody is about to join; a wrong code counts as it does there."""
+        return language_of(self._parts, code, address)
 
     def heartbeat(self, token: str) -> ClassVersion:
         """Say that a student's screen is there, once a second; whether there is news. Writes seldom."""
@@ -112,12 +123,12 @@ class Students:
         code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         question = lesson.questions.get(at)
         if question is None:
-            raise ClassroomError("This step asks nothing.")
+            raise ClassroomError(Translatable("This step asks nothing."))
         truth = self._parts.truths.of(code, lesson, at)
         try:
             score = scored(question, given, truth).share
         except (ValueError, OverflowError) as error:
-            raise ClassroomError(str(error)) from None
+            raise ClassroomError(sentence(error)) from None
         answer = AnswerRow(
             step=at, round=in_round, client_id=client_id[:_LONGEST_ID], score=score, given=as_json(given)
         )
@@ -127,7 +138,7 @@ class Students:
         """In a class that walks alone: show what is right without an answer, which is counted."""
         _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         if at not in lesson.questions:
-            raise ClassroomError("This step asks nothing.")
+            raise ClassroomError(Translatable("This step asks nothing."))
         return self._saved(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=as_json(None)))
 
     def hint(self, token: str, at: int) -> None:
@@ -143,7 +154,7 @@ class Students:
                 or stands.round in answers
                 or (row.is_guided and row.step != at)
             ):
-                raise ClassroomError("Hints are for a question that takes answers, before your own.")
+                raise ClassroomError(Translatable("Hints are for a question that takes answers, before your own."))
             rungs = min(rungs_of(session, member, at) + 1, question.rungs)
             session.merge(HintRow(member_id=member.id, step=at, rungs=rungs))
             row.news += 1
@@ -170,9 +181,11 @@ class Students:
         if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hashed(token))):
             return row.id, saved  # this is a second try, and the first one was saved after all
         if row.is_over:
-            raise ClassroomError("This class has ended: nobody can join it any more.")
+            raise ClassroomError(Translatable("This class has ended: nobody can join it any more."))
         if session.scalars(select(func.count()).where(MemberRow.class_id == row.id)).one() >= MOST_MEMBERS:
-            raise ClassroomError(f"This class has {MOST_MEMBERS} members, as many as there can be.")
+            raise ClassroomError(
+                Translatable("This class has {count} members, as many as there can be.", count=MOST_MEMBERS)
+            )
         name = _numbered(session, row) if row.is_anonymous else checked_nickname(nickname)
         member = MemberRow(class_id=row.id, nickname=name, folded=folded_nickname(name), token=hashed(token))
         member.step, member.joined, member.seen = self._at(row, unpacked(row.material), 0), now, now

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from attnviz.classroom.errors import ClassroomError
 from attnviz.lessons.answers import truth_of
 from attnviz.lessons.lesson import Lesson, Link
+from attnviz.lessons.phrases import Translatable, sentence
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import Truth
@@ -46,19 +47,21 @@ class Truths:
         try:
             return self._run(lesson.picture(at))
         except ValueError as error:
-            raise ClassroomError(str(error)) from error
+            raise ClassroomError(sentence(error)) from error
 
     def _wait(self) -> None:
         try:
             self._take_turn()
         except ValueError as error:
-            raise ClassroomError(str(error)) from error
+            raise ClassroomError(sentence(error)) from error
 
     def _computed(self, question: Question, link: Link | None) -> Truth:
         try:
             return truth_of(question, self._run(link))
         except ValueError as error:
-            raise ClassroomError(f"What is right cannot be computed here: {error}") from error
+            raise ClassroomError(
+                Translatable("What is right cannot be computed here: {why}", why=sentence(error))
+            ) from error
 
     def _keep(self, key: tuple[str, int], truth: Truth) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ import torch
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.lessons.faults import Fault, LessonError
 from attnviz.lessons.measures import WITHOUT_PICTURE, measured, metric_of, weights
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.lessons.scoring import Truth, folded
@@ -55,7 +56,8 @@ def _row(question: Question, picture: Picture) -> Truth:
     if not torch.isclose(found.sum(), torch.ones(()), atol=1e-3):
         raise ValueError("This row does not sum to 1: link to the picture with special tokens shown or renormalised.")
     best = int(found.argmax())
-    said = f"most, {float(found[best]):.2f}, is on {picture.maps.cols[best].text}"
+    key = picture.maps.cols[best].text
+    said = Translatable("most, {weight}, is on {key}", weight=f"{float(found[best]):.2f}", key=key)
     return Truth([float(weight) for weight in found], said)
 
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question, positions
 
 MOST_TEXT = 2_000  # characters of a free text
 RIGHT_FROM = 0.9  # the least share that counts as right
 _MOST_WEIGHTS = 4_096
+_NONE_DRAWN = Translatable("Draw a weight for at least one key first.")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def normalised(guess: Sequence[float]) -> list[float]:
     """Weights as a distribution. Raises ValueError where all are 0."""
     total = math.fsum(guess)
     if not total > 0:
-        raise ValueError("Draw a weight for at least one key first.")
+        raise ValueError(_NONE_DRAWN)
     return [weight / total for weight in guess]
 
 
@@ -89,12 +91,13 @@ def _cells(question: Question, answer: Any, truth: Truth) -> Marked:
     if hits == len(truth.answer):
         return Marked(1.0)
     share = min(share, 0.89)  # near the largest weight is not on it
-    return Marked(share, f"Your choice has weight {got:.2f}, the largest {best:.2f}.")
+    said = Translatable("Your choice has weight {got}, the largest {best}.", got=f"{got:.2f}", best=f"{best:.2f}")
+    return Marked(share, said)
 
 
 def _row(question: Question, answer: Any, truth: Truth) -> Marked:
     share = distribution_score(normalised(answer), truth.answer)
-    return Marked(share, f"Your row and the model's share {share:.0%} of their weight.")
+    return Marked(share, Translatable("Your row and the model's share {share} of their weight.", share=f"{share:.0%}"))
 
 
 def _same(question: Question, answer: Any, truth: Truth) -> Marked:
@@ -110,9 +113,9 @@ def _same_text(question: Question, answer: Any, truth: Truth) -> Marked:
 def _number(question: Question, answer: Any, truth: Truth) -> Marked:
     off = abs(answer - truth.answer)
     if off <= question.within + 1e-9 * abs(truth.answer):
-        return Marked(1.0, "" if off == 0 else f"Off by {off:.3g}, which is near enough.")
+        return Marked(1.0, "" if off == 0 else Translatable("Off by {off}, which is near enough.", off=f"{off:.3g}"))
     share = max(0.0, 1 - off / max(abs(truth.answer), question.within, 1e-12)) / 2
-    return Marked(share, f"Off by {off:.3g}.")
+    return Marked(share, Translatable("Off by {off}.", off=f"{off:.3g}"))
 
 
 def _unscored(question: Question, answer: Any, truth: Truth) -> Marked:
@@ -132,37 +135,41 @@ _SCORE = {
 
 
 def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
-    one = "Choose a cell first." if question.row else "Choose a cell first: its row and its key."
-    needed = one if question.most == 1 else f"Choose {question.most} cells first."
+    one = (
+        Translatable("Choose a cell first.")
+        if question.row
+        else Translatable("Choose a cell first: its row and its key.")
+    )
+    needed = one if question.most == 1 else Translatable("Choose {count} cells first.", count=question.most)
     if not isinstance(answer, Sequence) or isinstance(answer, str) or not positions(answer, question.most):
         return needed
     if len({tuple(cell) for cell in answer}) < question.most:
         return needed
     n_rows, n_cols = len(truth.weights), len(truth.weights[0]) if truth.weights else 0
     if not all(0 <= row < n_rows and 0 <= col < n_cols for row, col in answer):
-        return f"There is no such cell: the map has {n_rows} rows and {n_cols} keys."
+        return Translatable("There is no such cell: the map has {rows} rows and {keys} keys.", rows=n_rows, keys=n_cols)
     if any(truth.weights[row][col] is None for row, col in answer):
-        return "Choose cells of the row that is asked for."
+        return Translatable("Choose cells of the row that is asked for.")
     return ""
 
 
 def _row_problem(question: Question, answer: Any, truth: Truth) -> str:
     n_keys = len(truth.answer)
     if not isinstance(answer, Sequence) or isinstance(answer, str) or not len(answer) == n_keys <= _MOST_WEIGHTS:
-        return f"Draw a weight for each of the {n_keys} keys."
+        return Translatable("Draw a weight for each of the {keys} keys.", keys=n_keys)
     if not all(_is_number(weight) and weight >= 0 for weight in answer) or not sum(answer) > 0:
-        return "Draw a weight for at least one key first."
+        return _NONE_DRAWN
     return ""
 
 
 def _head_problem(question: Question, answer: Any, truth: Truth) -> str:
     is_one = isinstance(answer, Sequence) and list(answer) in [list(head) for head in question.heads]
-    return "" if is_one else "Choose one of the heads first."
+    return "" if is_one else Translatable("Choose one of the heads first.")
 
 
 def _option_problem(question: Question, answer: Any, truth: Truth) -> str:
     is_one = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(question.options)
-    return "" if is_one else "Choose one of the answers first."
+    return "" if is_one else Translatable("Choose one of the answers first.")
 
 
 def _said_problem(question: Question, answer: Any, truth: Truth) -> str:
@@ -171,12 +178,16 @@ def _said_problem(question: Question, answer: Any, truth: Truth) -> str:
 
 def _text_problem(question: Question, answer: Any, truth: Truth) -> str:
     if not isinstance(answer, str) or not answer.strip():
-        return "Write an answer first."
-    return "" if len(answer) <= MOST_TEXT else f"An answer has at most {MOST_TEXT:,} characters."
+        return Translatable("Write an answer first.")
+    return (
+        ""
+        if len(answer) <= MOST_TEXT
+        else Translatable("An answer has at most {most} characters.", most=f"{MOST_TEXT:,}")
+    )
 
 
 def _number_problem(question: Question, answer: Any, truth: Truth) -> str:
-    return "" if _is_number(answer) else "Write a number first, such as 12 or 0.5."
+    return "" if _is_number(answer) else Translatable("Write a number first, such as 12 or 0.5.")
 
 
 def _is_number(value: Any) -> bool:

@@ -114,26 +114,14 @@ def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) ->
     persistent.catch_up(key, on_change)
 
 
-def row_guess(
-    keys: Sequence[str],
-    *,
-    key: str,
-    guess: Sequence[float] | None = None,
-    truth: Sequence[float] | None = None,
-    is_closed: bool = False,
-) -> None:
-    """A row of weights to be drawn, a bar a key; with a `truth` the row that was drawn moves there. One that
-    `is_closed` shows the guess, and is not drawn any more.
+def row_guess(data: Mapping[str, Any], *, key: str) -> None:
+    """A row of weights to be drawn, a bar for each of the `keys` that `data` has. It begins as the `guess`; with a
+    `truth` it moves from there to that. One that is `closed` shows the guess, and is not drawn any more. Without these
+    they are None, and False. `words` are what it says: its `group`, the `scaled` numbers, and the `told` truth.
 
     ``st.session_state[key]["guess"]["weights"]`` holds how long the bars are, in thousandths.
     """
-    data = {
-        "keys": list(keys),
-        "guess": None if guess is None else list(guess),
-        "truth": truth and list(truth),
-        "closed": is_closed,
-    }
-    widget("row_guess")(key=key, data=data, on_guess_change=_nothing)
+    widget("row_guess")(key=key, data=dict(data), on_guess_change=_nothing)
 
 
 def lesson_window(
@@ -142,9 +130,10 @@ def lesson_window(
     """The line between a lesson's panel in a window of its own and the window with its picture.
 
     `data` has the line's `name`, the `role` of this window ("panel" or "picture"), whether it `isLinked` to another,
-    the `address` of the panel alone, and the newest `text` of this window with its number, `revision`. What the other
-    window has told with a higher number, `on_heard` finds in ``st.session_state[key]["heard"]``. `on_open` is called
-    when the panel's window was opened, `on_return` when the picture is asked for in this one.
+    the `address` of the panel alone, the `words` of its buttons and lines, and the newest `text` of this window with
+    its number, `revision`. What the other window has told with a higher number, `on_heard` finds in
+    ``st.session_state[key]["heard"]``. `on_open` is called when the panel's window was opened, `on_return` when the
+    picture is asked for in this one.
     """
     widget("lesson_window")(
         key=key, data=dict(data), on_open_change=on_open, on_return_change=on_return, on_heard_change=on_heard,

@@ -73,10 +73,10 @@ def test_an_answer_that_is_sent_again_does_not_undo_the_one_after_it(
 def test_an_answer_stays_once_its_step_takes_none(room: Classroom, key: TeacherKey, ana, answer: Answer) -> None:
     answer(2, "a")
     refused = [
-        (lambda: room.teachers.close(key), "takes no answers at the moment.*; your earlier answer counts"),
-        (lambda: room.teachers.reveal(key), "has been shown.*; your earlier answer counts"),
-        (lambda: room.teachers.go(key, 1), "gone on to another step.*; your earlier answer counts"),
-        (lambda: room.teachers.end(key), "takes no more answers; your earlier answer counts"),
+        (lambda: room.teachers.close(key), "takes no answers at the moment.* Your earlier answer counts"),
+        (lambda: room.teachers.reveal(key), "has been shown.* Your earlier answer counts"),
+        (lambda: room.teachers.go(key, 1), "gone on to another step.* Your earlier answer counts"),
+        (lambda: room.teachers.end(key), "takes no more answers. Your earlier answer counts"),
     ]
     for change, words in refused:
         change()

@@ -9,6 +9,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.lessons.phrases import Translatable
 
 _WRONG = RateLimitItemPerMinute(20, namespace="wrong codes of an address")
 _ALL_WRONG = RateLimitItemPerMinute(300, namespace="wrong codes of all")
@@ -26,9 +27,13 @@ class FairJoining:
     def require_a_try(self, address: str) -> None:
         """Raises ClassroomError where too many wrong codes came from there, or from everywhere."""
         if not self._limiter.test(_WRONG, network_of(address)):
-            raise ClassroomError("Too many wrong codes were tried from here: wait a minute, then try again.")
+            raise ClassroomError(
+                Translatable("Too many wrong codes were tried from here: wait a minute, then try again.")
+            )
         if not self._limiter.test(_ALL_WRONG):
-            raise ClassroomError("Too many wrong codes are being tried at the moment: wait a minute, then try again.")
+            raise ClassroomError(
+                Translatable("Too many wrong codes are being tried at the moment: wait a minute, then try again.")
+            )
 
     def wrong(self, address: str) -> None:
         """Count a code that there is not."""

@@ -3,6 +3,7 @@
 import unicodedata
 
 from attnviz.classroom.errors import ClassroomError
+from attnviz.lessons.phrases import Translatable
 from attnviz.text.display import is_unseen_letter
 
 MOST = 40  # characters
@@ -17,13 +18,19 @@ def checked_nickname(typed: str) -> str:
     name = " ".join(unicodedata.normalize("NFC", typed).split())
     for one in name:
         if one not in _UNSEEN and (unicodedata.category(one)[0] == "C" or is_unseen_letter(one)):
-            raise ClassroomError(f"A nickname has no invisible characters, such as U+{ord(one):04X}: type it again.")
+            raise ClassroomError(
+                Translatable(
+                    "A nickname has no invisible characters, such as U+{code}: type it again.", code=f"{ord(one):04X}"
+                )
+            )
     if len(name) > MOST:
         raise ClassroomError(_too_long(len(name)))
     if not any(unicodedata.category(one)[0] in "LNS" for one in name):
-        raise ClassroomError("Type a nickname with at least one letter, number or emoji.")
+        raise ClassroomError(Translatable("Type a nickname with at least one letter, number or emoji."))
     if _marks_in_a_row(name) > _MOST_MARKS:
-        raise ClassroomError(f"A nickname has at most {_MOST_MARKS} accents on one letter: leave some out.")
+        raise ClassroomError(
+            Translatable("A nickname has at most {most} accents on one letter: leave some out.", most=_MOST_MARKS)
+        )
     return name
 
 
@@ -34,7 +41,9 @@ def folded_nickname(name: str) -> str:
 
 
 def _too_long(length: int) -> str:
-    return f"A nickname has at most {MOST} characters, and this one has {length:,}."
+    return Translatable(
+        "A nickname has at most {most} characters, and this one has {count}.", most=MOST, count=f"{length:,}"
+    )
 
 
 def _marks_in_a_row(name: str) -> int:

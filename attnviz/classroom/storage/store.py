@@ -16,21 +16,32 @@ from sqlalchemy.orm import Session
 from attnviz.classroom.errors import StoreError
 from attnviz.classroom.storage.database import WRITING, engine_of, file_of, in_memory
 from attnviz.classroom.storage.schema import migrate
+from attnviz.lessons.phrases import Translatable
 
 T = TypeVar("T")
 
 _PAUSES = (0.2, 0.4)  # seconds before a second and a third try
 _TURN = 10.0  # seconds that a thread waits for the threads that write before it
-_BUSY = "The class's database is busy: nothing is lost, and nothing of this is saved yet; try again in a moment."
-_FULL = "The disk of the class's database is full: what was saved is safe, but this is not; tell whoever runs attnviz."
-_AWAY = "The class's database does not answer: what was saved is safe, but this is not yet; try again in a moment."
-_MOVED = "The file of the class's database was moved or deleted, so this is not saved: tell whoever runs attnviz."
-_DAMAGED = "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell whoever runs attnviz."
+_BUSY = Translatable(
+    "The class's database is busy: nothing is lost, and nothing of this is saved yet; try again in a moment."
+)
+_FULL = Translatable(
+    "The disk of the class's database is full: what was saved is safe, but this is not; tell whoever runs attnviz."
+)
+_AWAY = Translatable(
+    "The class's database does not answer: what was saved is safe, but this is not yet; try again in a moment."
+)
+_MOVED = Translatable(
+    "The file of the class's database was moved or deleted, so this is not saved: tell whoever runs attnviz."
+)
+_DAMAGED = Translatable(
+    "The file that ATTNVIZ_DATABASE names is no SQLite database, or a damaged one: tell whoever runs attnviz."
+)
 _SQLITE = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_READONLY: "The class's database cannot be written: tell whoever runs attnviz.",
+    sqlite3.SQLITE_READONLY: Translatable("The class's database cannot be written: tell whoever runs attnviz."),
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
 }

@@ -11,8 +11,7 @@ from attnviz.ui.classes.seat import CLASS
 from attnviz.ui.frame.page import Page
 from attnviz.ui.lessons import companion, cover
 from attnviz.ui.styles import style
-
-_OUTSIDE = "This picture belongs to a class that you have not joined in this browser."
+from attnviz.ui.wording import phrase
 
 
 def begin(_page: Page) -> None:
@@ -32,7 +31,7 @@ def draw_panel(page: Page) -> str:
             if own is not None:  # the class cannot be read just now
                 live.watch(own)
             _outside()
-            return _OUTSIDE
+            return phrase("This picture belongs to a class that you have not joined in this browser.")
         if isinstance(found, MemberView):
             live.watch(own)
             with st.container(key="class-panel"), companion.attached(partial(following.show, found)):
@@ -46,16 +45,18 @@ def draw_panel(page: Page) -> str:
 
 def _outside() -> None:
     """For a link that somebody passed on, and for the moment until the browser has said who this is."""
-    st.markdown("#### A class")
+    st.markdown(f"#### {phrase('A class')}")
     of = {CLASS: persistent.text(CLASS)}
     st.button(
-        "Join the class", key="class-to-join", type="primary", on_click=navigation.send, args=(following.HOME, of)
-    )
-    st.button("Look without the class", key="class-without", on_click=persistent.write, args=({CLASS: None},))
+        phrase("Join the class"), key="class-to-join", type="primary", on_click=navigation.send,
+        args=(following.HOME, of),
+    )  # fmt: skip
+    st.button(phrase("Look without the class"), key="class-without", on_click=persistent.write, args=({CLASS: None},))
 
 
 def _way_back(title: str, found: MemberView) -> None:
     """For a student who has gone elsewhere."""
     page, query = following.address(found.code, found.link)
     if page != title and not following.is_waiting(found):
-        st.button("Back to the class’s picture", key="class-return", on_click=navigation.send, args=(page, query))
+        name = phrase("Back to the class’s picture")
+        st.button(name, key="class-return", on_click=navigation.send, args=(page, query))

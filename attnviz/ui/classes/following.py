@@ -13,6 +13,7 @@ from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.lessons import drafted, going, opened, windows
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
+from attnviz.ui.wording import translate
 
 HOME = "Class"
 _VIEW, _PLACE = "_attnviz_class_view", "_attnviz_class_place"
@@ -28,10 +29,10 @@ def begin() -> None:
     except ClassGoneError as gone:
         assert own is not None  # nobody else is gone
         seat.give_up(own)
-        say(str(gone))
+        say(translate(gone))
         found = None
     except ClassroomError as problem:
-        say(str(problem))
+        say(translate(problem))
         found = view() if own is not None else None
     st.session_state[_VIEW] = found
     opened.follow(None if found is None else _step(found))
@@ -137,7 +138,7 @@ def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
 def _of_student(found: MemberView) -> tuple[OpenedLesson, Progress]:
     """The step as a lesson of its own: each round has fields of its own."""
     step = replace(found.step, link=found.link)
-    lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", "", (step,))
+    lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", found.language, (step,))
     marked = found.marked if found.is_revealed else None
     did = Progress(found.given, found.truth, marked, is_skipped=found.is_revealed and marked is None, rungs=found.rungs)
     did.is_closed, did.awaits_reveal = not found.may_answer, found.is_guided

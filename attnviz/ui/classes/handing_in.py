@@ -6,6 +6,7 @@ from uuid import uuid4
 import streamlit as st
 
 from attnviz.classroom.state import MemberView, Receipt
+from attnviz.lessons.phrases import sentence
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import Seat
 
@@ -27,7 +28,7 @@ def hand_in(own: Seat, found: MemberView, given: Any) -> Receipt | None:
     try:
         saved = room().students.answer(own.token, found.at, given, in_round=found.round, client_id=tried[place][1])
     except ValueError as refusal:
-        st.session_state[_SAID] = place, str(refusal)
+        st.session_state[_SAID] = place, sentence(refusal)
         return None
     del tried[place]
     return saved

@@ -4,56 +4,64 @@ import streamlit as st
 
 from attnviz.classroom.codes import shown_code
 from attnviz.classroom.errors import ClassroomError
+from attnviz.lessons.phrases import sentence
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import seat
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, STUDENT, Seat
 from attnviz.ui.markdown import literal
+from attnviz.ui.wording import phrase, translate
 
-STORED = (
-    "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you see. "
-    "Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it only if "
-    "your teacher shows the list of nicknames on the screen, and never beside an answer; they see a text of yours only "
-    "if your teacher picks it. A class without nicknames stores none. "
-    "All of it is deleted when the teacher deletes the class, at the latest {days} days after it began."
-)
 _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
 
 def draw() -> None:
     """The form; where a code came with the link, it stands there already."""
     linked = seat.code()
-    st.markdown("#### Join a class")
+    st.markdown(f"#### {phrase('Join a class')}")
     try:
         days = room().keep_days
     except ClassroomError as problem:
-        st.error(literal(str(problem)), icon=":material/error:")
+        st.error(literal(translate(problem)), icon=":material/error:")
         return
     with st.form("class-join"):
         st.text_input(
-            "Code, from your teacher",
+            phrase("Code, from your teacher"),
             value=shown_code(linked) if linked else persistent.text(CLASS)[:100],
             key=_CODE,
             autocomplete="off",
-            placeholder="such as BCDF GHJK",
+            placeholder=phrase("such as BCDF GHJK"),
         )
         st.text_input(
-            "Nickname",
+            phrase("Nickname"),
             key=_NAME,
             autocomplete="off",
-            placeholder="the name that your teacher sees; none in a class without nicknames",
+            placeholder=phrase("the name that your teacher sees; none in a class without nicknames"),
         )
-        st.caption(STORED.format(days=f"{days:g}"))
-        st.form_submit_button("Join", type="primary", width="stretch", on_click=_join)
+        st.caption(stored(days))
+        st.form_submit_button(phrase("Join"), type="primary", width="stretch", on_click=_join)
     if said := st.session_state.get(_SAID):
-        st.error(literal(said), icon=":material/error:")
+        st.error(literal(translate(said)), icon=":material/error:")
     for own in seat.all_taken():
-        doing = "teaching" if own.role == seat.TEACHER else "with"
-        st.button(
-            f"Go on {doing} {shown_code(own.code)}", key=f"class-on-{own.code}", on_click=persistent.write,
-            args=({CLASS: own.code},),
-        )  # fmt: skip
-    st.caption("You teach? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
+        code = shown_code(own.code)
+        is_teacher = own.role == seat.TEACHER
+        name = phrase("Go on teaching {code}", code=code) if is_teacher else phrase("Go on with {code}", code=code)
+        st.button(name, key=f"class-on-{own.code}", on_click=persistent.write, args=({CLASS: own.code},))
+    st.caption(
+        phrase("You teach? Start a class on a lesson (page **Lessons**), or **Ask the room** on any page, in the menu.")
+    )
+
+
+def stored(days: float) -> str:
+    """What a class keeps of its students, and for how long."""
+    return phrase(
+        "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you "
+        "see. Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it "
+        "only if your teacher shows the list of nicknames on the screen, and never beside an answer; they see a text "
+        "of yours only if your teacher picks it. A class without nicknames stores none. "
+        "All of it is deleted when the teacher deletes the class, at the latest {days} days after it began.",
+        days=f"{days:g}",
+    )
 
 
 def _join() -> None:
@@ -64,7 +72,7 @@ def _join() -> None:
             st.session_state[_CODE], st.session_state[_NAME], address=st.context.ip_address or ""
         )  # fmt: skip
     except ClassroomError as refusal:
-        st.session_state[_SAID] = str(refusal)
+        st.session_state[_SAID] = sentence(refusal)
         return
     seat.take(Seat(joined.code, STUDENT, joined.token))
     persistent.write({CLASS: joined.code})

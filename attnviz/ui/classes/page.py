@@ -7,11 +7,12 @@ import streamlit as st
 from attnviz.classroom.state import MemberView
 from attnviz.ui.classes import console, following, joining, live, seat, student
 from attnviz.ui.lessons import companion, windows
+from attnviz.ui.wording import phrase
 
 
 def bar() -> None:
     """What stands in the place of the sentence."""
-    st.markdown("**Class** · A lesson or a question together. No account needed.")
+    st.markdown(phrase("**Class** · A lesson or a question together. No account needed."))
 
 
 def draw() -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, MemberView
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
@@ -17,10 +18,13 @@ from attnviz.ui.lessons import answering, companion, drafted, panel
 from attnviz.ui.lessons.opened import OpenedLesson, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
+from attnviz.ui.wording import phrase, translate
 
-_CLOSED = "Answers are closed. Waiting for the teacher."
-_MAY_CHANGE = "You can change it until the teacher closes this step."
-_NOT_YET = "It counts until you press “Change answer”."
+_CLOSED = Translatable("Answers are closed. Waiting for the teacher.")
+_MAY_CHANGE = Translatable("You can change it until the teacher closes this step.")
+_CHANGE = Translatable("Change answer")
+_NOT_YET = Translatable("It counts until you press “{button}”.", button=_CHANGE)
+_UNANSWERED = Translatable("You gave no answer.")
 _IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the part of the panel that asks
 
 
@@ -29,10 +33,12 @@ def draw(own: Seat, found: MemberView) -> None:
     st.session_state[_IS_MORE] = False  # the whole page is being drawn
     now = opened()
     if now is not None and not following.is_waiting(found):
-        panel.line(now, f"{found.title}, step {found.at + 1} of {found.steps}")
+        place = phrase("{title}, step {at} of {steps}", title=found.title, at=found.at + 1, steps=found.steps)
+        panel.line(now, place)
     _head(own, found)
     if found.is_over:
-        st.info(f"The class has ended. You can look at it until {day(found.expires)}.", icon=":material/flag:")
+        until = phrase("The class has ended. You can look at it until {day}.", day=day(found.expires))
+        st.info(until, icon=":material/flag:")
     if following.is_waiting(found):
         _wait(found)
         return
@@ -49,36 +55,42 @@ def draw(own: Seat, found: MemberView) -> None:
 
 def _head(own: Seat, found: MemberView) -> None:
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
-        st.caption(literal(f"{found.nickname} · {found.title} · {found.at + 1} of {found.steps}"))
+        place = phrase("{at} of {steps}", at=found.at + 1, steps=found.steps)
+        st.caption(literal(f"{found.nickname} · {found.title} · {place}"))
         companion.button()
-        with st.popover("Leave", type="tertiary"):
+        with st.popover(phrase("Leave"), type="tertiary"):
             st.markdown(
-                "Your answers stay with the class until it is deleted, at the latest on "
-                f"{day(found.expires)}. Your teacher can remove them at once."
+                phrase(
+                    "Your answers stay with the class until it is deleted, at the latest on {day}. Your teacher can "
+                    "remove them at once.",
+                    day=day(found.expires),
+                )
             )
-            st.button("Leave the class", key="class-leave", on_click=_leave, args=(own,))
+            st.button(phrase("Leave the class"), key="class-leave", on_click=_leave, args=(own,))
 
 
 def _wait(found: MemberView) -> None:
-    st.markdown("#### You are in")
-    number = "first step" if found.at == 0 else f"step {found.at + 1}"
-    st.info(
-        f"Waiting for the teacher to open the {number}. This page goes there by itself.", icon=":material/hourglass:"
+    st.markdown(f"#### {phrase('You are in')}")
+    said = (
+        phrase("Waiting for the teacher to open the first step. This page goes there by itself.")
+        if found.at == 0
+        else phrase("Waiting for the teacher to open step {step}. This page goes there by itself.", step=found.at + 1)
     )
+    st.info(said, icon=":material/hourglass:")
 
 
 def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
     if found.round == AFTER and not found.is_revealed:
-        st.caption("Second round: the same question again, after you have talked about it.")
+        st.caption(phrase("Second round: the same question again, after you have talked about it."))
     try:
         shown = picture(now.link)
     except ValueError as error:
         st.error(literal(str(error)))
         return
     if found.is_revealed and found.problem:
-        st.error(literal(found.problem))
+        st.error(literal(translate(found.problem)))
     elif found.is_revealed:
-        panel.told(now, question, shown, unanswered="You gave no answer.")
+        panel.told(now, question, shown, unanswered=_UNANSWERED)
         _first(found, question, shown)
     elif question.kind == CELL:  # what is chosen is marked on the page's map, too
         _answering(own)
@@ -102,7 +114,7 @@ def _answering(own: Seat) -> None:
             answering.given_row(now, shown, found.given)
         _is_in(found, question, shown, _CLOSED)
     else:
-        st.info(_CLOSED, icon=":material/hourglass:")
+        st.info(translate(_CLOSED), icon=":material/hourglass:")
 
 
 def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, shown: Picture | None) -> None:
@@ -113,31 +125,37 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
         is_same = drafted.answer(now, question, did.draft) == found.given
         _is_in(found, question, shown, _MAY_CHANGE if is_same else _NOT_YET)
     if said := handing_in.refusal(own, found):
-        st.error(literal(said), icon=":material/error:")
-    name, kind = ("Change answer", "secondary") if found.has_answered else ("Answer", "primary")
+        st.error(literal(translate(said)), icon=":material/error:")
+    name = translate(_CHANGE) if found.has_answered else phrase("Answer")
+    kind = "secondary" if found.has_answered else "primary"
     with st.container(horizontal=True, key="class-answer"):
         st.button(name, key="class-submit", type=kind, on_click=_submit, args=(own, found, now, question))
         if not found.is_guided:
-            st.button("Skip and show", key="class-skip", on_click=_skip, args=(own, found.at))
+            st.button(phrase("Skip and show"), key="class-skip", on_click=_skip, args=(own, found.at))
         if found.may_ask_hint:
-            st.button("Hint", key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at))
+            st.button(
+                phrase("Hint"), key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at)
+            )
 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:
     """Which answer counts by now, and what can be done."""
+    then = translate(further)
     if found.is_skipped:
-        st.info(f"You skipped this question. {further}", icon=":material/skip_next:")
+        st.info(f"{phrase('You skipped this question.')} {then}", icon=":material/skip_next:")
         return
     answer = answering.shown_answer(question, found.given, shown)
     end = "" if answer.endswith((".", "!", "?", "…", "。")) else "."
-    saved = "Your row is in." if question.kind == ROW else f"Your answer is in: {answer}{end}"
-    st.success(literal(f"{saved} {further}"), icon=":material/check:")
+    is_row = question.kind == ROW
+    saved = phrase("Your row is in.") if is_row else phrase("Your answer is in: {answer}", answer=f"{answer}{end}")
+    st.success(literal(f"{saved} {then}"), icon=":material/check:")
 
 
 def _first(found: MemberView, question: Question, shown: Picture | None) -> None:
     """What was said in the first round, where there were two."""
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
-        st.caption(literal(f"In the first round you said {answering.shown_answer(question, found.first, shown)}."))
+        answer = answering.shown_answer(question, found.first, shown)
+        st.caption(literal(phrase("In the first round you said {answer}.", answer=answer)))
 
 
 def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question) -> None:
@@ -165,14 +183,14 @@ def _further(act: Callable[[], object]) -> None:
     try:
         act()
     except ClassroomError as refusal:
-        following.say(str(refusal))
+        following.say(translate(refusal))
 
 
 def _leave(own: Seat) -> None:
     try:
         room().students.leave(own.token)
     except ClassroomError as refusal:
-        following.say(str(refusal))
+        following.say(translate(refusal))
         return
     seat.give_up(own)
     persistent.write({CLASS: None})
@@ -181,14 +199,12 @@ def _leave(own: Seat) -> None:
 def _way(own: Seat, found: MemberView) -> None:
     """Back and Next, where everybody walks alone."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
-        for name, at in (("Back", found.at - 1), ("Next", found.at + 1)):
-            st.button(
-                name, key=f"class-{name.lower()}", disabled=not 0 <= at < found.steps, on_click=_walk, args=(own, at)
-            )
+        for key, name, at in (("back", phrase("Back"), found.at - 1), ("next", phrase("Next"), found.at + 1)):
+            st.button(name, key=f"class-{key}", disabled=not 0 <= at < found.steps, on_click=_walk, args=(own, at))
 
 
 def _walk(own: Seat, at: int) -> None:
     try:
         room().students.seen_by(own.token, at)
     except ClassroomError as refusal:
-        following.say(str(refusal))
+        following.say(translate(refusal))

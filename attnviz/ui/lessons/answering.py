@@ -12,13 +12,19 @@ from attnviz.ui.lessons import drafted, marks
 from attnviz.ui.lessons.opened import OpenedLesson, progress
 from attnviz.ui.markdown import literal
 from attnviz.ui.mount import row_guess
-
-HOW_ROWS_COUNT = f"It counts as right from {RIGHT_FROM:.0%} of the weight shared with the model’s row."
+from attnviz.ui.wording import phrase
 
 
 def draft(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     """Draw the controls; the answer as it stands."""
     return _DRAW[question.kind](now, question, shown)
+
+
+def how_rows_count() -> str:
+    """From which score a drawn row is right."""
+    return phrase(
+        "It counts as right from {share} of the weight shared with the model’s row.", share=f"{RIGHT_FROM:.0%}"
+    )
 
 
 def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
@@ -29,8 +35,8 @@ def _cells(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     if question.most > 1:
         return _several(now, question, (rows, row_names, col_names))
     row_at, col_at = cells[0] if cells else (None, None)
-    row = rows[0] if question.row else _pick(now, "row", "Row (the query)", (row_names, row_at))
-    col = _pick(now, "col", "Key", (col_names, col_at))
+    row = rows[0] if question.row else _pick(now, "row", phrase("Row (the query)"), (row_names, row_at))
+    col = _pick(now, "col", phrase("Key"), (col_names, col_at))
     st.session_state[marks.key(now, "moved")] = False
     if row is None or col is None:
         return None
@@ -55,7 +61,7 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
         st.session_state[key] = [tuple(cell) for cell in marks.marked(now, question)]
         st.session_state[marks.key(now, "moved")] = False
     chosen = st.multiselect(
-        f"{question.most} cells", every, key=key, max_selections=question.most,
+        phrase("{count} cells", count=question.most), every, key=key, max_selections=question.most,
         format_func=lambda cell: f"{row_names[cell[0]]} × {col_names[cell[1]]}",
     )  # fmt: skip
     st.session_state[marks.key(now, "cells")] = [list(cell) for cell in chosen]
@@ -64,36 +70,52 @@ def _several(now: OpenedLesson, question: Question, found: tuple[list[int], list
 
 def _row(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     assert shown is not None  # a question about a row has a picture
-    st.caption(literal(f"The row of “{shown.maps.rows[shown.row(question.row)].text}”. {HOW_ROWS_COUNT}"))
-    guess = drafted.weights_of(drafted.heard_row(now))
-    row_guess([col.text for col in shown.maps.cols], guess=guess, key=drafted.row_key(now))
+    of = phrase("The row of “{token}”.", token=shown.maps.rows[shown.row(question.row)].text)
+    st.caption(literal(f"{of} {how_rows_count()}"))
+    _bars(shown, drafted.row_key(now), guess=drafted.weights_of(drafted.heard_row(now)))
     return drafted.weights_of(drafted.row(now))
 
 
 def drawn_row(now: OpenedLesson, shown: Picture, guess: Any, truth: Truth) -> None:
     """A row as it was guessed, and beside it the model's; it moves from one to the other."""
-    row_guess([col.text for col in shown.maps.cols], guess=guess, truth=truth.answer, key=marks.key(now, "told"))
+    _bars(shown, marks.key(now, "told"), guess=guess, truth=truth.answer)
 
 
 def given_row(now: OpenedLesson, shown: Picture, guess: Any) -> None:
     """A row as it was guessed, for the time until the model's is shown."""
-    row_guess([col.text for col in shown.maps.cols], guess=guess, is_closed=True, key=marks.key(now, "given"))
+    _bars(shown, marks.key(now, "given"), guess=guess, closed=True)
+
+
+def _bars(shown: Picture, key: str, **state: Any) -> None:
+    words = {
+        "group": phrase("Your row: drag the bars"),
+        "scaled": phrase("The numbers are your bars, scaled to sum to 1."),
+        "told": phrase("Bars: the model’s row. Dotted: your guess."),
+    }
+    data = {
+        "keys": [col.text for col in shown.maps.cols],
+        "guess": None,
+        "truth": None,
+        "closed": False,
+        "words": words,
+    }
+    row_guess(data | state, key=key)
 
 
 def _heads(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     names = [f"L{layer} H{head}" for layer, head in question.heads]
-    at = _radio(now, "Which head?", names)
+    at = _radio(now, phrase("Which head?"), names)
     return None if at is None else list(question.heads[at])
 
 
 def _options(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
-    return _radio(now, "Which one?", [literal(option.text) for option in question.options])
+    return _radio(now, phrase("Which one?"), [literal(option.text) for option in question.options])
 
 
 def _said(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
     if question.options:
         return _options(now, question, shown)
-    return st.text_input("Your answer", max_chars=200, key=marks.key(now, "said")).strip() or None
+    return st.text_input(phrase("Your answer"), max_chars=200, key=marks.key(now, "said")).strip() or None
 
 
 def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
@@ -104,12 +126,13 @@ def _radio(now: OpenedLesson, label: str, names: list[str]) -> int | None:
 
 
 def _number(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
-    label = f"Your number ({question.unit})" if question.unit else "Your number"
+    unit = question.unit
+    label = phrase("Your number ({unit})", unit=unit) if unit else phrase("Your number")
     return st.number_input(label, value=None, step=None, format="%g", key=marks.key(now, "number"))
 
 
 def _text(now: OpenedLesson, question: Question, shown: Picture | None) -> Any:
-    return st.text_area("In your own words", max_chars=MOST_TEXT, key=marks.key(now, "text")).strip() or None
+    return st.text_area(phrase("In your own words"), max_chars=MOST_TEXT, key=marks.key(now, "text")).strip() or None
 
 
 def shown_answer(question: Question, answer: Any, shown: Picture | None) -> str:

@@ -20,6 +20,7 @@ from attnviz.ui.lessons.opened import LESSON, STEP, OpenedLesson, Progress, is_f
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.mount import lesson_window
 from attnviz.ui.reported import NUMBER, TEXT, reported
+from attnviz.ui.wording import phrase
 
 _KEY, _HELD, _SLOT = "lesson-window", "_attnviz_lesson_told", "_attnviz_lesson_slot"
 
@@ -70,6 +71,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
         "revision": told.revision,
         "text": told.text,
         "address": _address(now),
+        "words": _words(),
     }
 
     def return_here() -> None:
@@ -84,6 +86,18 @@ def _draw(show_picture: Callable[[], None]) -> None:
     lesson_window(data, key=_KEY, on_open=open_window, on_return=return_here, on_heard=_take)
     if _heard() is not None:  # with the first run after the server was restarted: the next one takes it
         st.rerun()
+
+
+def _words() -> dict[str, str]:
+    """What the buttons and lines say, by their class in the widget."""
+    return {
+        "open": phrase("Own window"),
+        "elsewhere": phrase("Lesson in another window"),
+        "alone": phrase("The window with the picture is closed."),
+        "back": phrase("Back beside the picture") if windows.is_panel() else phrase("Bring back"),
+        "here": phrase("Show the picture here"),
+        "blocked": phrase("The browser has blocked the window: allow pop-ups for this page, and press again."),
+    }
 
 
 def _address(now: OpenedLesson) -> str:

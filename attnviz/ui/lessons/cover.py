@@ -5,6 +5,7 @@ from attnviz.lessons.question import Question
 from attnviz.maps.cover import Cover
 from attnviz.ui.lessons.opened import opened, progress
 from attnviz.ui.lessons.run import picture
+from attnviz.ui.wording import phrase
 
 _UNTIL_ANSWERED = "you answer the question or skip it"
 _UNTIL_REVEALED = "the teacher reveals the answer"  # in a class
@@ -14,12 +15,18 @@ _NO_PICTURE = ("Lessons", "Class")
 
 def said() -> str:
     """What a page says in the place of what is covered."""
-    return f"Covered until {_until()}."
+    if _awaits_reveal():
+        return phrase("Covered until the teacher reveals the answer.")
+    return phrase("Covered until you answer the question or skip it.")
+
+
+def _awaits_reveal() -> bool:
+    now = opened()
+    return now is not None and progress(now).awaits_reveal
 
 
 def _until() -> str:
-    now = opened()
-    return _UNTIL_REVEALED if now is not None and progress(now).awaits_reveal else _UNTIL_ANSWERED
+    return _UNTIL_REVEALED if _awaits_reveal() else _UNTIL_ANSWERED
 
 
 def hides(title: str) -> bool:

@@ -3,11 +3,13 @@
 from typing import Any
 
 from attnviz.lessons.answers import truth_of
+from attnviz.lessons.phrases import sentence
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import Question
 from attnviz.lessons.scoring import scored
 from attnviz.ui import hosted
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, of_lesson
+from attnviz.ui.wording import phrase
 
 
 def answer(did: Progress, question: Question, shown: Picture | None, guess: Any) -> None:
@@ -17,7 +19,7 @@ def answer(did: Progress, question: Question, shown: Picture | None, guess: Any)
         truth = truth_of(question, shown)
         did.marked, did.guess, did.truth, did.said = scored(question, guess, truth), guess, truth, ""
     except ValueError as error:
-        did.said = str(error)
+        did.said = sentence(error)
 
 
 def skip(did: Progress, question: Question, shown: Picture | None) -> None:
@@ -27,7 +29,7 @@ def skip(did: Progress, question: Question, shown: Picture | None) -> None:
         hosted.ensure_turn()
         did.truth = truth_of(question, shown)
     except ValueError as error:
-        did.said = str(error)
+        did.said = sentence(error)
 
 
 def summary(now: OpenedLesson) -> str:
@@ -37,12 +39,24 @@ def summary(now: OpenedLesson) -> str:
     right = sum(one.marked is not None and one.marked.is_right for one in found)
     answered = sum(one.marked is not None for one in found)
     skipped, hints = sum(one.is_skipped for one in found), sum(one.rungs for one in found)
-    parts = [f"{answered or 'none'} of {len(now.lesson.questions)} answered"]
+    parts = [_answered(answered, len(now.lesson.questions))]
     if answered:
-        parts.append(f"{right or 'none'} right" if right < answered or answered == 1 else "all right")
+        parts.append(_right_ones(right, answered))
     if skipped:
-        parts.append(f"{skipped} skipped")
+        parts.append(phrase("{count} skipped", count=skipped))
     if hints:
-        parts.append(f"{hints} hint{'' if hints == 1 else 's'}")
+        parts.append(phrase("1 hint") if hints == 1 else phrase("{count} hints", count=hints))
     said = ", ".join(parts)
-    return f"The end. {said[0].upper()}{said[1:]}."
+    return phrase("The end. {what}.", what=said[0].upper() + said[1:])
+
+
+def _answered(count: int, questions: int) -> str:
+    if not count:
+        return phrase("none of {questions} answered", questions=questions)
+    return phrase("{count} of {questions} answered", count=count, questions=questions)
+
+
+def _right_ones(right: int, answered: int) -> str:
+    if not right:
+        return phrase("none right")
+    return phrase("all right") if right == answered > 1 else phrase("{count} right", count=right)

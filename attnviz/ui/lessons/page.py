@@ -2,6 +2,8 @@
 of its own.
 """
 
+import html
+
 import streamlit as st
 
 from attnviz.lessons.draft import Draft
@@ -14,13 +16,14 @@ from attnviz.ui.classes import starting
 from attnviz.ui.lessons import companion, drafting, editor, going, panel, windows
 from attnviz.ui.lessons.opened import first_open, is_done, is_followed, of_lesson, opened
 from attnviz.ui.markdown import literal, literal_lines
+from attnviz.ui.wording import phrase
 
 _UPLOAD = "draft-upload"
 
 
 def bar() -> None:
     """What stands in the place of the sentence."""
-    st.markdown("**Lessons** · Each asks you to guess first. No account needed.")
+    st.markdown(phrase("**Lessons** · Each asks you to guess first. No account needed."))
 
 
 def draw() -> None:
@@ -30,11 +33,14 @@ def draw() -> None:
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
     if windows.is_beside():
-        st.html("<p class='lesson-no-picture'>This step has no picture. The other window has its text.</p>")
+        said = phrase("This step has no picture. The other window has its text.")
+        st.html(f"<p class='lesson-no-picture'>{html.escape(said)}</p>")
     with st.container(key="lesson-alone"), companion.attached(companion.show_step):
         panel.draw()
         if now.link is not None and not windows.is_panel():
-            st.button("Open this step's picture", key="lesson-picture", on_click=going.go, args=(now.lesson, now.at))
+            st.button(
+                phrase("Open this step's picture"), key="lesson-picture", on_click=going.go, args=(now.lesson, now.at)
+            )
 
 
 def _list() -> None:

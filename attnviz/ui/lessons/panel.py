@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.lessons.library import following
+from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CHOICE, ROW, TEXT, TOKEN, TRANSLATION, Question
 from attnviz.ui.classes import starting
@@ -17,13 +18,15 @@ from attnviz.ui.lessons import answering, companion, drafted, drafting, going, j
 from attnviz.ui.lessons.opened import OpenedLesson, Progress, first_open, opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.markdown import literal
+from attnviz.ui.wording import phrase, translate
 
 _SPOT = {
-    "row": "Look at the row that the question names: it is marked on the map.",
-    "map": "Look at the large map.",
-    "grid": "Look at the grid of all heads.",
-    "strip": "Look at the sentences above the maps.",
+    "row": Translatable("Look at the row that the question names: it is marked on the map."),
+    "map": Translatable("Look at the large map."),
+    "grid": Translatable("Look at the grid of all heads."),
+    "strip": Translatable("Look at the sentences above the maps."),
 }
+_SKIPPED = Translatable("Skipped.")
 _IN_WORDS = (CHOICE, TOKEN, TRANSLATION)  # kinds of question whose answer is a text
 
 
@@ -32,7 +35,7 @@ def draw() -> None:
     now = opened()
     if now is None:
         return
-    line(now, f"Lesson, step {now.at + 1} of {len(now.lesson.steps)}")
+    line(now, phrase("Lesson, step {at} of {steps}", at=now.at + 1, steps=len(now.lesson.steps)))
     _head(now)
     st.markdown(f"#### {now.step.title}\n\n{now.step.text}")
     if now.question is not None:
@@ -52,7 +55,7 @@ def line(now: OpenedLesson, place: str) -> None:
     asked = now.question.ask if now.question else now.step.title
     is_covered = now.question is not None and now.question.cover == "page" and not progress(now).is_over
     is_open = " open" if is_covered else ""
-    summary = f"<summary><small>{place}</small> <b>{html.escape(asked)}</b></summary>"
+    summary = f"<summary><small>{html.escape(place)}</small> <b>{html.escape(asked)}</b></summary>"
     st.html(f"<details class='lesson-line'{is_open}>{summary}</details>")
 
 
@@ -63,16 +66,27 @@ def form() -> DeltaGenerator:
 
 def _head(now: OpenedLesson) -> None:
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
-        st.caption(literal(f"{now.lesson.title} · {now.at + 1} of {len(now.lesson.steps)}"))
+        place = phrase("{at} of {steps}", at=now.at + 1, steps=len(now.lesson.steps))
+        st.caption(literal(f"{now.lesson.title} · {place}"))
         companion.button()
         if windows.is_panel():
             return
         if now.lesson.name == drafting.DRAFT:
             st.button(
-                "Edit", key="lesson-edit", type="tertiary", on_click=going.home, args=({"edit": str(now.at + 1)},)
+                phrase("Edit"),
+                key="lesson-edit",
+                type="tertiary",
+                on_click=going.home,
+                args=({"edit": str(now.at + 1)},),
             )
-        st.button("Start a class", key="lesson-class", type="tertiary", on_click=starting.on_lesson, args=(now.lesson,))
-        st.button("Close", key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
+        st.button(
+            phrase("Start a class"),
+            key="lesson-class",
+            type="tertiary",
+            on_click=starting.on_lesson,
+            args=(now.lesson,),
+        )
+        st.button(phrase("Close"), key="lesson-close", icon=":material/close:", type="tertiary", on_click=going.leave)
 
 
 def _question(now: OpenedLesson, question: Question) -> None:
@@ -91,12 +105,12 @@ def _question(now: OpenedLesson, question: Question) -> None:
     did.draft = answering.draft(now, question, shown)
     hints(question, did.rungs)
     if did.said:
-        st.error(literal(did.said))
+        st.error(literal(translate(did.said)))
     with st.container(horizontal=True, key="lesson-answer"):
-        st.button("Answer", key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
-        st.button("Skip and show", key="lesson-skip", on_click=judging.skip, args=(did, question, shown))
+        st.button(phrase("Answer"), key="lesson-submit", type="primary", on_click=_submit, args=(now, question, shown))
+        st.button(phrase("Skip and show"), key="lesson-skip", on_click=judging.skip, args=(did, question, shown))
         if did.rungs < question.rungs:
-            st.button("Hint", key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
+            st.button(phrase("Hint"), key="lesson-hint", icon=":material/lightbulb:", on_click=_hint, args=(did,))
 
 
 def hints(question: Question, rungs: int) -> None:
@@ -104,7 +118,7 @@ def hints(question: Question, rungs: int) -> None:
     for hint in question.hints[:rungs]:
         st.info(literal(hint), icon=":material/lightbulb:")
     if rungs > len(question.hints):
-        st.info(_SPOT[question.show], icon=":material/my_location:")
+        st.info(translate(_SPOT[question.show]), icon=":material/my_location:")
 
 
 def _hint(did: Progress) -> None:
@@ -116,18 +130,18 @@ def _submit(now: OpenedLesson, question: Question, shown: Picture | None) -> Non
     judging.answer(did, question, shown, drafted.answer(now, question, did.draft))
 
 
-def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = "Skipped.") -> None:
+def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unanswered: str = _SKIPPED) -> None:
     """What was right and why; `unanswered` is said to whoever gave no answer."""
     did = progress(now)
     if did.truth is None:
-        st.error(literal(did.said))
+        st.error(literal(translate(did.said)))
         return
     if question.kind == ROW and shown is not None:
         answering.drawn_row(now, shown, did.guess, did.truth)
     if did.marked is None:
-        st.warning(literal(f"{unanswered} {_right(question, did)}"), icon=":material/skip_next:")
+        st.warning(literal(f"{translate(unanswered)} {_right(question, did)}"), icon=":material/skip_next:")
     elif did.marked.share is None:
-        st.info("Thank you. This answer is not scored.", icon=":material/edit_note:")
+        st.info(phrase("Thank you. This answer is not scored."), icon=":material/edit_note:")
     else:
         _verdict(question, did, answering.shown_answer(question, did.guess, shown))
     if question.why:
@@ -137,18 +151,21 @@ def told(now: OpenedLesson, question: Question, shown: Picture | None, *, unansw
 def _verdict(question: Question, did: Progress, answer: str) -> None:
     assert did.marked is not None
     assert did.marked.share is not None
-    said = f"You said “{answer}”. " if answer else ""
+    said = phrase("You said “{answer}”.", answer=answer) if answer else ""
+    off = translate(did.marked.said)
     if did.marked.is_right:
         right = "" if question.kind in _IN_WORDS else _right(question, did)
-        sentence = f"Right. {said}{did.marked.said} {right}"
-        st.success(literal(" ".join(sentence.split())), icon=":material/check:")
+        st.success(literal(_joined(phrase("Right."), said, off, right)), icon=":material/check:")
         return
     if question.kind == ROW:  # a share, which is neither right nor wrong
-        st.info(literal(f"{did.marked.said} {_right(question, did)}".strip()), icon=":material/percent:")
+        st.info(literal(_joined(off, _right(question, did))), icon=":material/percent:")
         return
-    score = f"Score {did.marked.share:.0%}." if did.marked.share > 0 else ""
-    sentence = f"{said}{did.marked.said} {_right(question, did)} {score}"
-    st.warning(literal(" ".join(sentence.split())), icon=":material/close:")
+    score = phrase("Score {share}.", share=f"{did.marked.share:.0%}") if did.marked.share > 0 else ""
+    st.warning(literal(_joined(said, off, _right(question, did), score)), icon=":material/close:")
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _right(question: Question, did: Progress) -> str:
@@ -156,20 +173,20 @@ def _right(question: Question, did: Progress) -> str:
     if question.kind == TEXT or not did.truth.said:
         return ""
     if question.kind in _IN_WORDS:
-        return f"Right: “{did.truth.said}”."
-    return f"The model: {did.truth.said.rstrip('.')}."
+        return phrase("Right: “{answer}”.", answer=did.truth.said)
+    return phrase("The model: {answer}.", answer=translate(did.truth.said).rstrip("."))
 
 
 def _way(now: OpenedLesson) -> None:
     last = len(now.lesson.steps) - 1
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
         st.button(
-            "Back", key="lesson-back", icon=":material/arrow_back:", disabled=now.at == 0,
+            phrase("Back"), key="lesson-back", icon=":material/arrow_back:", disabled=now.at == 0,
             on_click=going.go, args=(now.lesson, now.at - 1),
         )  # fmt: skip
         if now.at < last:
             st.button(
-                "Next", key="lesson-next", icon=":material/arrow_forward:", type=_pull(now),
+                phrase("Next"), key="lesson-next", icon=":material/arrow_forward:", type=_pull(now),
                 on_click=going.go, args=(now.lesson, now.at + 1),
             )  # fmt: skip
         else:
@@ -183,10 +200,10 @@ def _next_lesson(now: OpenedLesson) -> None:
     if windows.is_panel() or now.lesson.name == drafting.DRAFT:
         return
     if (other := following(now.lesson.name)) is None:
-        st.button("All lessons", key="lesson-all", type=_pull(now), on_click=going.home, args=({},))
+        st.button(phrase("All lessons"), key="lesson-all", type=_pull(now), on_click=going.home, args=({},))
         return
     st.button(
-        "Next lesson", key="lesson-following", icon=":material/arrow_forward:", type=_pull(now),
+        phrase("Next lesson"), key="lesson-following", icon=":material/arrow_forward:", type=_pull(now),
         help=literal(other.title), on_click=going.go, args=(other, first_open(other)),
     )  # fmt: skip
 

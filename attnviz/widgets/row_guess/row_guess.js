@@ -21,9 +21,12 @@ function draw(box, data, key) {
   box.drawn = key;
   box.heights = data.keys.map((_, i) => data.guess?.[i] ?? 0);
   box.isDrawn = data.truth === null && !data.closed;
+  box.words = data.words;
   box.classList.toggle("told", !box.isDrawn);
   const bars = data.keys.map((name, i) => barOf(box, data, name, i));
-  box.querySelector(".keys").replaceChildren(...bars.map(({ node }) => node));
+  const group = box.querySelector(".keys");
+  group.setAttribute("aria-label", data.words.group);
+  group.replaceChildren(...bars.map(({ node }) => node));
   box.bars = bars;
   paint(box, data.truth === null ? null : shares(box.heights));
   if (data.truth !== null) setTimeout(() => paint(box, data.truth), 60);
@@ -46,7 +49,7 @@ function barOf(box, data, name, i) {
   track.append(fill);
   node.append(label, track, value);
   track.setAttribute("role", box.isDrawn ? "slider" : "img");
-  track.setAttribute("aria-label", `${name}, position ${i}`);
+  track.setAttribute("aria-label", `${i} ${name}`);
   if (box.isDrawn) listen(box, track, i);
   else if (data.truth && data.guess) {
     const mark = make("span", "guess");
@@ -89,7 +92,5 @@ function paint(box, told) {
     value.textContent = parts[i].toFixed(2);
     if (box.isDrawn) track.setAttribute("aria-valuenow", parts[i].toFixed(2));
   });
-  box.querySelector(".sum").textContent = told
-    ? "Bars: the model’s row. Dotted: your guess."
-    : "The numbers are your bars, scaled to sum to 1.";
+  box.querySelector(".sum").textContent = told ? box.words.told : box.words.scaled;
 }

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.lessons.reading import read
 from attnviz.lessons.scoring import Marked
+from attnviz.ui import wording
 from attnviz.ui.lessons import judging
 from attnviz.ui.lessons.opened import OpenedLesson, Progress
 from attnviz.widgets.wire import Payload, unpack
@@ -267,6 +268,7 @@ def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
 def test_a_lesson_is_summed_up_in_plain_words(monkeypatch, answered: int, right: int, words: str) -> None:
     did = {at: Progress(marked=Marked(float(at < right))) for at in range(answered)}
     monkeypatch.setattr(judging, "of_lesson", lambda lesson: did)
+    monkeypatch.setattr(wording, "language", lambda: "en")
     assert judging.summary(OpenedLesson(read(LESSON), 3)) == f"The end. {words}"
 
 

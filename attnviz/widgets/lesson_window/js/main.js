@@ -7,7 +7,7 @@ import { lineOf } from "./line.js";
 const ELSEWHERE = "data-lesson-elsewhere";
 const LOADING = 4000; // milliseconds until a panel's window may miss the other
 const STAYED = 700;
-const BLOCKED = "The browser has blocked the window: allow pop-ups for this page, and press again.";
+const SAYING = ["elsewhere", "alone", "back", "here"];
 
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".lesson-window");
@@ -19,10 +19,11 @@ export default function ({ parentElement, data, setStateValue, setTriggerValue }
   const line = linked(root, data);
   at("open").onclick = () => {
     const opened = window.open(data.address, `attnviz-${data.name}`, featuresOf(screen));
-    at("said").textContent = opened ? "" : BLOCKED;
+    at("said").textContent = opened ? "" : data.words.blocked;
     if (opened) setTriggerValue("open", true);
   };
-  at("back").textContent = data.role === "panel" ? "Back beside the picture" : "Bring back";
+  for (const name of SAYING) at(name).textContent = data.words[name];
+  at("open").lastElementChild.textContent = data.words.open;
   at("back").onclick = () => (data.role === "panel" ? close(root) : line?.askToClose());
   at("here").onclick = root.here;
   line?.tell(data);

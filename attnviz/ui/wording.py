@@ -1,0 +1,42 @@
+"""What a student reads on a page, in the language of the lesson that is open or of the class that is joined."""
+
+import streamlit as st
+
+from attnviz.classroom.errors import ClassroomError
+from attnviz.lessons import phrases
+from attnviz.lessons.phrases import Translatable
+from attnviz.ui.classes import seat
+from attnviz.ui.classes.room import room
+from attnviz.ui.lessons.opened import opened
+
+_OF_CLASSES = "_attnviz_class_languages"
+
+
+def phrase(english: str, /, **values: object) -> str:
+    """A sentence in the lesson's language. `english` is written out at each call: a test collects them."""
+    return translate(Translatable(english, **values))
+
+
+def translate(said: str | Exception) -> str:
+    """A phrase, or what an error says, in the lesson's language; another text as it is."""
+    return phrases.translate(phrases.sentence(said) if isinstance(said, Exception) else said, language())
+
+
+def language() -> str:
+    """The language of the open lesson, or of the class that the address names; "" where there is neither."""
+    known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
+    code, now = seat.code(), opened()
+    if now is not None:
+        known[code] = now.lesson.language  # still known when the class is deleted
+        return now.lesson.language
+    return _of_class(code, known) if code else ""
+
+
+def _of_class(code: str, known: dict[str, str]) -> str:
+    """The language of a class that this visitor has not joined; looked up once, for a wrong code counts each time."""
+    if code not in known:
+        try:
+            known[code] = room().students.language(code, address=st.context.ip_address or "")
+        except ClassroomError:  # joining says why
+            known[code] = ""
+    return known[code]
