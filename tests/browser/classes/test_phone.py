@@ -108,7 +108,7 @@ def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, clas
 
 def test_a_tapped_cell_is_there_after_a_reload(phone: Page, settled, classes: Classroom, key: TeacherKey) -> None:
     classes.teachers.go(key, 1)
-    expect(phone.get_by_text("Which token has most weight?")).to_be_visible()
+    expect(phone.get_by_text("Which token has most weight?").filter(visible=True)).to_have_count(1)
     settled(phone)
     root = phone.locator("[data-attnviz-painted]")
     open_bar(phone)
