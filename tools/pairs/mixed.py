@@ -1,7 +1,7 @@
-"""`python -m attnviz.training.pairs.mixed`: a folder to train on, of people's sentence pairs and of a model's own.
+"""`python -m tools.pairs.mixed`: a folder to train on, of people's sentence pairs and of a model's own.
 
 Of people's pairs a share is taken, or all of them several times; a model's own, which
-`attnviz.training.pairs.distillation` writes, come several times. The dev split is copied as it is.
+`tools.pairs.distillation` writes, come several times. The dev split is copied as it is.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def _is_share(number: object) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz.training.pairs.mixed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.pairs.mixed", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz and en-XX.dev.tsv.gz")
     parser.add_argument("--own", type=Path, required=True, help="folder with a model's pairs, en-XX.tsv.gz")
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from attnviz.training.pairs.grammar.phrases import Row, sentence
+from tools.pairs.grammar.phrases import Row, sentence
 
 _TELL = (
     ("teacher", "le professeur", "der Lehrer", "el profesor", "老师"),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from attnviz.training.pairs.grammar.words import Adjective, Noun
+from tools.pairs.grammar.words import Adjective, Noun
 
 Row = tuple[str, str, str, str, str]  # English, French, German, Spanish, Chinese
 

@@ -1,4 +1,4 @@
-"""`python -m attnviz.training.pairs.distillation`: what a trained model writes, as pairs to train on (Kim & Rush 2016).
+"""`python -m tools.pairs.distillation`: what a trained model writes, as pairs to train on (Kim & Rush 2016).
 
 A sentence of the corpus has many right translations, and whoever learns from one of each learns to waver between them.
 A beam's translations agree with each other better. Where the corpus has translations of a sentence, the one of the beam
@@ -19,7 +19,7 @@ from tqdm import tqdm
 from attnviz.models.translator.translator import Translator
 from attnviz.training.command import run
 from attnviz.training.corpus import Pair, read_pairs, write_pairs
-from attnviz.training.pairs.beam_search import BeamSearch, BeamTranslation
+from tools.pairs.beam_search import BeamSearch, BeamTranslation
 
 _CHRF = CHRF()
 
@@ -84,7 +84,7 @@ def _written(options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz.training.pairs.distillation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.pairs.distillation", description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder of the trained model that translates")
     parser.add_argument("--data", type=Path, required=True, help="folder with en-XX.train.tsv.gz")
     parser.add_argument("--to", required=True, help="the language to translate into, such as fr")

@@ -1,6 +1,6 @@
 """Words of the small grammar in five languages, with genders, endings, measure words."""
 
-from attnviz.training.pairs.grammar.words import Adjective, Comparative, Noun, Plural, Quality
+from tools.pairs.grammar.words import Adjective, Comparative, Noun, Plural, Quality
 
 
 def _nouns(table: str) -> tuple[Noun, ...]:

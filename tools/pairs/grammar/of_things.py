@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from attnviz.training.pairs.grammar.lexicon import (
+from tools.pairs.grammar.lexicon import (
     BEAUTIFUL,
     BIG_ONES,
     BUILDINGS,
@@ -17,7 +17,7 @@ from attnviz.training.pairs.grammar.lexicon import (
     TEXTS,
     THINGS,
 )
-from attnviz.training.pairs.grammar.phrases import Row, french, german, sentence, spanish
+from tools.pairs.grammar.phrases import Row, french, german, sentence, spanish
 
 
 def there_are() -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""`python -m attnviz.training.pairs.grammar --out agreement.tsv`: sentences of a small grammar, a table to train on.
+"""`python -m tools.pairs.grammar --out agreement.tsv`: sentences of a small grammar, a table to train on.
 
 Agreement is what a small translator gets wrong: *ein großer rote Hund*, *parce qu'elle était trop fatigué*. Here every
 article, ending and pronoun follows from its noun. Sentences of `--without` are left out: those that judge the model.
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attnviz.training.command import run
-from attnviz.training.pairs.grammar.phrases import Row
-from attnviz.training.pairs.grammar.sentences import KINDS
+from tools.pairs.grammar.phrases import Row
+from tools.pairs.grammar.sentences import KINDS
 
 
 def drawn(seed: int, without: frozenset[str]) -> list[Row]:
@@ -40,7 +40,7 @@ def _written(options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attnviz.training.pairs.grammar", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.pairs.grammar", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="the table to write: a .tsv")
     parser.add_argument(
         "--without", type=Path, nargs="*", default=[], help="files of sentences to leave out, one a line"

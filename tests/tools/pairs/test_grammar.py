@@ -7,9 +7,9 @@ import pytest
 
 from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_table
-from attnviz.training.pairs.grammar import __main__ as grammar
-from attnviz.training.pairs.grammar import sentences
-from attnviz.training.pairs.grammar.lexicon import (
+from tools.pairs.grammar import __main__ as grammar
+from tools.pairs.grammar import sentences
+from tools.pairs.grammar.lexicon import (
     ANIMALS,
     BEAUTIFUL,
     COLOURS,
@@ -21,7 +21,7 @@ from attnviz.training.pairs.grammar.lexicon import (
     THINGS,
     WAYS,
 )
-from attnviz.training.pairs.grammar.phrases import chinese, english, french, german, spanish
+from tools.pairs.grammar.phrases import chinese, english, french, german, spanish
 
 HELD_OUT = Path(__file__).parents[3] / "assets" / "held-out.txt"
 OF = {noun.en: noun for noun in (*ANIMALS, *THINGS, *WAYS, *PLACES, *TEXTS)}

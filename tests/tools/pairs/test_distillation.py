@@ -8,10 +8,10 @@ import torch
 
 from attnviz.models.catalogue import translator
 from attnviz.training.corpus import read_pairs
-from attnviz.training.pairs import distillation, mixed
-from attnviz.training.pairs.beam_search import BeamSearch, BeamTranslation
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
+from tools.pairs import distillation, mixed
+from tools.pairs.beam_search import BeamSearch, BeamTranslation
 
 ENGLISH = ["I love you.", "The cat is sleeping on the table.", "We saw three ducks on the pond.", "Nobody came."]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from attnviz.training.pairs.grammar.lexicon import (
+from tools.pairs.grammar.lexicon import (
     ANIMALS,
     COLOURS,
     FOOD,
@@ -16,8 +16,8 @@ from attnviz.training.pairs.grammar.lexicon import (
     STATES,
     WAYS,
 )
-from attnviz.training.pairs.grammar.phrases import Row, chinese, english, french, german, sentence, spanish
-from attnviz.training.pairs.grammar.words import Noun, Quality
+from tools.pairs.grammar.phrases import Row, chinese, english, french, german, sentence, spanish
+from tools.pairs.grammar.words import Noun, Quality
 
 
 def jumps() -> Iterator[Row]:
