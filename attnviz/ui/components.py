@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from streamlit.components.v2 import component
@@ -19,6 +20,7 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from attnviz.widgets.bundle import WIDGETS, Source, source
 
 _PACKAGE, _SCRIPTS = "attnviz", "scripts"
+_REGISTERING = Lock()  # the first visitors of a process may come at once
 _SEEN_AT_ONCE = ("screen", "rail", "copy_link")  # their elements are styled before their scripts arrive
 # The styles are in the script: a widget is never drawn without them.
 _SCRIPT = """const sheet = new CSSStyleSheet();
@@ -34,8 +36,9 @@ export default (component) => {{
 
 def widget(name: str) -> Callable[..., Any]:
     """The widget as a function that draws it; `key` and `data` are those of Streamlit's component."""
-    if get_bidi_component_manager().get_component_asset_root(f"{_PACKAGE}.{name}") is None:
-        register()
+    with _REGISTERING:
+        if get_bidi_component_manager().get_component_asset_root(f"{_PACKAGE}.{name}") is None:
+            register()
     return _component(name)
 
 
