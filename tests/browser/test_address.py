@@ -43,8 +43,10 @@ def walked(page: Page, settled: Callable) -> Page:
     return page
 
 
-def test_back_undoes_a_page_and_then_a_choice_at_a_time(walked: Page, settled: Callable) -> None:
-    count = entries(walked)
+def test_back_undoes_a_choice_at_a_time_forward_brings_all_back_and_so_does_a_reload(
+    walked: Page, settled: Callable
+) -> None:
+    count, here = entries(walked), walked.url
     steps = (("heads", "We love you.", "German"), ("heads", "We love you.", "French"), ("heads", SENTENCE, "French"))
     for name, sentence, title in steps:
         walked.go_back()
@@ -54,25 +56,21 @@ def test_back_undoes_a_page_and_then_a_choice_at_a_time(walked: Page, settled: C
         settled(walked)
         expect(walked.locator(".strip")).to_contain_text(sentence.split()[1])
     assert entries(walked) == count
-
-
-def test_forward_brings_all_back_and_a_reload_shows_the_same(walked: Page, settled: Callable) -> None:
-    count, here = entries(walked), walked.url
-    for _ in range(3):
-        walked.go_back()
-    expect(source(walked)).to_have_value(SENTENCE)
-    settled(walked)
-    for _ in range(3):
+    for _ in steps:
         walked.go_forward()  # within milliseconds, across pages, Streamlit's own script adds entries
         settled(walked)
-    for _ in range(2):
-        expect(walked).to_have_url(here)
-        expect(source(walked)).to_have_value("We love you.")
-        expect(language(walked)).to_have_value("German")
-        settled(walked)
-        walked.reload()
-        settled(walked)
+    shows_all(walked, here)
+    settled(walked)
+    walked.reload()
+    settled(walked)
+    shows_all(walked, here)
     assert entries(walked) == count
+
+
+def shows_all(page: Page, url: str) -> None:
+    expect(page).to_have_url(url)
+    expect(source(page)).to_have_value("We love you.")
+    expect(language(page)).to_have_value("German")
 
 
 def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_each(

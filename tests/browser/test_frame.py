@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from attnviz.ui.markdown import JOINER
 from tests.browser import scripts
@@ -16,18 +15,23 @@ CUT = """() => [...document.querySelectorAll(".st-key-top-bar [role=combobox], .
   .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.value || node.textContent)"""
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
-def test_no_title_of_the_frame_is_cut(visitor: Callable[..., BrowserContext], settled: Callable, size) -> None:
-    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
+def test_no_title_of_the_frame_is_cut(page: Page, settled: Callable) -> None:
     for path in ("/?to=zh", "/decoding?to=fr", "/implementations?to=fr"):
+        page.set_viewport_size({"width": 1440, "height": 900})
         page.goto(path)
         settled(page)
         assert page.get_by_role("combobox", name="To").input_value() in ("Chinese", "French")
         page.get_by_role("link", name="Class", exact=True).wait_for()  # the menu's last
-        assert page.evaluate(CUT) == []
-        field = page.get_by_label("Source sentence").bounding_box()
-        assert field is not None
-        assert field["width"] > 250, "the titles leave the sentence its room"
+        is_seen_whole(page)
+        page.set_viewport_size({"width": 1280, "height": 720})
+        is_seen_whole(page)
+
+
+def is_seen_whole(page: Page) -> None:
+    assert page.evaluate(CUT) == []
+    field = page.get_by_label("Source sentence").bounding_box()
+    assert field is not None
+    assert field["width"] > 250, "the titles leave the sentence its room"
 
 
 def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_its_own(

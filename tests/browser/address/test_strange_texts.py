@@ -4,52 +4,47 @@ import re
 from collections.abc import Callable
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.address.walking import SENTENCE, asked, source, to_page, typed
 
-STRANGE = {
-    "emoji": "👩‍👩‍👧‍👦 loves 🇫🇷",
-    "right to left": "שלום مرحبا",
-    "marks of an address": "100% & more = a+b #1?",
-    "percent signs": "%41 %zz %",
+# Emoji, right to left, marks of an address, percent signs.
+STRANGE = "👩‍👩‍👧‍👦 loves 🇫🇷 שלום مرحبا 100% & more = a+b #1? %41 %zz %"
+UNTYPED = {
+    "surrogate": "%ED%A0%80",
+    "nul": "a%00b",
+    "newline": "a%0Ab",
+    "no utf-8": "%FF%FE",
+    "marks": quote("\u202eabc\u200b"),
 }
 
 
-@pytest.mark.parametrize("sentence", STRANGE.values(), ids=STRANGE)
-def test_a_strange_text_comes_back_as_it_was(page: Page, settled: Callable, sentence: str) -> None:
+def test_a_strange_text_comes_back_as_it_was(page: Page, settled: Callable) -> None:
     page.goto("/heads?to=fr")
     settled(page)
-    typed(page, settled, sentence)
+    typed(page, settled, STRANGE)
     to_page(page, settled, "Masks")
-    expect(source(page)).to_have_value(sentence)
-    assert asked(page)["src"] == sentence
+    expect(source(page)).to_have_value(STRANGE)
+    assert asked(page)["src"] == STRANGE
     page.reload()
     settled(page)
-    expect(source(page)).to_have_value(sentence)
+    expect(source(page)).to_have_value(STRANGE)
     page.go_back()
     page.wait_for_url("**/heads*")
-    expect(source(page)).to_have_value(sentence)
+    expect(source(page)).to_have_value(STRANGE)
     settled(page)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["%ED%A0%80", "a%00b", "a%0Ab", "%FF%FE", quote("‮abc​")],
-    ids=["surrogate", "nul", "newline", "no utf-8", "marks"],
-)
-def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(
-    page: Page, settled: Callable, text: str
-) -> None:
-    page.goto(f"/heads?to=fr&src=dog+{text}&kind={text}")
-    settled(page)
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    to_page(page, settled, "Masks")
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    page.go_back()
-    page.wait_for_url("**/heads*")
-    page.locator(".st-key-heads").wait_for()  # the page that is left has the same field
-    settled(page)
-    expect(source(page)).to_have_value(re.compile("^dog"))
-    typed(page, settled, SENTENCE)
+def test_a_text_that_no_keyboard_types_is_shown_or_refused_in_a_sentence(page: Page, settled: Callable) -> None:
+    for text in UNTYPED.values():
+        page.goto(f"/heads?to=fr&src=dog+{text}&kind={text}")
+        settled(page)
+        expect(source(page)).to_have_value(re.compile("^dog"))
+        to_page(page, settled, "Masks")
+        expect(source(page)).to_have_value(re.compile("^dog"))
+        page.go_back()
+        page.wait_for_url("**/heads*")
+        page.locator(".st-key-heads").wait_for()  # the page that is left has the same field
+        settled(page)
+        expect(source(page)).to_have_value(re.compile("^dog"))
+        typed(page, settled, SENTENCE)

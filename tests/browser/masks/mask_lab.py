@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.at_rest import wait_until_at_rest
+
 LINK = "/masks?src=I+love+you.&to=fr&tgt=Je+vous+adore+tous+les+jours.&layer=1&head=3"
 CORNER = """(root) => {
   const { layout, parts } = root.attnviz, box = layout.boxes.find(({ name }) => name === "MAP");
@@ -21,17 +23,8 @@ def opened(page: Page, settled, link: str = LINK) -> Page:
     expect(lab(page)).to_be_visible(timeout=60_000)
     expect(page.locator(".verdict q").first).to_be_visible(timeout=60_000)
     settled(page)
-    at_rest(page)
+    wait_until_at_rest(lab(page))
     return page
-
-
-def at_rest(page: Page) -> None:
-    """Wait until what stands above the maps has found its place, and they theirs."""
-    for _ in range(20):
-        before = corner(page)
-        page.wait_for_timeout(700)
-        if corner(page) == before:
-            return
 
 
 def sums(page: Page) -> Locator:

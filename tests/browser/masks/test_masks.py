@@ -2,15 +2,13 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.masks.mask_lab import LINK, drag, hidden, lab, middle, opened, sums
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_painted_mask_is_applied_and_the_row_sums_follow(visitor, settled, theme: str) -> None:
-    page = visitor(color_scheme=theme).new_page()
+def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settled) -> None:
     opened(page, settled, LINK + "&fill=zero+after&row=3")
     before = [float(text.rsplit(": ", 1)[1]) for text in sums(page).all_text_contents()]
     drag(page, (3, 0), (3, 2))
@@ -35,8 +33,12 @@ def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settled)
     )
 
 
-def test_the_whole_map_is_there_as_a_table(page: Page, settled) -> None:
-    opened(page, settled)
+def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settled) -> None:
+    opened(page, settled, LINK + "&row=2")
+    table = lab(page).get_by_role("table", name="Pinned row in numbers")
+    for name in ("score", "masked score", "exp(s − max)", "weight"):
+        expect(table.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
+    expect(table).to_contain_text("−∞")
     page.get_by_role("button", name="Table").click()
     grid = page.get_by_test_id("stDataFrame")
     columns = ["row", "row_in", "row_out", "key_position", "key", "may_attend", "score", "masked_score", "weight"]
@@ -56,23 +58,17 @@ def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settled) ->
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
 
 
-def test_a_pinned_row_is_there_in_numbers(page: Page, settled) -> None:
-    opened(page, settled, LINK + "&row=2")
-    table = lab(page).get_by_role("table", name="Pinned row in numbers")
-    for name in ("score", "masked score", "exp(s − max)", "weight"):
-        expect(table.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
-    expect(table).to_contain_text("−∞")
-
-
-@pytest.mark.parametrize(("theme", "width", "height"), [("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)])
-def test_it_fits_the_screen_across(visitor, settled, theme: str, width: int, height: int) -> None:
-    page = visitor(color_scheme=theme, viewport={"width": width, "height": height}).new_page()
+def test_it_fits_the_screen_across(page: Page, settled) -> None:
     opened(page, settled)
-    assert lab(page).get_attribute("data-theme") == theme
-    edge = lab(page).evaluate("(root) => root.getBoundingClientRect().right")
-    assert edge <= width
-    inner = lab(page).locator("canvas").evaluate("(map) => map.getBoundingClientRect().right")
-    assert inner <= edge
+    for theme, width, height in (("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)):
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": height})
+        expect(lab(page)).to_have_attribute("data-theme", theme)
+        wait_until_at_rest(lab(page))
+        edge = lab(page).evaluate("(root) => root.getBoundingClientRect().right")
+        assert edge <= width
+        inner = lab(page).locator("canvas").evaluate("(map) => map.getBoundingClientRect().right")
+        assert inner <= edge
 
 
 def test_nothing_covers_a_rules_number_while_it_is_typed(page: Page, settled) -> None:

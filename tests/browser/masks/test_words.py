@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from attnviz.text.glossary import definition
 from tests.browser.masks.mask_lab import LINK, lab, middle, opened
@@ -66,15 +66,24 @@ def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settled) -> N
     says(page, "To paint")
 
 
-def test_a_finger_is_told_the_same(visitor, settled) -> None:
-    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+def test_on_a_phone_the_picture_stands_before_its_controls_and_a_finger_is_told_the_same(visitor, settled) -> None:
+    page = visitor(color_scheme="dark", viewport={"width": 390, "height": 844}, has_touch=True).new_page()
     opened(page, settled)
+    picture = place(lab(page))
+    assert picture["y"] + picture["height"] < place(page.locator(".st-key-pick-kind"))["y"]
+    layer, head = (place(page.locator(f".st-key-pick-{name}")) for name in ("layer", "head"))
+    assert layer["y"] == pytest.approx(head["y"], abs=2), "layer and head beside each other"
     lab(page).locator("[data-term='Weights']").tap()
     says(page, "Weights")
-    box = bubble(page).bounding_box()
-    assert box is not None
+    box = place(bubble(page))
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+
+
+def place(node: Locator) -> FloatRect:
+    box = node.bounding_box()
+    assert box is not None
+    return box
 
 
 def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settled) -> None:
@@ -147,21 +156,6 @@ def test_a_file_bears_no_words_of_controls(page: Page, settled) -> None:
     assert "Masked scores" in text
     assert "hatched: hidden" in text
     assert not re.search(r"\b(drag|click|zoom|paint)\b", text)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_phone_the_picture_stands_before_its_controls(visitor, settled, theme: str) -> None:
-    page = visitor(color_scheme=theme, viewport={"width": 390, "height": 844}).new_page()
-    opened(page, settled)
-    site = page.locator(".st-key-pick-kind").bounding_box()
-    picture = lab(page).bounding_box()
-    assert site is not None
-    assert picture is not None
-    assert picture["y"] + picture["height"] < site["y"]
-    layer, head = (page.locator(f".st-key-pick-{name}").bounding_box() for name in ("layer", "head"))
-    assert layer is not None
-    assert head is not None
-    assert layer["y"] == pytest.approx(head["y"], abs=2), "layer and head beside each other"
 
 
 def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, settled) -> None:

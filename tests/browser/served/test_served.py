@@ -68,15 +68,19 @@ def watched(visitor: Callable[..., BrowserContext]) -> Page:
 
 
 def test_no_page_and_no_tab_does_what_the_policy_forbids(watched, settled) -> None:
-    places = ["/", "/masks", "/decoding", "/learning", "/anatomy", "/implementations"]
-    places += [f"/heads?src=I+love+you.&to=fr&tab={tab}" for tab in tabs.TABS]
-    places += ["/anatomy?tab=claims", "/implementations?tab=bugs"]
+    places = ("/", "/masks", "/decoding", "/learning", "/causes", "/lessons", "/anatomy", "/implementations?tab=bugs")
     for place in places:
         page = opened(watched, settled, place)
-        page.wait_for_timeout(300)
+        page.wait_for_load_state("networkidle")
         assert violations(page) == [], place
     page = opened(watched, settled, "/heads?src=I+love+you.&to=fr")
     expect(page.locator("canvas").nth(20)).to_be_attached()
+    for tab in tabs.TABS.values():
+        page.get_by_role("radio", name=tab, exact=True).click()
+        expect(page.get_by_role("radio", name=tab, exact=True)).to_be_checked()
+        settled(page)
+        expect(page.locator("[data-attnviz-painted]")).to_be_visible()
+        assert violations(page) == [], tab
 
 
 def test_plotly_downloads_and_uploads_work_under_the_policy(watched, settled, tmp_path) -> None:

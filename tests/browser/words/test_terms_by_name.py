@@ -1,23 +1,16 @@
-"""Each rule, fill, measure and word that stops a student, by name on its page: pointed at, it says what it means."""
+"""A word that stops a student says what it means: where it stands on the page, by keyboard and finger, and once.
+
+tests/pages/test_terms.py has that every word of every page is defined, tests/browser/masks/test_words.py those of Masks
+under the pointer.
+"""
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.text.glossary import HEADS, MASKS, words_of
+from attnviz.text.glossary import MASKS, words_of
 
 SRC = "src=I+love+you&to=fr"
-# The page, what follows in its address, and the words that are asked there.
-TOLD = (
-    ("Masks", "&masks=causal", ("wait-k", "dilated", "prefix", "To paint", "Site", "Layer", "Head", "Fill")),
-    ("Heads", "", ("Model", "To", "Target", "Heads", "Whole model", "Neuron")),
-    ("Anatomy", "&layout=batch_first", ("contig.", "strides", "Shape walk", "Memory order", "Claims", "Layer", "Head")),
-    ("Implementations", "", ("Agreement", "Time and memory", "Cabinet of bugs", "Site", "parameters")),
-    ("", "", ("three kinds of attention", "attention map", "To", "forward")),
-)
-
-
 HOLD = """(node) => node.dispatchEvent(new PointerEvent("pointerdown",
   { bubbles: true, composed: true, pointerType: "touch" }))"""
 
@@ -37,58 +30,17 @@ def asked(page: Page, word: str) -> Locator:
     return page.locator(f'[data-term="{word}"]:visible').or_(button).or_(tool).or_(label).first
 
 
-@pytest.mark.parametrize(("title", "link", "words"), TOLD, ids=[title or "welcome" for title, _, _ in TOLD])
-def test_a_word_says_what_it_means(page: Page, settled, title: str, link: str, words: tuple[str, ...]) -> None:
-    page.goto(f"/{title.lower()}?{SRC}{link}")
+def test_a_word_says_what_it_means(page: Page, settled) -> None:
+    page.goto(f"/anatomy?{SRC}&layout=batch_first")
     settled(page)
-    for word in words:
+    for word in ("contig.", "Shape walk", "Memory order", "Layer"):
         where = asked(page, word)
         where.scroll_into_view_if_needed()
         x, y = where.evaluate(FIRST_LINE)
         page.mouse.move(x + 4, y + 4)
-        expect(bubble(page).locator("p")).to_have_text(words_of(title)[word])
+        expect(bubble(page).locator("p")).to_have_text(words_of("Anatomy")[word])
         page.mouse.move(700, 5)
         expect(bubble(page)).to_have_count(0)
-
-
-def test_a_fill_in_the_open_list_says_what_it_means(page: Page, settled) -> None:
-    page.goto(f"/masks?{SRC}")
-    settled(page)
-    page.locator(".st-key-pick-fill input").click()
-    for fill in ("finfo.min", "−1e9 (masked_fill)"):
-        page.get_by_role("option", name=fill, exact=True).hover()
-        expect(bubble(page).locator("p")).to_have_text(MASKS[fill])
-
-
-@pytest.mark.parametrize(
-    ("tab", "words"),
-    [
-        ("heads", ("Sort", "Mask", "Switch off", "Options")),
-        ("links", ("Read", "Fit")),
-        ("model", ("Maps", "Lines")),
-        ("alignment", ("AER", "No source", "By hand")),
-        ("flow&by=rollout", ("ALTI", "Residual share", "Measured share")),
-    ],
-)
-def test_a_control_of_the_heads_page_says_what_it_means(page: Page, settled, tab: str, words: tuple[str, ...]) -> None:
-    page.goto(f"/heads?{SRC}&tab={tab}")
-    settled(page)
-    tip = page.locator(".avz .definition:popover-open")
-    for word in words:
-        page.locator(f'.avz [data-term="{word}"]').first.hover()
-        expect(tip).to_contain_text(HEADS[word])
-    expect(bubble(page)).to_have_count(0)
-
-
-def test_what_is_chosen_in_a_list_is_explained_with_it(page: Page, settled) -> None:
-    page.goto(f"/heads?{SRC}&sort=eos_mass&specials=renormalise")
-    settled(page)
-    tip = page.locator(".avz .definition:popover-open")
-    page.locator('.avz [data-term="Sort"]').hover()
-    expect(tip).to_contain_text(HEADS["<eos> mass"])
-    page.locator("summary", has_text="Options").click()
-    page.locator('.avz [data-term="Specials"]').hover()
-    expect(tip).to_contain_text(HEADS["Renormalised"])
 
 
 def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_typed_into(page: Page, settled) -> None:

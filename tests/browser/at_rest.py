@@ -1,0 +1,23 @@
+"""Wait until a picture has found its place."""
+
+from playwright.sync_api import Locator
+
+# A picture looks at its place again some moments after it was drawn, the last time after more than a second. A window
+# that says that it was resized makes it look at once.
+AT_REST = """(root) => new Promise((done) => {
+  let [before, calm] = ["", 0];
+  const look = () => {
+    window.dispatchEvent(new Event("resize"));
+    const now = JSON.stringify(root.getBoundingClientRect());
+    calm = now === before ? calm + 1 : 0;
+    before = now;
+    if (calm === 5) done();
+    else setTimeout(look, 50);
+  };
+  look();
+})"""
+
+
+def wait_until_at_rest(picture: Locator) -> None:
+    """Return once the picture has had the same place for a quarter of a second."""
+    picture.evaluate(AT_REST)
