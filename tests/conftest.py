@@ -45,6 +45,20 @@ settings.register_profile("thorough", max_examples=10_000, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name each browser test that was tried again (tests/browser/conftest.py), and the reason."""
+    again = terminalreporter.stats.get("rerun", [])
+    if again:
+        terminalreporter.write_sep("=", f"tried again: {len(again)}")
+    for report in again:
+        terminalreporter.write_line(f"{report.nodeid}: {_reason(report)}")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return " ".join((crash.message if crash else report.longreprtext).split())[:300]
+
+
 @pytest.fixture(autouse=True)
 def _own_random_numbers():
     """Tests neither depend on nor disturb each other's global random numbers."""

@@ -19,9 +19,9 @@ HOME = re.compile(r"^((https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:|chrome
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test in this folder needs a browser: it carries the marker, and a reason to be skipped without one.
 
-    The walk takes longest and goes first: nothing then waits for it at the end. Each of the others is tried up to
-    twice more where it failed: on a busy machine a page may be drawn again between two of its steps. A fault fails
-    each time; `--force-reruns 0` shows the first.
+    The walk takes longest and goes first: nothing then waits for it at the end. Each of the others is tried once more
+    where it failed: on a busy machine a page may be drawn again between two of its steps. A fault fails both times;
+    `--force-reruns 0` shows the first. Which were tried again, and why, is said at the end of the run.
     """
     items.sort(key=lambda item: item.path.name != "test_walk.py")
     here = [item for item in items if Path(__file__).parent in item.path.parents]
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in here:
         item.add_marker(pytest.mark.browser)
         if Path(__file__).parent / "walk" not in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=2))
+            item.add_marker(pytest.mark.flaky(reruns=1))
         if missing:
             item.add_marker(pytest.mark.skip(reason="no browser found: `make test` gets one where it can"))
 

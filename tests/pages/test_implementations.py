@@ -55,6 +55,19 @@ def test_short_sentences_are_measured_without_asking(open_page) -> None:
     assert app.get("plotly_chart")
 
 
+def test_time_and_memory_are_measured_up_to_1024_tokens_when_asked(open_page) -> None:
+    app = open_page("implementations", **LINK, tab="cost")
+    app.button(key="measure-cost").click().run(timeout=120)
+    assert not app.exception
+    assert "so far" not in said(app)
+    _, measured = app.session_state["measured-cost"]
+    assert list(measured.columns) == ["way", "length", "seconds", "nbytes"]
+    assert len(measured) == len(WAYS) * 7, "every way at seven lengths"
+    assert measured["length"].max() == 1024
+    assert (measured[["seconds", "nbytes"]] > 0).all(axis=None)
+    assert app.get("plotly_chart")
+
+
 @pytest.mark.parametrize(("axes", "word"), [("key", "prepare_mask says"), ("turned", "A check of sizes cannot know")])
 def test_a_mask_that_is_refused_and_one_that_should_be_are_told_apart(open_page, axes: str, word: str) -> None:
     app = open_page("implementations", **LINK, tab="shapes", axes=axes)
