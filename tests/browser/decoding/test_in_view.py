@@ -6,18 +6,22 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.decoding.stepper import PATH, ROOT, opened
 
 
-@pytest.mark.parametrize(("size", "scheme"), [((1440, 900), "light"), ((1280, 720), "dark"), ((390, 844), "light")])
-def test_nothing_runs_over_the_edge(visitor: Callable[..., BrowserContext], size: tuple[int, int], scheme: str) -> None:
-    width, height = size
-    page = opened(visitor(viewport={"width": width, "height": height}, color_scheme=scheme).new_page())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    box = page.locator(ROOT).bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] <= width + 1
-    assert page.locator(ROOT).get_attribute("data-theme") == scheme
+def test_nothing_runs_over_the_edge(page: Page) -> None:
+    opened(page)
+    root = page.locator(ROOT)
+    for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        expect(root).to_have_attribute("data-theme", scheme)
+        wait_until_at_rest(root)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        box = root.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width + 1
 
 
 def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
@@ -33,19 +37,19 @@ ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
 @pytest.mark.parametrize("more", ["", "&dropout=true", ALL_BROKEN])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_steps_and_verdict_are_seen_without_scrolling(
-    visitor: Callable[..., BrowserContext], width: int, height: int, more: str
-) -> None:
-    page = opened(visitor(viewport={"width": width, "height": height}).new_page(), PATH + more)
+def test_steps_and_verdict_are_seen_without_scrolling(page: Page, more: str) -> None:
+    opened(page, PATH + more)
     page.locator("[data-verdict]").wait_for()
-    bar = page.locator(".status-bar").bounding_box()
-    assert bar is not None
-    for seen in (ROOT, "[data-verdict]", ".verdict"):
-        box = page.locator(seen).bounding_box()
-        assert box is not None
-        assert box["y"] >= 0, seen
-        assert box["y"] + box["height"] <= bar["y"], seen
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_at_rest(page.locator(ROOT))
+        bar = page.locator(".status-bar").bounding_box()
+        assert bar is not None
+        for seen in (ROOT, "[data-verdict]", ".verdict"):
+            box = page.locator(seen).bounding_box()
+            assert box is not None
+            assert box["y"] >= 0, seen
+            assert box["y"] + box["height"] <= bar["y"], seen
 
 
 def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(

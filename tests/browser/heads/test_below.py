@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import LINK, opened
 
 
@@ -54,7 +55,6 @@ LOWEST = """(root, names) => Math.max(...names.flatMap((name) => [...root.queryS
   .filter((node) => node.offsetHeight).map((node) => node.getBoundingClientRect().bottom))"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
 @pytest.mark.parametrize(
     ("tab", "panes"),
     [
@@ -63,11 +63,12 @@ LOWEST = """(root, names) => Math.max(...names.flatMap((name) => [...root.queryS
         ("model", {".mini": 0.7}),
     ],
 )
-def test_no_half_of_the_screen_is_empty(visitor, settled, tab: str, panes: dict, width: int, height: int) -> None:
-    page = visitor(viewport={"width": width, "height": height}).new_page()
+def test_no_half_of_the_screen_is_empty(page: Page, settled, tab: str, panes: dict) -> None:
     picture = opened(page, settled, f"{LINK}&tab={tab}")
-    page.wait_for_timeout(1500)  # what stands above has found its place
-    box = picture.bounding_box()
-    for name, share in panes.items():
-        reached = (picture.evaluate(LOWEST, [name]) - box["y"]) / box["height"]
-        assert share <= reached, (name, reached)
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_at_rest(picture)
+        box = picture.bounding_box()
+        for name, share in panes.items():
+            reached = (picture.evaluate(LOWEST, [name]) - box["y"]) / box["height"]
+            assert share <= reached, (name, reached, width)

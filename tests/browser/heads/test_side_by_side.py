@@ -1,8 +1,9 @@
 """Pinned heads side by side, and the difference of two: they fill the panel, and keep the names that they are about."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import opened
 
 SHORT = "src=I+love+you.&to=fr&tgt=Je+vous+adore."
@@ -31,10 +32,16 @@ WRITTEN = """() => {
 }"""
 
 
-def drawn(page: Page, settled, link: str) -> dict:
+def pinned(page: Page, settled, link: str) -> Locator:
     page.add_init_script(f"({WRITTEN})()")
-    picture = opened(page, settled, f"/heads?{link}&kind=cross&layer=1&head=3&row=2")
-    page.wait_for_timeout(1500)  # what stands above has found its place
+    return opened(page, settled, f"/heads?{link}&kind=cross&layer=1&head=3&row=2")
+
+
+def drawn(page: Page, picture: Locator, size: tuple[int, int]) -> dict:
+    """What the picture draws in a window of this size."""
+    page.evaluate("window.written.clear()")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    wait_until_at_rest(picture)
     return picture.evaluate(DRAWN)
 
 
@@ -50,44 +57,50 @@ def drawn(page: Page, settled, link: str) -> dict:
     ],
     ids=["two", "four", "mixed", "long", "difference"],
 )
-@pytest.mark.parametrize("at", range(len(SIZES)), ids=[f"{w}x{h}" for w, h in SIZES])
-def test_the_maps_fill_their_panel(visitor, settled, link: str, least: tuple, at: int) -> None:
-    width, height = SIZES[at]
-    found = drawn(visitor(viewport={"width": width, "height": height}).new_page(), settled, link)
-    assert found["share"] >= least[at]
-    for tile in found["tiles"]:
-        assert tile["x"] >= 0
-        assert tile["x"] + tile["w"] <= found["width"]
-        assert tile["y"] + tile["h"] <= found["height"]
+def test_the_maps_fill_their_panel(page: Page, settled, link: str, least: tuple) -> None:
+    picture = pinned(page, settled, link)
+    for size, share in zip(SIZES, least, strict=True):
+        found = drawn(page, picture, size)
+        assert found["share"] >= share, size
+        for tile in found["tiles"]:
+            assert tile["x"] >= 0, size
+            assert tile["x"] + tile["w"] <= found["width"], size
+            assert tile["y"] + tile["h"] <= found["height"], size
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
 @pytest.mark.parametrize("pins", [FOUR, MIXED], ids=["one kind", "three kinds"])
-def test_every_map_keeps_the_names_of_its_row_and_of_the_keys_that_it_looks_at(visitor, settled, size, pins) -> None:
-    page = visitor(viewport={"width": size[0], "height": size[1]}).new_page()
-    found = drawn(page, settled, f"{LONG}{pins}&compare=side")
-    assert len(found["tiles"]) == 4
-    for before, tile in zip([None, *found["tiles"]], found["tiles"], strict=False):
-        if tile["kind"] != "encoder_self":
-            assert 2 in tile["named"]["rows"]
-        top = max(range(len(tile["weights"])), key=tile["weights"].__getitem__)
-        if tile["kind"] != "encoder_self":
-            assert top in tile["named"]["cols"]
-        if tile["isNamedBefore"]:  # the row is one line, named on its left
-            assert before is not None
-            assert tile["y"] == before["y"]
-            assert tile["cell"]["h"] == before["cell"]["h"]
-            assert tile["x"] > before["x"] + before["w"]
-        else:
-            assert tile["labelWidth"] >= 24
-    assert {"chat", "cat"} <= set(page.evaluate("[...window.written]")), "in full"
+def test_every_map_keeps_the_names_of_its_row_and_of_the_keys_that_it_looks_at(page: Page, settled, pins) -> None:
+    picture = pinned(page, settled, f"{LONG}{pins}&compare=side")
+    for size in ((390, 844), (1280, 720)):
+        tiles = drawn(page, picture, size)["tiles"]
+        assert len(tiles) == 4
+        for before, tile in zip([None, *tiles], tiles, strict=False):
+            keeps_its_names(before, tile)
+        assert {"chat", "cat"} <= written(page), "in full"
 
 
-def test_chips_and_headings_name_every_pinned_head_in_full(visitor, settled) -> None:
-    page = visitor(viewport={"width": 1280, "height": 720}).new_page()
-    drawn(page, settled, f"{LONG}{MIXED}&compare=side")
+def keeps_its_names(before: dict | None, tile: dict) -> None:
+    top = max(range(len(tile["weights"])), key=tile["weights"].__getitem__)
+    if tile["kind"] != "encoder_self":
+        assert 2 in tile["named"]["rows"]
+        assert top in tile["named"]["cols"]
+    if tile["isNamedBefore"]:  # the row is one line, named on its left
+        assert before is not None
+        assert tile["y"] == before["y"]
+        assert tile["cell"]["h"] == before["cell"]["h"]
+        assert tile["x"] > before["x"] + before["w"]
+    else:
+        assert tile["labelWidth"] >= 24
+
+
+def test_chips_and_headings_name_every_pinned_head_in_full(page: Page, settled) -> None:
+    drawn(page, pinned(page, settled, f"{LONG}{MIXED}&compare=side"), (1280, 720))
     chips = page.locator(".pin-name")
     assert chips.all_inner_texts() == ["L1 H3 cross", "L2 H0 cross", "L0 H2 encoder", "L1 H1 decoder"]
     assert chips.evaluate_all("(all) => all.every((one) => one.scrollWidth <= one.clientWidth)")
     headings = {"Cross L1 H3, in focus", "Cross L2 H0", "Encoder self L0 H2", "Decoder self L1 H1"}
-    assert headings <= set(page.evaluate("[...window.written]"))
+    assert headings <= written(page)
+
+
+def written(page: Page) -> set[str]:
+    return set(page.evaluate("[...window.written]"))

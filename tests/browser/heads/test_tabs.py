@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.models import catalogue
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import LINK, in_view, opened
 
 STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
@@ -69,12 +70,17 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled,
 
 
 @pytest.mark.parametrize("tab", ["links", "model", "neuron", "alignment", "flow"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
-def test_nothing_overlaps(visitor, settled, tab: str, width: int, height: int) -> None:
-    page = visitor(viewport={"width": width, "height": height}, color_scheme="dark").new_page()
+def test_nothing_overlaps(visitor, settled, tab: str) -> None:
+    page = visitor(color_scheme="dark").new_page()
     picture = opened(page, settled, f"{LINK}&tab={tab}")
     expect(picture).to_have_attribute("data-theme", "dark")
-    boxes = picture.locator(".pane").evaluate_all(BOXES)
+    for width, height in ((1280, 720), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_at_rest(picture)
+        lie_apart(picture.locator(".pane").evaluate_all(BOXES), width)
+
+
+def lie_apart(boxes: list[dict], width: int) -> None:
     for index, one in enumerate(boxes):
         assert one["x"] >= 0
         assert one["x"] + one["width"] <= width

@@ -39,6 +39,11 @@ STEP = {
 DRAFT = {"revision": 1, "draft": {"title": "Where?", "steps": [STEP, {"title": "", "question": {}}]}}
 
 
+def pages() -> Iterator[str]:
+    """The welcome and each page, as its link opens it."""
+    yield from (f"/{page}?{SRC}" for page in ("", *TABS))
+
+
 def addresses() -> Iterator[str]:
     """The welcome, each page's tabs, and what else there is to be opened."""
     yield f"/?{SRC}"

@@ -1,7 +1,9 @@
-"""Every page and tab, in one visit: axe-core finds nothing serious in either theme, and no width scrolls sideways.
+"""Every page and tab, in one visit: axe-core finds nothing serious in either theme, no width scrolls sideways, and the
+console says nothing.
 
-`make test` looks at each in one theme, by turns, and at one width; `make walk` in both, and at all. So it is with what
-opens over a page: `make test` opens what the frame has, on one page, `make walk` the rest, too.
+`make test` looks at each page once, in one theme, by turns, and at a phone's width; `make walk` at each tab, in both
+themes and at all widths. So it is with what opens over a page: `make test` opens what the frame has, on one page,
+`make walk` the rest, too.
 """
 
 import json
@@ -10,10 +12,11 @@ import os
 from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.screens.pages import DRAFT, SRC, addresses, overhang
+from tests.browser.screens.pages import DRAFT, SRC, addresses, overhang, pages
+from tests.browser.walk.report import is_news
 
 IS_LONG = bool(os.environ.get("ATTNVIZ_WALK_STEPS"))
-WIDTHS = (360, 820, 2560, 1440) if IS_LONG else (390, 1440)  # the last is that of the page
+WIDTHS = (360, 820, 2560, 1440) if IS_LONG else (390,)
 SERIOUS = ("serious", "critical")
 WHOLE = {"resultTypes": ["violations"]}
 COLOURS = WHOLE | {"runOnly": ["color-contrast"]}  # what another theme changes
@@ -77,9 +80,11 @@ def too_wide(page: Page) -> list[str]:
 def test_every_page_can_be_read_and_used_by_everybody_on_every_screen(page: Page, settled) -> None:
     page.add_init_script(path=AXE_FILE_PATH)
     page.add_init_script(KEEP)
-    said = []
-    for at, address in enumerate(addresses()):
+    said: list[str] = []
+    page.on("console", lambda message: is_news(message) and said.append(f"{page.url}: console: {message.text}"))
+    for at, address in enumerate(addresses() if IS_LONG else pages()):
         first, second = ("light", "dark") if at % 2 == 0 else ("dark", "light")
+        page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme=first)
         page.goto(address)
         settled(page)
