@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=6&row=2"
@@ -59,21 +58,23 @@ def test_the_drawing_opens_plays_the_rows_numbers_and_leads_to_a_part(page: Page
     expect(page).to_have_url(left)  # one step of Back, to the page as it was left
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1920, "light")])
-def test_it_opens_by_its_button_and_no_text_covers_another(visitor, settled, width: int, scheme: str) -> None:
-    page = visitor(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+def test_it_opens_by_its_button_and_no_text_covers_another(page: Page, settled) -> None:
     page.goto("/learning")
     settled(page)
-    page.get_by_role("button", name="Model drawing", exact=True).filter(visible=True).click()
-    drawing = sheet(page)
-    expect(drawing.locator("svg").first).to_be_visible()
-    assert overlapping(drawing.locator("svg").first.evaluate(TEXTS)) == []
-    box = drawing.bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
-    page.keyboard.press("Escape")
-    expect(page.get_by_test_id("stDialog")).to_have_count(0)
+    for width, scheme in ((390, "dark"), (1920, "light")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.get_by_role("button", name="Model drawing", exact=True).filter(visible=True).click()
+        drawing = sheet(page)
+        expect(drawing.locator("svg").first).to_be_visible()
+        assert overlapping(drawing.locator("svg").first.evaluate(TEXTS)) == []
+        box = drawing.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("stDialog")).to_have_count(0)
+        settled(page)
 
 
 def test_words_of_the_page_lead_to_where_they_are_tried(page: Page, settled) -> None:

@@ -2,9 +2,7 @@
 
 import re
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +13,7 @@ from tests.browser import server
 from tests.browser.address.walking import SENTENCE, asked, entries, focus, source, to_page, typed
 
 RECONNECTED = "[data-testid='stApp'][data-test-connection-state='CONNECTED']"
+PAINTED = ".avz[data-attnviz-painted]"
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
 
 
@@ -28,150 +27,146 @@ class Restartable:
     def start(self) -> None:
         self.process = server.start(self.port, self._log)
 
+    def stop_reading(self) -> None:
+        """The process reads nothing that is sent to it from now on."""
+        self.process.send_signal(signal.SIGSTOP)
+
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restartable]:
-    """The server of these tests: what one of them has started again, the next one kills."""
-    restartable = Restartable(tmp_path_factory.mktemp("restarted") / "dashboard.log")
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Restartable]:
+    restartable = Restartable(tmp_path / "dashboard.log")
     yield restartable
     restartable.kill()
 
 
-@contextmanager
-def restarting(
-    visitor: Callable[..., BrowserContext],
-    settled: Callable,
-    running: Restartable,
-    last: Callable[[Page, subprocess.Popen], None],
-    meanwhile: Callable[[Page], None] = lambda _: None,
-) -> Iterator[Page]:
-    """A Heads page whose server is killed right after `last` and started again, while the browser stays open;
-    `meanwhile` is done while there is none.
-    """
-    page = visitor(base_url=f"http://127.0.0.1:{running.port}").new_page()
-    page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
-    settled(page)
-    try:
-        last(page, running.process)
-        running.kill()
-        page.locator(LOST).wait_for(state="attached")
-        meanwhile(page)
-    finally:
-        running.kill()
-        running.start()
-    page.locator(RECONNECTED).wait_for(state="attached")
-    yield page
-
-
 @pytest.fixture
-def restarted(visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable) -> Iterator[Page]:
-    """A Heads page whose server was killed and started again, while nothing was on its way."""
-    with restarting(visitor, settled, running, lambda *_: None) as page:
-        yield page
+def come(visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable) -> Callable[[], Page]:
+    """Make visitors, each with a Heads page that is drawn whole."""
+
+    def make() -> Page:
+        page = visitor(base_url=f"http://127.0.0.1:{running.port}").new_page()
+        page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3", wait_until="networkidle")
+        settled(page)
+        expect(page.locator(PAINTED)).to_be_visible()
+        return page
+
+    return make
 
 
-def test_a_sentence_that_was_on_its_way_when_the_server_died_is_asked_again(visitor, settled, running) -> None:
-    def send(page: Page, process: subprocess.Popen) -> None:
-        process.send_signal(signal.SIGSTOP)  # what is sent from here on it never reads
-        source(page).fill(SENTENCE)
-        source(page).press("Enter")
-
-    with restarting(visitor, settled, running, send) as page:
-        expect(source(page)).to_have_value(SENTENCE)
-        expect(page.locator(".strip")).to_contain_text("dog")
-        assert asked(page)["src"] == SENTENCE
+def lose(running: Restartable, *pages: Page) -> None:
+    """Kill the server, and wait until the pages know."""
+    running.kill()
+    for page in pages:
+        page.locator(LOST).wait_for(state="attached")
 
 
-def test_enter_pressed_while_there_is_no_server_counts_when_there_is_one(visitor, settled, running) -> None:
-    """Streamlit disables its fields then: what is typed stays, but Enter goes nowhere."""
-
-    def enter(page: Page) -> None:
-        expect(source(page)).to_be_disabled()
-        page.keyboard.press("Enter")
-
-    with restarting(visitor, settled, running, lambda page, _: source(page).fill(SENTENCE), enter) as page:
-        expect(page.locator(".strip")).to_contain_text("dog")
-        expect(source(page)).to_have_value(SENTENCE)
-        assert asked(page)["src"] == SENTENCE
+def find_again(running: Restartable, *pages: Page) -> None:
+    """Start the server again, and wait until the pages have found it."""
+    running.start()
+    for page in pages:
+        page.locator(RECONNECTED).wait_for(state="attached")
 
 
-def test_enter_pressed_once_more_does_not_lose_what_was_on_its_way(visitor, settled, running) -> None:
-    """Sent, and never read; then, with no answer, entered again."""
-
-    def send(page: Page, process: subprocess.Popen) -> None:
-        process.send_signal(signal.SIGSTOP)
-        source(page).fill(SENTENCE)
-        source(page).press("Enter")
-
-    def enter(page: Page) -> None:
-        expect(source(page)).to_be_disabled()
-        page.keyboard.press("Enter")
-
-    with restarting(visitor, settled, running, send, enter) as page:
-        expect(page.locator(".strip")).to_contain_text("dog")
-        expect(source(page)).to_have_value(SENTENCE)
-        assert asked(page)["src"] == SENTENCE
+def enter(page: Page, sentence: str = SENTENCE) -> None:
+    source(page).fill(sentence)
+    source(page).press("Enter")
 
 
-def test_a_field_that_was_typed_into_when_the_server_died_is_typed_into_again(visitor, settled, running) -> None:
-    """And nothing is entered that nobody entered."""
-    with restarting(visitor, settled, running, lambda page, _: source(page).fill("The big")) as page:
-        expect(source(page)).to_be_focused()
-        page.keyboard.press("End")
-        page.keyboard.type(" red dog.")
-        expect(source(page)).to_have_value("The big red dog.")
-        assert asked(page)["src"] == "I love you."
-        page.keyboard.press("Enter")
-        expect(page.locator(".strip")).to_contain_text("dog")
+def enter_without_server(page: Page) -> None:
+    """Press Enter where the sentence was typed: Streamlit disables its fields then, and Enter goes nowhere."""
+    expect(source(page)).to_be_disabled()
+    page.keyboard.press("Enter")
 
 
-def test_the_first_sentence_after_the_server_was_restarted_is_kept(restarted: Page, settled: Callable) -> None:
-    start = entries(restarted)
-    typed(restarted, settled, SENTENCE)
-    expect(source(restarted)).to_have_value(SENTENCE)
-    expect(restarted.locator(".strip")).to_contain_text("dog")
-    assert entries(restarted) == start + 1
-    assert focus(restarted) == ("cross", "1", "3")
-    typed(restarted, settled, "We love you.")
-    restarted.go_back()
-    expect(source(restarted)).to_have_value(SENTENCE)
-    to_page(restarted, settled, "Masks")
-    expect(source(restarted)).to_have_value(SENTENCE)
-    assert focus(restarted) == ("cross", "1", "3")
+def shows_the_sentence(page: Page) -> None:
+    expect(page.locator(".strip")).to_contain_text("dog")
+    expect(source(page)).to_have_value(SENTENCE)
+    assert asked(page)["src"] == SENTENCE
 
 
-def test_a_sentence_typed_over_another_in_the_first_second_is_kept(restarted: Page, settled: Callable) -> None:
-    source(restarted).fill("We love you.")
-    source(restarted).press("Enter")
-    restarted.wait_for_timeout(100)
-    source(restarted).fill(SENTENCE)
-    source(restarted).press("Enter")
-    restarted.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
-    settled(restarted)
-    expect(source(restarted)).to_have_value(SENTENCE)
-    expect(restarted.locator(".strip")).to_contain_text("dog")
+def test_what_was_on_its_way_or_typed_when_the_server_died_is_not_lost(come, running) -> None:
+    """Four visitors of one server: what three of them entered is asked again, what the fourth typed is not entered."""
+    sent, sent_twice, entered_late, typing = (come() for _ in range(4))
+    source(entered_late).fill(SENTENCE)
+    source(typing).fill("The big")
+    running.stop_reading()
+    enter(sent)
+    enter(sent_twice)
+    lose(running, sent, sent_twice, entered_late, typing)
+    enter_without_server(sent_twice)
+    enter_without_server(entered_late)
+    find_again(running, sent, sent_twice, entered_late, typing)
+    shows_the_sentence(sent)
+    shows_the_sentence(sent_twice)
+    shows_the_sentence(entered_late)
+    goes_on_typing(typing)
 
 
-def test_the_first_choice_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
-    restarted.get_by_role("radio", name="Links").click()
-    expect(restarted).to_have_url(re.compile("tab=links"))
-    settled(restarted)
-    expect(restarted.get_by_role("radio", name="Links")).to_be_checked()
-    assert asked(restarted)["src"] == "I love you."
+def goes_on_typing(page: Page) -> None:
+    expect(source(page)).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(" red dog.")
+    expect(source(page)).to_have_value("The big red dog.")
+    assert asked(page)["src"] == "I love you."
+    page.keyboard.press("Enter")
+    expect(page.locator(".strip")).to_contain_text("dog")
 
 
-def test_the_first_head_after_a_restart_is_kept(restarted: Page, settled: Callable) -> None:
-    restarted.get_by_role("gridcell", name="L2 H5").click()
-    expect(restarted).to_have_url(re.compile("layer=2.*head=5"))
-    settled(restarted)
-    assert focus(restarted) == ("cross", "2", "5")
+def test_the_first_act_after_a_restart_is_kept(come, running, settled) -> None:
+    """Each visitor's own: a sentence, one typed over another in the first second, a tab, a head, another page."""
+    acts = (types_a_sentence, types_over_a_sentence, chooses_a_tab, chooses_a_head, goes_to_another_page)
+    pages = [come() for _ in acts]
+    lose(running, *pages)
+    find_again(running, *pages)
+    for act, page in zip(acts, pages, strict=True):
+        act(page, settled)
 
 
-def test_a_page_change_after_a_restart_takes_everything_along(restarted: Page, settled: Callable) -> None:
-    to_page(restarted, settled, "Anatomy")
-    expect(source(restarted)).to_have_value("I love you.")
-    assert focus(restarted) == ("cross", "1", "3")
+def types_a_sentence(page: Page, settled: Callable) -> None:
+    start = entries(page)
+    typed(page, settled, SENTENCE)
+    expect(source(page)).to_have_value(SENTENCE)
+    expect(page.locator(".strip")).to_contain_text("dog")
+    assert entries(page) == start + 1
+    assert focus(page) == ("cross", "1", "3")
+    typed(page, settled, "We love you.")
+    page.go_back()
+    expect(source(page)).to_have_value(SENTENCE)
+    to_page(page, settled, "Masks")
+    expect(source(page)).to_have_value(SENTENCE)
+    assert focus(page) == ("cross", "1", "3")
+
+
+def types_over_a_sentence(page: Page, settled: Callable) -> None:
+    enter(page, "We love you.")
+    page.wait_for_timeout(100)
+    enter(page)
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
+    settled(page)
+    expect(source(page)).to_have_value(SENTENCE)
+    expect(page.locator(".strip")).to_contain_text("dog")
+
+
+def chooses_a_tab(page: Page, settled: Callable) -> None:
+    page.get_by_role("radio", name="Links").click()
+    expect(page).to_have_url(re.compile("tab=links"))
+    settled(page)
+    expect(page.get_by_role("radio", name="Links")).to_be_checked()
+    assert asked(page)["src"] == "I love you."
+
+
+def chooses_a_head(page: Page, settled: Callable) -> None:
+    page.get_by_role("gridcell", name="L2 H5").click()
+    expect(page).to_have_url(re.compile("layer=2.*head=5"))
+    settled(page)
+    assert focus(page) == ("cross", "2", "5")
+
+
+def goes_to_another_page(page: Page, settled: Callable) -> None:
+    to_page(page, settled, "Anatomy")
+    expect(source(page)).to_have_value("I love you.")
+    assert focus(page) == ("cross", "1", "3")

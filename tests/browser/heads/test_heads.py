@@ -6,11 +6,18 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.at_rest import wait_until_at_rest
 
 LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3"
 SIZES = [(1440, 900), (1280, 720)]
+# The page's background is as bright as that: the mean of its three colours.
+BRIGHTNESS = """([least, most]) => {
+  const { backgroundColor } = getComputedStyle(document.querySelector("[data-testid='stApp']"));
+  const [red, green, blue] = backgroundColor.match(/\\d+/g).map(Number);
+  return least <= (red + green + blue) / 3 && (red + green + blue) / 3 <= most;
+}"""
 
 
 def picture(page: Page) -> Locator:
@@ -75,32 +82,38 @@ def test_two_visitors_see_their_own_sentences(visitor, settled) -> None:
     expect(picture(other)).not_to_contain_text("sleeping")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark_are_the_browsers_choice(visitor, settled, scheme: str) -> None:
-    page = opened(visitor(color_scheme=scheme).new_page(), settled)
-    background = page.locator("[data-testid='stApp']").evaluate("node => getComputedStyle(node).backgroundColor")
-    brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
-    assert (brightness > 200) if scheme == "light" else (brightness < 50)
-    expect(picture(page)).to_have_attribute("data-theme", scheme)
-
-
-def test_the_picture_fits_a_laptop_without_scrolling(page: Page, settled) -> None:
+def test_light_and_dark_are_the_browsers_choice(page: Page, settled) -> None:
     opened(page, settled)
-    box = picture(page).bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 1440
-    assert box["y"] + box["height"] <= 900
+    for scheme, least, most in (("light", 200, 255), ("dark", 0, 50)):
+        page.emulate_media(color_scheme=scheme)
+        expect(picture(page)).to_have_attribute("data-theme", scheme)
+        page.wait_for_function(BRIGHTNESS, arg=[least, most])
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_nothing_overlaps(visitor, settled, size: tuple[int, int]) -> None:
-    page = opened(visitor(viewport={"width": size[0], "height": size[1]}).new_page(), settled)
+def test_it_fits_every_screen_and_nothing_overlaps(page: Page, settled) -> None:
+    opened(page, settled)
     bar = page.locator(".st-key-top-bar")
     columns = bar.locator("[data-testid='stColumn']:not(:has([data-testid='stColumn']))")
-    # All at one moment: a field still finds its width while the page settles.
-    boxes = columns.or_(picture(page)).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
-    boxes = [box for box in boxes if box["width"]]
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_at_rest(picture(page))
+        box = picture(page).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+        # All at one moment: a field still finds its width while the page settles.
+        boxes = columns.or_(picture(page)).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        lie_apart([box for box in boxes if box["width"]])
+    page.set_viewport_size({"width": 390, "height": 844})  # a phone stacks, and scrolls only down
+    wait_until_at_rest(picture(page))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = picture(page).bounding_box()
+    assert box is not None
+    assert box["width"] <= 390
+
+
+def lie_apart(boxes: list[dict]) -> None:
     assert len(boxes) > 5
     for index, one in enumerate(boxes):
         for other in boxes[index + 1 :]:
@@ -109,31 +122,10 @@ def test_nothing_overlaps(visitor, settled, size: tuple[int, int]) -> None:
             assert min(across, down) <= 1, (one, other)
 
 
-def test_a_phone_stacks_and_scrolls_only_down(visitor, settled) -> None:
-    page = opened(visitor(viewport={"width": 390, "height": 844}).new_page(), settled)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    box = picture(page).bounding_box()
-    assert box is not None
-    assert box["width"] <= 390
-
-
 def test_text_is_never_markup(page: Page, settled) -> None:
     opened(page, settled, "/heads?to=fr&src=%3Cimg+src%3Dx+onerror%3D%22window.hacked%3D1%22%3E+%3Cb%3Ebold%3C%2Fb%3E")
     assert page.evaluate("window.hacked") is None
     assert picture(page).locator("img, b").count() == 0
-
-
-def test_back_returns_to_the_head_before(page: Page, settled) -> None:
-    opened(page, settled)
-    first = page.url
-    page.get_by_role("gridcell").first.focus()
-    page.keyboard.press("ArrowRight")
-    expect(picture(page)).not_to_contain_text("Cross-attention, L1 H3")
-    page.wait_for_url(lambda address: address != first)
-    settled(page)
-    page.go_back()
-    expect(page).to_have_url(first)
-    expect(picture(page)).to_contain_text("Cross-attention, L1 H3")
 
 
 def test_back_and_forward_walk_through_what_was_chosen(page: Page, settled) -> None:
@@ -171,7 +163,7 @@ def exported(page: Page, item: str) -> Path:
     return download.value.path()
 
 
-def test_the_map_is_saved_as_a_png_of_twice_its_size(page: Page, settled) -> None:
+def test_the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page: Page, settled) -> None:
     opened(page, settled)
     content = exported(page, "PNG").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
@@ -189,10 +181,6 @@ def test_the_map_is_saved_as_a_png_of_twice_its_size(page: Page, settled) -> Non
         list(content),
     )
     assert colours > 20, "a map in the colours of its scale, not an empty sheet"
-
-
-def test_the_map_is_saved_as_an_svg_with_its_title_and_labels(page: Page, settled) -> None:
-    opened(page, settled)
     root = ElementTree.fromstring(exported(page, "SVG").read_text(encoding="utf-8"))
     texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "Cross-attention, L1 H3" in texts

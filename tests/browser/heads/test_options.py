@@ -1,9 +1,9 @@
 """The toolbar of the Heads page: five controls in sight, the rest in one menu that opens for mouse, key and finger."""
 
-import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import LINK, in_view, opened
 
 # The controls around the pictures, less the tabs of the kinds: of the overview, and of the head in focus.
@@ -12,6 +12,7 @@ IN_SIGHT = """(root) => [...root.querySelectorAll(":is(.overview, .focus) :is(.t
   && !node.closest(".walk")).map((node) => node.getAttribute("aria-label") ?? node.textContent)"""
 FIVE = ["Sort", "+ Pin", "Mask", "Switch L1 H3 off", "Export"]
 IN_MENU = ["Mean heads", "Mean layers", "Cells", "Range", "Specials", "Words", "Tint", "Plotly", "Table"]
+EDGES = "(all) => all.map((one) => one.getBoundingClientRect().right)"
 AXE = "() => axe.run(document).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious'))"
 
 
@@ -23,20 +24,21 @@ def button(page: Page) -> Locator:
     return page.locator(".options > summary")
 
 
-@pytest.mark.parametrize("width", [1440, 1280, 390])
-def test_five_controls_are_in_sight_and_nine_in_the_menu(visitor, settled, width: int) -> None:
-    page = visitor(viewport={"width": width, "height": 800}).new_page()
+def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settled) -> None:
     picture = opened(page, settled, LINK)
-    assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options"]
-    button(page).click()
-    assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options", *IN_MENU]
-    inside, box = menu(page).bounding_box(), picture.bounding_box()
-    assert box["x"] <= inside["x"]
-    assert inside["x"] + inside["width"] <= box["x"] + box["width"]
-    edges = (
-        menu(page).locator("button, .pick").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
-    )
-    assert max(edges) <= inside["x"] + inside["width"]
+    for width in (1440, 1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        wait_until_at_rest(picture)
+        assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options"]
+        button(page).click()
+        assert picture.evaluate(IN_SIGHT) == [*FIVE, "Options", *IN_MENU]
+        inside, box = menu(page).bounding_box(), picture.bounding_box()
+        assert box["x"] <= inside["x"]
+        assert inside["x"] + inside["width"] <= box["x"] + box["width"]
+        edges = menu(page).locator("button, .pick").evaluate_all(EDGES)
+        assert max(edges) <= inside["x"] + inside["width"]
+        page.keyboard.press("Escape")
+        expect(menu(page)).to_be_hidden()
 
 
 def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page, settled) -> None:
@@ -92,15 +94,17 @@ def test_the_menu_opens_under_a_finger_and_in_present(visitor, settled) -> None:
     assert not in_view(picture)["words"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_open_menu_can_be_read_and_used_by_everybody(visitor, settled, scheme: str) -> None:
-    page = visitor(color_scheme=scheme).new_page()
+def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settled) -> None:
     page.add_init_script(path=AXE_FILE_PATH)
-    opened(page, settled, f"{LINK}&words=1&specials=hide")
+    picture = opened(page, settled, f"{LINK}&words=1&specials=hide")
     button(page).click()
     page.mouse.move(0, 0)
-    page.wait_for_timeout(500)
-    assert page.evaluate(AXE) == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(picture).to_have_attribute("data-theme", scheme)
+        page.wait_for_timeout(500)
+        expect(menu(page)).to_be_visible()
+        assert page.evaluate(AXE) == []
 
 
 def test_the_switch_says_what_it_switches(page: Page, settled) -> None:

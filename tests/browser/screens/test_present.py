@@ -63,18 +63,18 @@ def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(proje
     page.wait_for_function(f"({SEEN})() > 5")
 
 
-@pytest.mark.parametrize("name", ["heads", "masks", "decoding"])
-def test_names_are_24_pixels_on_a_projector(projector: Page, settled, name: str) -> None:
+def test_names_are_24_pixels_on_a_projector(projector: Page, settled) -> None:
     page = projector
-    page.goto(f"/{name}?{SRC}")
-    settled(page)
-    expect(page.locator(".map-box, .lab-map")).to_be_visible()
-    page.evaluate(LETTERS)
-    page.keyboard.press("p")
-    presented(page)
-    page.wait_for_function("() => window.letters.some(([text]) => text.includes('love') || text.includes('aime'))")
-    small = [(text, size) for text, size in page.evaluate("window.letters") if size < 24]
-    assert small == []
+    for name in ("heads", "masks", "decoding"):
+        page.goto(f"/{name}?{SRC}")
+        settled(page)
+        expect(page.locator(".map-box, .lab-map")).to_be_visible()
+        page.evaluate(LETTERS)
+        page.keyboard.press("p")
+        presented(page)
+        page.wait_for_function("() => window.letters.some(([text]) => text.includes('love') || text.includes('aime'))")
+        small = [(text, size) for text, size in page.evaluate("window.letters") if size < 24]
+        assert small == [], name
 
 
 def test_the_pointer_says_the_cell_that_it_is_on(projector: Page, settled) -> None:

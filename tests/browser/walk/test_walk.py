@@ -1,6 +1,6 @@
 """Every control that a page has, alone and at random, by several visitors at once: nothing breaks, and what is shown
-belongs to what is in the bar. `make test` uses one control of each kind on two pages, on the translator, and walks
-twenty steps at random from others; `make walk` uses more of them, on every page and kind of model, and walks further.
+belongs to what is in the bar. `make test` walks forty steps at random, on every kind of model; `make walk` uses every
+control of every page, on every kind of model, and walks further.
 """
 
 import os
@@ -16,19 +16,18 @@ from tests.browser.walk.sentences import TYPED
 from tests.browser.walk.visitor import Visitor, together
 
 STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
-FEW = 10  # steps by dice of each of two visitors, while every control is used alone
+FEW = 12  # steps by dice of each of three visitors
 FEWER = 4  # and of one who begins at Learning, where a step may train
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
 PAGES = ("", "heads", "masks", "decoding", "causes", "anatomy", "implementations")
-MOST_USED = ("masks", "decoding")  # what `make test` has time for
 LEARNING = "learning"  # `make walk` uses every control of it, and of Lessons
 WITHOUT_MODEL = (LEARNING, "lessons")
 
 
-def test_every_control_works_while_others_walk_at_random(ground: Ground) -> None:
-    parts = [(ground.visitor(), page) for page in MOST_USED]
-    walks = {one: one.walk(_alone(one, [ground.at(page)], framed=("/decoding",))) for one, page in parts}
-    for start in (ground.at("heads", ground.encoder), ground.at("decoding", ground.decoder)):
+def test_forty_steps_at_random_by_four_visitors(ground: Ground) -> None:
+    starts = (ground.at("masks"), ground.at("heads", ground.encoder), ground.at("decoding", ground.decoder))
+    walks = {}
+    for start in starts:
         one = ground.visitor()
         walks[one] = one.walk(_at_random(one, start, steps=FEW))
     one = ground.visitor()
@@ -36,11 +35,9 @@ def test_every_control_works_while_others_walk_at_random(ground: Ground) -> None
     together(walks)
 
 
-def _alone(
-    visitor: Visitor, addresses: list[str], *, most: int = 1, compared: int = 20, framed=("/implementations",)
-) -> Alone:
+def _alone(visitor: Visitor, addresses: list[str]) -> Alone:
     texts = (*TYPED[visitor.who][:1], STRANGE, LONG, "")
-    return Alone(visitor, tuple(addresses), framed, texts, most=most, compared=compared, each=most > 1)
+    return Alone(visitor, tuple(addresses), ("/implementations",), texts, most=6, compared=8)
 
 
 def _at_random(visitor: Visitor, start: str, *, steps: int):
@@ -56,7 +53,7 @@ def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     halves = (ground.visitor(), PAGES[:3]), (ground.visitor(), (*PAGES[3:], *more))
     walks = {}
     for visitor, pages in halves:
-        walks[visitor] = visitor.walk(_alone(visitor, [ground.at(page, name) for page in pages], most=6, compared=8))
+        walks[visitor] = visitor.walk(_alone(visitor, [ground.at(page, name) for page in pages]))
     together(walks)
 
 
