@@ -19,11 +19,10 @@ HOME = re.compile(r"^((https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:|chrome
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test in this folder needs a browser: it carries the marker, and a reason to be skipped without one.
 
-    The walk takes longest and goes first: nothing then waits for it at the end. Each of the others is tried once more
-    where it failed: on a busy machine a page may be drawn again between two of its steps. A fault fails both times;
-    `--force-reruns 0` shows the first. Which were tried again, and why, is said at the end of the run.
+    Each but the walk is tried once more where it failed: on a busy machine a page may be drawn again between two of its
+    steps. A fault fails both times; `--force-reruns 0` shows the first. Which were tried again, and why, is said at the
+    end of the run.
     """
-    items.sort(key=lambda item: item.path.name != "test_walk.py")
     here = [item for item in items if Path(__file__).parent in item.path.parents]
     missing = bool(here) and chromium.find() is None
     for item in here:

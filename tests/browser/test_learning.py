@@ -49,6 +49,7 @@ def test_a_guess_plays_the_recordings_in_step_and_stands_beside_the_outcome(page
     expect(run(page, "No causal mask").locator(".meter")).to_contain_text("own prefix 0%")
     page.get_by_role("button", name="Yes, almost all lines").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.get_by_role("button", name="Last moment").click()
     expect(page.get_by_text("update 1,500 of 1,500")).to_be_visible()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
     expect(run(page, "Nothing left out").locator(".meter")).to_contain_text("own prefix 100%gap 0%")
@@ -146,6 +147,7 @@ def test_it_is_trained_before_ones_eyes_and_what_was_trained_reads_a_line_and_op
     # Who asks for the same again watches the same run: it plays once the guess is made.
     opened(page, TRAINED)
     page.get_by_role("button", name="Yes, almost all lines").click()
+    page.get_by_role("button", name="Last moment").click()
     expect(page.get_by_text("You said: it will. It does not.")).to_be_visible()
 
 

@@ -2,31 +2,34 @@
 
 import re
 
-import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
-def test_it_opens_beside_the_models_name_and_escape_closes_it(visitor, settled, width: int, scheme: str) -> None:
-    page = visitor(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
+def test_it_opens_beside_the_models_name_and_escape_closes_it(page: Page, settled) -> None:
     page.goto("/heads?src=I+love+you.&to=fr")
     settled(page)
     button = page.get_by_role("button", name="About this model")
-    if width == 390:
-        page.get_by_role("button", name="Bar: I love you. → French").click()
-        button.click()
-    else:
-        button.focus()
-        page.keyboard.press("Enter")
-    facts = page.get_by_role("dialog")
+    for width, scheme in ((1280, "dark"), (390, "light")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        if width == 390:
+            page.get_by_role("button", name="Bar: I love you. → French").click()
+            button.click()
+        else:
+            button.focus()
+            page.keyboard.press("Enter")
+        fit(page.get_by_role("dialog"), width)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        settled(page)
+    page.reload()
+    settled(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def fit(facts: Locator, width: int) -> None:
     expect(facts).to_contain_text("3 layers × 8 heads, d_k 32, each head has its own keys")
     expect(facts.get_by_text(re.compile("CC BY 2.0 FR"))).to_be_visible()
     inside = facts.locator(".model-facts").evaluate("(node) => [node.scrollWidth - node.clientWidth, node.clientWidth]")
     assert inside[0] <= 0
     assert inside[1] < width
-    page.keyboard.press("Escape")
-    expect(facts).to_have_count(0)
-    settled(page)
-    page.reload()
-    settled(page)
-    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -59,8 +59,10 @@ def test_a_script_is_fetched_once_and_never_sent_with_an_answer(
     assert sum("/attnviz.heads/" in address for address in fetched) == 1
 
 
-def test_a_page_that_is_left_and_opened_again_still_draws(page: Page, settled: Callable) -> None:
+def test_a_page_that_is_reloaded_or_left_and_opened_again_still_draws(page: Page, settled: Callable) -> None:
     page.goto(LINK)
+    expect(painted(page)).to_contain_text("L1 H3")
+    page.reload()
     expect(painted(page)).to_contain_text("L1 H3")
     for _ in range(2):
         page.get_by_role("link", name="Masks").first.click()
@@ -72,14 +74,6 @@ def test_a_page_that_is_left_and_opened_again_still_draws(page: Page, settled: C
         expect(painted(page)).to_contain_text("love")
         settled(page)
     run_sentence(page, settled, "We love music.")
-
-
-def test_a_reload_draws_again(page: Page, settled: Callable) -> None:
-    page.goto(LINK)
-    expect(painted(page)).to_contain_text("L1 H3")
-    settled(page)
-    page.reload()
-    expect(painted(page)).to_contain_text("L1 H3")
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.heads.tabs import LINK, opened
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_a_plotly_figure_that_is_asked_for_comes_into_view(visitor, settled, width: int, height: int) -> None:
-    page = visitor(viewport={"width": width, "height": height}).new_page()
+def test_a_plotly_figure_that_is_asked_for_comes_into_view(page: Page, settled) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
     opened(page, settled, LINK)
     page.locator("summary", has_text="Options").click()
     page.get_by_role("button", name="Plotly", exact=True).click()

@@ -122,7 +122,7 @@ def test_a_link_says_it_and_the_code_for_a_frame_too(visitor, address: str, sett
 
 def test_back_leaves_and_a_page_without_a_widget_is_shown_without_its_frame(projector: Page, settled) -> None:
     page = projector
-    page.goto(f"/implementations?{SRC}")
+    page.goto(f"/implementations?{SRC}", wait_until="networkidle")  # the script that hears the key is there
     settled(page)
     expect(page.locator(".js-plotly-plot .heatmaplayer").first).to_be_visible()
     page.keyboard.press("p")
