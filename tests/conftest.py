@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cache
+from pathlib import Path
 
+import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
@@ -13,7 +15,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each dashboard and worker that a test starts compiles attnviz anew
 
 # Shape annotations are checked in tests only; modules imported before this line would go unchecked. `config`,
-# `checkpoint` and `device` read what others wrote, and are tested for how they refuse wrong types themselves.
+# `checkpoint` and `device` read what others wrote, and are tested for how they refuse wrong types themselves. `layers`
+# makes functions in each pass, and to have them checked takes twice as long as the pass itself.
 _TENSORS = (
     "attention",
     "beam",
@@ -22,7 +25,6 @@ _TENSORS = (
     "dropout",
     "embedding",
     "from_torch",
-    "layers",
     "masks",
     "one_token",
     "transformer",
@@ -34,6 +36,8 @@ _CHECKED = [
     "attnviz.analysis",
 ]
 install_import_hook(_CHECKED, "beartype.beartype")
+# Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.
+_ABOUT_TENSORS = {"transformer", "tracing", "maps", "implementations", "analysis", "models"}
 
 import torch  # noqa: E402 - after the environment variable that it reads
 
@@ -57,6 +61,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _reason(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     return " ".join((crash.message if crash else report.longreprtext).split())[:300]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shapes_checked_where_tensors_are(request: pytest.FixtureRequest) -> None:
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    jaxtyping.config.update("jaxtyping_disable", folder not in _ABOUT_TENSORS)
 
 
 @pytest.fixture(autouse=True)
