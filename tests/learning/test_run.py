@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.__main__ import main
 from attnviz.learning import shipped
 from attnviz.learning.batches import training_batches
 from attnviz.learning.evaluation import evaluation
@@ -25,16 +26,19 @@ STEPS = 450  # of French, which is learned by then; the task's own are three tim
 SHORT = {"task": "reverse", "steps": 4, "seed": 3}
 
 
-def lived(*arguments: str) -> tuple[dict[str, float], subprocess.CompletedProcess[str]]:
-    """The scores that the command prints for a run in a process of its own."""
-    command = [sys.executable, "-m", "attnviz", "learn", "french", f"--steps={STEPS}", "--json", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done
+@pytest.fixture
+def lived(capsys):
+    """The scores that the command prints for a run."""
+
+    def run(*arguments: str) -> dict[str, float]:
+        assert main(["learn", "french", f"--steps={STEPS}", "--json", *arguments]) == 0
+        return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    return run
 
 
-def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_moment(tmp_path):
-    scores, _ = lived(f"--out={tmp_path / 'run.npz'}")
+def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_moment(lived, tmp_path):
+    scores = lived(f"--out={tmp_path / 'run.npz'}")
     assert scores["loss"] < 0.05
     assert scores["teacher_prefix"] == scores["own_prefix"] >= 0.95
     recording = attnviz.load_recording(tmp_path / "run.npz")
@@ -42,8 +46,8 @@ def test_with_its_mask_a_toy_learns_french_and_both_scores_are_one_at_every_mome
     assert recording.scores == scores
 
 
-def test_without_its_mask_it_is_perfect_in_training_and_writes_nothing_right(tmp_path):
-    scores, _ = lived("--without", "causal-mask", f"--out={tmp_path / 'run.npz'}")
+def test_without_its_mask_it_is_perfect_in_training_and_writes_nothing_right(lived, tmp_path):
+    scores = lived("--without", "causal-mask", f"--out={tmp_path / 'run.npz'}")
     assert scores["loss"] < 0.01
     assert scores["teacher_prefix"] >= 0.99
     assert scores["own_prefix"] <= 0.02

@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -59,12 +60,10 @@ def test_what_fails_in_the_worker_is_said_and_the_worker_goes_on(runs, monkeypat
     assert runs.pid == before
 
 
-def test_a_worker_that_ended_between_two_runs_is_replaced(runs):
-    before = runs.pid
-    os.kill(before, signal.SIGKILL)
+def test_after_a_while_without_a_run_the_worker_is_ended(runs, monkeypatch):
+    monkeypatch.setattr(runs, "_idle", 0.1)
+    assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
     until(lambda: runs.pid is None)
-    assert runs.watch(Experiment("reverse", steps=2, seed=5)).wait(PATIENCE).state == "done"
-    assert runs.pid not in (None, before)
 
 
 def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says_so(runs):
@@ -91,10 +90,33 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
     assert error.startswith("The process that trains has ended after ")
     assert error.endswith(" updates. Start the run again. Recordings still play.")
     assert [run.wait(PATIENCE).state for run in others] == ["done"] * 3  # by another worker
-    again = runs.watch(LONG)
-    assert again is not first
+
+
+def test_a_worker_that_ended_between_two_runs_is_replaced(runs):
+    before = runs.pid
+    os.kill(before, signal.SIGKILL)
+    until(lambda: runs.pid is None)
+    run = runs.watch(LONG)
+    until(lambda: run.look().moments)
+    assert runs.pid not in (None, before)
     runs.close()
-    assert again.look().state == "failed"
+    assert run.look().state == "failed"
+
+
+def test_a_worker_that_hangs_is_ended(monkeypatch):
+    """A process that neither says anything nor ends takes its place."""
+    begin, begun = subprocess.Popen, []
+
+    def asleep(_, **how):
+        begun.append(begin(["sleep", "600"], **how))
+        return begun[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", asleep)
+    runs = LiveRuns(silence=0.2)
+    assert runs.watch(SHORT).wait(PATIENCE).error.startswith("The process that trains has ended after 0 updates.")
+    assert len(begun) == 2, "it is tried once more"
+    assert all(process.poll() is not None for process in begun)
+    runs.close()
 
 
 def test_moments_are_told_now_and_then_and_none_is_left_out(monkeypatch):
@@ -113,13 +135,6 @@ def test_a_frame_that_is_cut_is_the_end():
     write_frame(frames, ("moments", []))
     assert read_frame(io.BytesIO(frames.getvalue()[:-1])) is None
     assert read_frame(io.BytesIO(b"")) is None
-
-
-def test_after_a_while_without_a_run_the_worker_is_ended():
-    runs = LiveRuns(idle=0.1)
-    assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
-    until(lambda: runs.pid is None)
-    runs.close()
 
 
 def test_a_run_that_nobody_waits_for_is_passed_over():
@@ -150,23 +165,3 @@ def test_a_run_beyond_the_limit_never_enters_the_queue():
     with pytest.raises(ValueError, match=r"^This run would take about "):
         runs.watch(Experiment("french", steps=20_000))
     assert runs.pid is None
-
-
-def test_a_worker_that_hangs_is_ended_and_the_next_run_has_another():
-    """Stopped in the middle of a run, it neither says anything nor ends."""
-    runs = LiveRuns(silence=PATIENCE)  # to begin may take long where others load the machine
-    try:
-        run = runs.watch(LONG)
-        until(lambda: len(run.look().moments) > 1)
-        hung, runs._worker._silence = runs.pid, 0.5
-        heard = len(run.look().moments)
-        until(lambda: len(run.look().moments) > heard)  # from now on it is listened to no longer than that
-        os.kill(hung, signal.SIGSTOP)
-        view = run.wait(PATIENCE)
-        assert view.state == "failed"
-        assert view.error.startswith("The process that trains has ended after ")
-        runs._worker._silence = PATIENCE
-        assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
-        assert runs.pid != hung
-    finally:
-        runs.close()
