@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from attnviz.training.corpus import epoch_batches
 from attnviz.training.state import read_state
 from attnviz.training.trainer import Trainer, train
+from attnviz.training.workers import Share
 
 CPU = torch.device("cpu")
 
@@ -25,11 +26,14 @@ class _InterruptedError(Exception):
     pass
 
 
-@pytest.mark.parametrize("cut", [1, 4, 7, 11])
-def test_an_interrupted_run_ends_in_bitwise_the_same_state(recipe, config, corpora, tmp_path, cut):
-    whole = Trainer(recipe, config, CPU)
+@pytest.mark.parametrize(("cut", "share"), [(1, Share()), (11, Share()), (7, Share(1, 2))])
+def test_an_interrupted_run_ends_in_bitwise_the_same_state(recipe, config, corpora, tmp_path, monkeypatch, cut, share):
+    """One worker's, and the second's of two: what the first sends it is nothing here."""
+    monkeypatch.setattr("torch.distributed.all_reduce", lambda flat: None)
+    recipe = replace(recipe, batch_tokens=60) if share.count > 1 else recipe
+    whole = Trainer(recipe, config, CPU, share)
     _run(whole, corpora)
-    first, path = Trainer(recipe, config, CPU), tmp_path / "state.pt"
+    first, path = Trainer(recipe, config, CPU, share), tmp_path / "state.pt"
 
     def keep_and_stop() -> None:
         first.save(path)
@@ -37,7 +41,7 @@ def test_an_interrupted_run_ends_in_bitwise_the_same_state(recipe, config, corpo
 
     with pytest.raises(_InterruptedError):
         _run(first, corpora, every=cut, keep=keep_and_stop)
-    second = Trainer(replace(recipe), config, CPU)
+    second = Trainer(replace(recipe), config, CPU, share)
     second.load(path)
     assert second.step == cut
     _run(second, corpora)

@@ -125,13 +125,12 @@ def test_a_run_that_goes_on_leaves_bitwise_the_same_file(train, state, tmp_path)
     assert train(folder, 3) == 0
     kept = attnviz.load_recording(folder / "recording.npz")
     assert kept.steps == (0, 1, 2, 3)
-    shutil.copytree(folder, tmp_path / "older")
+    (tmp_path / "older").mkdir()
+    shutil.copy(folder / "state.pt", tmp_path / "older")
     save(of_translator(kept.lines, kept.vocab_size, kept.moments[:-1]), folder / "recording.npz")
     assert train(folder, 5) == 0
     assert (folder / "recording.npz").read_bytes() == whole
     shutil.copy(tmp_path / "older" / "state.pt", folder / "state.pt")
-    assert train(folder, 3) == 0
-    assert (folder / "recording.npz").read_bytes() == (tmp_path / "older" / "recording.npz").read_bytes()
     assert train(folder, 5) == 0
     assert (folder / "recording.npz").read_bytes() == whole
     assert not list(folder.glob("*.part"))

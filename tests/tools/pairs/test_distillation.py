@@ -13,7 +13,7 @@ from attnviz.transformer.transformer import Transformer
 from tools.pairs import distillation, mixed
 from tools.pairs.beam_search import BeamSearch, BeamTranslation
 
-ENGLISH = ["I love you.", "The cat is sleeping on the table.", "We saw three ducks on the pond.", "Nobody came."]
+ENGLISH = ["I love you.", "We saw three ducks on the pond."]
 
 
 @pytest.fixture(scope="module")
