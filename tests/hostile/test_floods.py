@@ -17,6 +17,8 @@ from tests.websocket.upload import allowed, place, put
 from tests.websocket.visitor import Visitor, state
 
 pytestmark = LINUX_ONLY
+# The ten seconds after which an upload must have come at its least rate become three.
+IMPATIENT = "from attnviz.server import fair_use; fair_use._PATIENCE = 3.0"
 OTHERS_WAIT = 25.0  # seconds at most, on a machine with other things to do
 
 
@@ -30,7 +32,8 @@ class Server(NamedTuple):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("floods")
-    with served(folder / "log", {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}) as (address, process):
+    database = {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
+    with served(folder / "log", database, first=IMPATIENT) as (address, process):
         with Visitor(address) as visitor:
             visitor.open("", {"src": "I love you."})  # what is imported late is here now
         yield Server(address, process)
@@ -62,12 +65,12 @@ def texts(size: int) -> bytes:
     return message.SerializeToString()
 
 
-@pytest.mark.parametrize("count", [1_900_000, 450_000, 5_000])
+@pytest.mark.parametrize("count", [1_900_000, 5_000])
 def test_a_message_of_nothing_but_states_is_refused_before_it_is_parsed(server: Server, count: int) -> None:
     message = raw.deflated(states(count))
     assert len(message) < 6_000
     with watched(server) as seen:
-        for _ in range(4):
+        for _ in range(3):
             with raw.upgraded(server.address) as connection:
                 raw.send_for(connection, message * 20, 3.0, len(message) * 20)
                 assert raw.closing_code(connection) == 1009
@@ -135,9 +138,8 @@ def test_an_honest_visitor_s_pings_and_fragments_are_answered(server: Server) ->
         connection.sendall(raw.frame(raw.PING, b"there?"))
 
 
-@pytest.mark.parametrize("path", ["/static/index.html", "/_stcore/health"])
-def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Server, path: str) -> None:
-    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+def test_requests_sent_ahead_of_answers_that_nobody_reads_are_cut_off(server: Server) -> None:
+    request = b"GET /static/index.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with watched(server) as seen, ExitStack() as stack:
         flooding = [stack.enter_context(raw.connected(server.address)) for _ in range(4)]
         assert all(raw.send_for(one, request * 5_000, 4.0, 60 << 20) for one in flooding)

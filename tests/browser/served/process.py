@@ -12,19 +12,23 @@ from pathlib import Path
 
 from tests.browser.server import ROOT, free_port
 
+_SERVE = ("-m", "attnviz", "serve")
+
 
 @contextmanager
 def served(
-    log: Path, environment: Mapping[str, str] | None = None, *, port: int = 0
+    log: Path, environment: Mapping[str, str] | None = None, *, port: int = 0, first: str = ""
 ) -> Iterator[tuple[str, subprocess.Popen]]:
-    """A server that is ready; its address and its process. What it prints goes to `log`, `environment` sets it.
+    """A server that is ready; its address and its process. What it prints goes to `log`, `environment` sets it, and
+    `first` is Python that runs in its process before anything else.
 
     Raises RuntimeError with that text when it ends early or takes over 60 seconds.
     """
     port = port or free_port()
     given = {"OMP_WAIT_POLICY": "passive", "ATTNVIZ_PORT": str(port), **dict(environment or {})}
     with log.open("w", encoding="utf-8") as out:
-        command = (sys.executable, "-m", "attnviz", "serve")
+        serve = ("-c", f"{first}\nfrom attnviz.__main__ import main\nmain(['serve'])") if first else _SERVE
+        command = (sys.executable, *serve)
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | given, stdout=out, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     try:
