@@ -31,6 +31,16 @@ class Both:
         """The language, where one must be given."""
         return {"to": "fr"} if self.here.inputs.has_language else {}
 
+    @property
+    def short(self) -> dict[str, str]:
+        """A target to trace, where the model would write a long one."""
+        return self.to | ({"tgt_text": "a red dog"} if self.here.inputs.takes_target else {})
+
+    @property
+    def brief(self) -> dict[str, Any]:
+        """So many tokens to write, and no more."""
+        return self.to | ({"max_tokens": 5} if self.here.inputs.takes_target else {"new_tokens": 5})
+
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
