@@ -1,4 +1,4 @@
-"""Whatever is typed goes through: wild strings by the ten thousand, and a megabyte of text."""
+"""Whatever is typed goes through: wild strings by the thousand, and a megabyte of text."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -55,12 +55,12 @@ def _check_offsets(encoded, text):
         end = token.end
 
 
-# Every run of three neighbours among twelve pieces is a string to encode: ten strings an example, ten thousand in all.
-@settings(max_examples=1_000)
+# Every run of three neighbours among twelve pieces is a string to encode: ten strings an example, two thousand in all.
+@settings(max_examples=200)
 @given(st.lists(PIECE, min_size=12, max_size=12))
 @example(["e\u0301"] * 12)
 @example([*"\ud83d\ude00", "<eos>", "<pad>", *ODD[:8]])
-def test_ten_thousand_wild_strings_encode_with_true_offsets_and_display(codec, pieces):
+def test_two_thousand_wild_strings_encode_with_true_offsets_and_display(codec, pieces):
     for at in range(10):
         text = "".join(pieces[at : at + 3])
         for encoded in (codec.encode_source(text), codec.encode_target(text, "fr"), codec.encode_target(text, "zh")):
@@ -72,9 +72,7 @@ def test_ten_thousand_wild_strings_encode_with_true_offsets_and_display(codec, p
         display(text).encode("utf-8")
 
 
-@pytest.mark.parametrize(
-    "piece", ["a", "我", "e\u0301", "\ud800", "👨‍👩‍👧‍👦", " ", "\n", "\x00", "\u202e", "I love you. "]
-)
+@pytest.mark.parametrize("piece", ["a", "我", "\ud800", "👨‍👩‍👧‍👦", "\n"])
 def test_a_megabyte_is_cut_with_a_sentence_and_never_tokenized_whole(codec, piece):
     text = (piece * 1_000_000)[:1_000_000]
     for encoded in (codec.encode_source(text), codec.encode_target(text, "zh")):

@@ -67,19 +67,21 @@ def test_a_share_that_is_none_is_said(monkeypatch, said):
         budget.share()
 
 
-def test_two_hundred_new_sentences_stay_within_the_traces_part(monkeypatch):
+def test_new_sentences_stay_within_the_traces_part():
     from attnviz.models.translator.tiny import tiny_translator
 
     model = tiny_translator()
-    one = model.trace("one 1", to=model.languages[0]).nbytes()
-    cache = BoundedCache(
-        lambda number, _: model.trace(f"one {number}", to=model.languages[0]), most=20 * one, size=lambda t: t.nbytes()
-    )
-    for number in range(200):
+
+    def traced(number: int, _=None):
+        return model.trace("one" + " more" * (number % 3), to="fr", tgt_text="un")
+
+    most = 6 * traced(0).nbytes()
+    cache = BoundedCache(traced, most=most, size=lambda trace: trace.nbytes())
+    for number in range(20):
         cache.get(number)
-        assert cache.total <= 20 * one
+        assert cache.total <= most
     kept = [cache.get(number) for number in cache.names]
-    assert cache.total == sum(trace.nbytes() for trace in kept) > 10 * one
+    assert cache.total == sum(trace.nbytes() for trace in kept) > most / 2
 
 
 def test_the_sum_is_counted_as_things_come_and_go():
