@@ -51,7 +51,7 @@ def _forget() -> None:
     traces._traces.forget(lambda _: True)
 
 
-@pytest.mark.parametrize(("page", "name"), zip(PAGES, cycle(["gpt2", "bart"]), strict=False))
+@pytest.mark.parametrize(("page", "name"), [*zip(PAGES, cycle(["gpt2", "bart"]), strict=False)])
 def test_a_page_shows_the_engines_model_or_says_why_not(open_page, page: str, name: str) -> None:
     app = open_page(page, model=name, src="I love you.", new="2")
     assert not app.exception
