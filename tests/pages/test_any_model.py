@@ -34,14 +34,18 @@ def test_the_walk_has_a_line_for_the_models_positions(open_page, folder, name: s
     assert any(says in str(node.proto.body) for node in app.get("html"))
 
 
-@pytest.mark.parametrize("tab", ["agreement", "relative", "bugs"])
-def test_every_way_is_compared_with_the_models_positions(open_page, folder, tab: str) -> None:
-    for name, says in (("llama", "rotated by position"), ("t5", "a bias for the distance is added")):
-        app = open_page("implementations", model=folder(name), src="I love you.", tgt="I.", tab=tab, new="0")
-        assert not app.exception
-        assert not app.error
-        if tab == "agreement":
-            assert any(says in caption.value for caption in app.caption)
+@pytest.mark.parametrize(
+    ("tab", "name", "says"),
+    [
+        ("agreement", "llama", "rotated by position"), ("agreement", "t5", "a bias for the distance is added"),
+        ("relative", "llama", ""), ("bugs", "t5", ""),
+    ],
+)  # fmt: skip
+def test_every_way_is_compared_with_the_models_positions(open_page, folder, tab: str, name: str, says: str) -> None:
+    app = open_page("implementations", model=folder(name), src="I love you.", tgt="I.", tab=tab, new="0")
+    assert not app.exception
+    assert not app.error
+    assert not says or any(says in caption.value for caption in app.caption)
 
 
 def test_a_bug_that_a_model_cannot_have_is_said_and_shown_elsewhere(open_page, folder) -> None:
@@ -61,8 +65,9 @@ def test_what_is_not_four_projections_cannot_be_taken_apart_and_says_why(open_pa
         assert "bent by a tanh" in error.value.replace("\\", "")
 
 
-@pytest.mark.parametrize("name", ["gpt2", "qwen3", "t5"])
-@pytest.mark.parametrize("tab", ["skip", "claims", "counts", "modulation"])
+@pytest.mark.parametrize(
+    ("tab", "name"), [("skip", "gpt2"), ("claims", "qwen3"), ("counts", "t5"), ("modulation", "qwen3")]
+)
 def test_a_model_is_taken_apart_on_every_part_of_anatomy(open_page, folder, tab: str, name: str) -> None:
     app = open_page(
         "anatomy", model=folder(name), src="I love you.", tab=tab, layer="1", head="4", new="2", skip="scale"
@@ -78,8 +83,8 @@ def test_a_bug_is_put_into_a_checkpoint_which_then_writes_another_text(open_page
         assert any(said in caption.value for caption in app.caption)
 
 
-@pytest.mark.parametrize("name", checkpoints.ALL)
-def test_every_architecture_is_drawn(open_page, folder, name: str) -> None:
+@pytest.mark.parametrize("name", ["albert", "electra", "gemma", "llama", "t5", "marian"])
+def test_an_architecture_is_drawn(open_page, folder, name: str) -> None:
     app = open_page("heads", model=folder(name), src="I love you.", new="2")
     assert not app.exception
     assert not app.error
@@ -169,8 +174,7 @@ def test_a_number_of_tokens_that_is_none_is_answered_in_a_sentence(open_page, fo
     assert "link asks" not in notes(app)
 
 
-@pytest.mark.parametrize("name", ["albert", "llama", "t5"])
-@pytest.mark.parametrize("tab", ["links", "model", "neuron"])
+@pytest.mark.parametrize(("tab", "name"), [("links", "albert"), ("model", "t5"), ("neuron", "llama")])
 def test_the_other_tabs_draw_a_checkpoint(open_page, folder, tab: str, name: str) -> None:
     app = open_page("heads", model=folder(name), src="I love you.", tab=tab, layer="1", head="2")
     assert not app.exception

@@ -145,6 +145,6 @@ def test_streamlit_still_names_what_our_styles_and_scripts_look_for() -> None:
         name for path in ours for name in re.findall(r"data-testid=[\"']?(\w+)", path.read_text(encoding="utf-8"))
     }
     assert len(wanted) > 5
-    frontend = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.js"))
-    gone = sorted(name for name in wanted if name not in frontend)
+    frontend = b"".join(path.read_bytes() for path in SCRIPTS.glob("*.js"))
+    gone = sorted(name for name in wanted if name.encode() not in frontend)
     assert not gone, f"Streamlit {streamlit.__version__} has no {', no '.join(gone)}: see to the styles that name it."
