@@ -57,6 +57,7 @@ def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, tru
         expires=row.expires,
         rungs=rungs,
         most_rungs=step.question.rungs if step.question else 0,
+        ends=row.ends,
     )
 
 

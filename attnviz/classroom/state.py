@@ -62,6 +62,7 @@ class MemberView:
     is the student's own answer of this round, `first` that of the first one; what is right was shown after one that
     `is_final`. `truth` and `marked` (this round's score) are None until the reveal, and where the model cannot be run,
     which `problem` then says. In a class that `is_guided` the teacher chooses `at`; otherwise the student does.
+    `ends` is when the teacher's timer is at 0, None without one.
     """
 
     code: str
@@ -88,6 +89,7 @@ class MemberView:
     expires: float
     rungs: int
     most_rungs: int
+    ends: float | None
 
     @property
     def may_ask_hint(self) -> bool:
@@ -167,7 +169,8 @@ class TeacherView:
 
     `state` and `round` are those of step `at`; `class_at` is where the class is. `truth` is None for a step without a
     question, and where it cannot be computed, which `problem` says in one sentence. `hinted` is how many members have
-    opened a hint to the step. `both` is None before two rounds have a scored answer of the same member.
+    opened a hint to the step. `both` is None before two rounds have a scored answer of the same member. `ends` is when
+    the timer of the class's question is at 0, None without one.
     """
 
     code: str
@@ -187,6 +190,7 @@ class TeacherView:
     problem: str
     hinted: int
     both: BothRounds | None
+    ends: float | None
 
     @property
     def is_rehearsal(self) -> bool:

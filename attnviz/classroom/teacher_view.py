@@ -50,6 +50,7 @@ def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
         problem=problem,
         hinted=rows.hinted,
         both=_both(rows.answers),
+        ends=row.ends,
     )
 
 

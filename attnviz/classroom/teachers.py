@@ -81,7 +81,7 @@ class Teachers:
             steps = len(unpacked(row.material).steps)
             if not 0 <= at < steps:
                 raise ClassroomError(f"There is no step {at + 1}: this lesson has steps 1 to {steps}.")
-            row.step = at
+            row.step, row.ends = at, None
             if session.get(ClassStepRow, (row.id, at)) is None:
                 _kept(session, row).state = OPEN
 
@@ -89,24 +89,36 @@ class Teachers:
 
     def open(self, key: TeacherKey) -> None:
         """The class's step takes answers. Refused once it is revealed."""
-        self._change(key, lambda session, row: _set_state(_unrevealed(session, row), OPEN))
+        self._change(key, lambda session, row: _set_state(row, _unrevealed(session, row), OPEN))
 
     def close(self, key: TeacherKey) -> None:
         """The class's step takes no answers."""
-        self._change(key, lambda session, row: _set_state(_unrevealed(session, row), CLOSED))
+        self._change(key, lambda session, row: _set_state(row, _unrevealed(session, row), CLOSED))
+
+    def set_timer(self, key: TeacherKey, *, minutes: float | None) -> None:
+        """Count down for the open question, anew; None takes the timer away. At 0 nothing closes by itself."""
+
+        def change(session: Session, row: ClassRow) -> None:
+            is_open = row.is_guided and not row.is_over and _kept(session, row).state == OPEN
+            if minutes is not None and not is_open:
+                raise ClassroomError("A timer runs while a question is open: open the step first.")
+            row.ends = None if minutes is None else self._parts.clock() + 60 * minutes
+
+        self._change(key, change)
 
     def ask_again(self, key: TeacherKey) -> None:
         """A second round: the step is open once more, after the explanation. Refused once it is revealed."""
 
         def change(session: Session, row: ClassRow) -> None:
             step = _unrevealed(session, row)
-            step.round, step.state = AFTER, OPEN
+            step.round = AFTER
+            _set_state(row, step, OPEN)
 
         self._change(key, change)
 
     def reveal(self, key: TeacherKey) -> None:
         """Everybody sees what is right."""
-        self._change(key, lambda session, row: _set_state(_kept(session, row), REVEALED))
+        self._change(key, lambda session, row: _set_state(row, _kept(session, row), REVEALED))
 
     def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
         """Walk together, or let everybody walk alone and see what is right after each own answer, also after those
@@ -114,7 +126,7 @@ class Teachers:
         """
 
         def change(session: Session, row: ClassRow) -> None:
-            row.is_guided = is_guided
+            row.is_guided, row.ends = is_guided, None
             if not is_guided:
                 session.execute(update(AnswerRow).where(AnswerRow.class_id == row.id).values(is_final=True))
 
@@ -154,7 +166,7 @@ class Teachers:
         """No more answers and members; what there is can be seen until it expires."""
 
         def change(session: Session, row: ClassRow) -> None:
-            row.is_over = True
+            row.is_over, row.ends = True, None
 
         self._change(key, change)
 
@@ -248,8 +260,9 @@ def _unrevealed(session: Session, row: ClassRow) -> ClassStepRow:
     return step
 
 
-def _set_state(step: ClassStepRow, state: str) -> None:
-    step.state = state
+def _set_state(row: ClassRow, step: ClassStepRow, state: str) -> None:
+    """A timer belongs to the question as it was opened."""
+    step.state, row.ends = state, None
 
 
 def _lines_of_step(

@@ -99,7 +99,8 @@ def test_a_database_of_the_version_before_keeps_its_answers(tmp_path: Path, less
     room.close()
     with sqlite3.connect(file) as older:
         older.executescript(
-            "drop table hints; alter table classes drop column is_anonymous; alter table answers drop column is_picked;"
+            "drop table hints; alter table classes drop column is_anonymous; alter table classes drop column ends;"
+            "alter table answers drop column is_picked;"
             "alter table answers drop column former_ids; alter table answers drop column is_final;"
             "update alembic_version set version_num = '0001'"
         )

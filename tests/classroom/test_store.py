@@ -51,7 +51,7 @@ def test_two_that_start_at_once_make_one_database(file: Path) -> None:
         told = list(pool.map(lambda one: one.communicate(b"x", timeout=120), started))
     assert [one.returncode for one in started] == [0, 0], told
     with sqlite3.connect(file) as connection:
-        assert connection.execute("select version_num from alembic_version").fetchall() == [("0004",)]
+        assert connection.execute("select version_num from alembic_version").fetchall() == [("0005",)]
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
     connection.close()
 

@@ -21,7 +21,7 @@ class Table(DeclarativeBase):
 
 class ClassRow(Table):
     """A class. `material` is its lesson as JSON, `step` where it stands; `shared` and `news` count its changes. One
-    that `is_anonymous` takes no nicknames.
+    that `is_anonymous` takes no nicknames. `ends` is when the timer of its open question is at 0, null without one.
     """
 
     __tablename__ = "classes"
@@ -39,6 +39,7 @@ class ClassRow(Table):
     news: Mapped[int] = mapped_column(Integer)
     created: Mapped[float] = mapped_column(Double)
     expires: Mapped[float] = mapped_column(Double, index=True)
+    ends: Mapped[float | None] = mapped_column(Double)
 
 
 class ClassStepRow(Table):

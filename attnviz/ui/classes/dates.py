@@ -1,6 +1,10 @@
-"""Days as they are said on a page."""
+"""Days, and the time that is left, as they are said on a page."""
 
+import html
+import math
+from collections.abc import Callable
 from datetime import UTC, datetime
+from time import time as now
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -23,3 +27,17 @@ def day(seconds: float) -> Translatable:
         zone = UTC
     at = datetime.fromtimestamp(seconds, zone)
     return Translatable("{day} {month} {year}", day=at.day, month=_MONTHS[at.month - 1], year=at.year)
+
+
+def time_left(ends: float) -> Translatable:
+    """How long it is until a time, in seconds since 1970: "1:30 left"."""
+    left = math.ceil(ends - now())
+    if left <= 0:
+        return Translatable("Time is up")
+    return Translatable("{minutes}:{seconds} left", minutes=left // 60, seconds=f"{left % 60:02}")
+
+
+def countdown(ends: float, in_words: Callable[[str], str] = str) -> None:
+    """Draw how long it is until a time, translated by `in_words`. Whoever draws it again each second counts down."""
+    said = html.escape(in_words(time_left(ends)))
+    st.html(f"<p class='class-countdown' role='timer'>{said}</p>")

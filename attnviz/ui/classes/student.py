@@ -11,7 +11,7 @@ from attnviz.lessons.picture import Picture
 from attnviz.lessons.question import CELL, ROW, TEXT, Question
 from attnviz.ui.address import persistent
 from attnviz.ui.classes import following, handing_in, seat
-from attnviz.ui.classes.dates import day
+from attnviz.ui.classes.dates import countdown, day
 from attnviz.ui.classes.room import room
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import answering, companion, drafted, panel
@@ -128,7 +128,7 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
         st.error(literal(translate(said)), icon=":material/error:")
     name = translate(_CHANGE) if found.has_answered else phrase("Answer")
     kind = "secondary" if found.has_answered else "primary"
-    with st.container(horizontal=True, key="class-answer"):
+    with st.container(horizontal=True, vertical_alignment="center", key="class-answer"):
         st.button(name, key="class-submit", type=kind, on_click=_submit, args=(own, found, now, question))
         if not found.is_guided:
             st.button(phrase("Skip and show"), key="class-skip", on_click=_skip, args=(own, found.at))
@@ -136,6 +136,8 @@ def _asked(own: Seat, found: MemberView, now: OpenedLesson, question: Question, 
             st.button(
                 phrase("Hint"), key="class-hint", icon=":material/lightbulb:", on_click=_hint, args=(own, found.at)
             )
+        if found.ends is not None:  # here, for on a phone this row is always in sight
+            st.fragment(countdown, run_every=1.0)(found.ends, translate)
 
 
 def _is_in(found: MemberView, question: Question, shown: Picture | None, further: str) -> None:

@@ -12,10 +12,14 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.state import AFTER, CLOSED, OPEN, REVEALED, TeacherView
 from attnviz.ui.address import navigation, persistent
 from attnviz.ui.classes import following, live, rehearsing
+from attnviz.ui.classes.dates import countdown
 from attnviz.ui.classes.room import teachers
 from attnviz.ui.classes.seat import CLASS, Seat
 from attnviz.ui.lessons import companion
 from attnviz.ui.markdown import literal
+
+_MINUTES = (1, 2, 3, 5, 10)
+_TIMER = "class-timer"
 
 
 def panel(own: Seat, found: TeacherView) -> None:
@@ -52,6 +56,8 @@ def answered(found: TeacherView) -> None:
     second = "second round, " if found.round == AFTER else ""
     hinted = f" · {found.hinted} opened a hint" if found.hinted else ""
     done = f"{count} of {among}{rehearsing.whom(found)} have answered"
+    if found.ends is not None:
+        countdown(found.ends)
     st.progress(count / among if among else 0.0, text=f"{done} · {second}{said}{hinted}")
 
 
@@ -83,6 +89,28 @@ def _stage(own: Seat, found: TeacherView) -> None:
     _button("Reveal", teachers(own).reveal, own, is_next=found.state == OPEN)
     if found.round != AFTER and any(one.answered for one in found.members):
         _button("Ask again", teachers(own).ask_again, own)
+    if found.state == OPEN:
+        _timer(own, found)
+
+
+def _timer(own: Seat, found: TeacherView) -> None:
+    """Minutes for the open question; each choice begins anew, and closes the popover."""
+    with st.popover("Timer", icon=":material/timer:", key=_TIMER, on_change="rerun"):
+        st.markdown("Counts down on this screen and on the phones. At 0 the step stays open until you close it.")
+        with st.container(horizontal=True):
+            for minutes in _MINUTES:
+                _minutes_button(own, f"{minutes} min", minutes)
+            if found.ends is not None:
+                _minutes_button(own, "No timer", None)
+
+
+def _minutes_button(own: Seat, name: str, minutes: float | None) -> None:
+    st.button(name, key=f"{_TIMER}-{minutes or 'none'}", on_click=_set_timer, args=(own, minutes))
+
+
+def _set_timer(own: Seat, minutes: float | None) -> None:
+    st.session_state[_TIMER] = False
+    act(lambda key: teachers(own).set_timer(key, minutes=minutes), own)
 
 
 def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = False) -> None:

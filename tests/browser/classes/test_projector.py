@@ -1,5 +1,6 @@
 """What the room sees of a class, presented: on one screen, and large enough for its last row."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -62,8 +63,10 @@ def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, class
     key = class_at(classes, CHOICE)
     token = classes.students.join(key.code, "Ann").token
     classes.students.answer(token, CHOICE, 0, in_round="before", client_id="1")
+    classes.teachers.set_timer(key, minutes=60)
     page = presented(visitor, key, size)
     expect(page.get_by_text("1 of 1 have answered")).to_be_visible()
+    expect(page.get_by_role("timer")).to_have_text(re.compile(r"^5\d:\d\d left$"))
     parts = {
         "question": (".st-key-class-question h3:not(.st-key-class-text *)", 36),
         "options": (".st-key-class-question li:last-child", 27),
@@ -71,6 +74,7 @@ def test_while_a_question_is_open_it_stands_beside_code_and_count(visitor, class
         "address": (".class-invitation span", 28),
         "QR code": (".class-invitation img", 0),
         "count": (".stProgress p", 28),
+        "time left": (".class-countdown", 28),
     }
     require_in_window(page, size, parts)
     assert page.locator(".class-invitation img").bounding_box()["width"] > size[0] / 6
