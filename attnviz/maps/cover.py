@@ -12,14 +12,14 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class Cover:
-    """What is covered of a kind: these heads, or all (None); of them these query tokens' rows, or all (None). `until`
+    """What is covered of a kind: these heads, or all (None); of them these query tokens' rows, or all (None). `said`
     says what ends it.
     """
 
     kind: Kind
     heads: tuple[tuple[int, int], ...] | None = None
     tokens: frozenset[int] | None = None
-    until: str = "the question is answered"
+    said: str = "Covered until the question is answered."
 
     def holds(self, layer: int | str, head: int | str) -> bool:
         """Whether a map, or a mean that has such a head in it, is covered."""

@@ -7,26 +7,16 @@ from attnviz.ui.lessons.opened import opened, progress
 from attnviz.ui.lessons.run import picture
 from attnviz.ui.wording import phrase
 
-_UNTIL_ANSWERED = "you answer the question or skip it"
-_UNTIL_REVEALED = "the teacher reveals the answer"  # in a class
 _FINE = ("Heads",)  # pages that cover what tells, and show the rest
 _NO_PICTURE = ("Lessons", "Class")
 
 
 def said() -> str:
     """What a page says in the place of what is covered."""
-    if _awaits_reveal():
+    now = opened()
+    if now is not None and progress(now).awaits_reveal:
         return phrase("Covered until the teacher reveals the answer.")
     return phrase("Covered until you answer the question or skip it.")
-
-
-def _awaits_reveal() -> bool:
-    now = opened()
-    return now is not None and progress(now).awaits_reveal
-
-
-def _until() -> str:
-    return _UNTIL_REVEALED if _awaits_reveal() else _UNTIL_ANSWERED
 
 
 def hides(title: str) -> bool:
@@ -61,7 +51,7 @@ def covered(question: Question, shown: Picture) -> Cover:
     heads = question.heads if question.cover == "maps" and question.heads else _in_focus(shown)
     is_row = question.cover == "row" and question.row
     tokens = frozenset(shown.maps.rows[shown.row(question.row)].tokens) if is_row else None
-    return Cover(shown.kind, heads, tokens, _until())
+    return Cover(shown.kind, heads, tokens, said())
 
 
 def _in_focus(shown: Picture) -> tuple[tuple[int, int], ...] | None:

@@ -55,7 +55,9 @@ def line(now: OpenedLesson, place: str) -> None:
     asked = now.question.ask if now.question else now.step.title
     is_covered = now.question is not None and now.question.cover == "page" and not progress(now).is_over
     is_open = " open" if is_covered else ""
-    summary = f"<summary><small>{html.escape(place)}</small> <b>{html.escape(asked)}</b></summary>"
+    words = {"answer": phrase("Read and answer"), "read": phrase("Read"), "fold": phrase("Fold")}
+    data = " ".join(f'data-{name}="{html.escape(said)}"' for name, said in words.items())
+    summary = f"<summary {data}><small>{html.escape(place)}</small> <b>{html.escape(asked)}</b></summary>"
     st.html(f"<details class='lesson-line'{is_open}>{summary}</details>")
 
 

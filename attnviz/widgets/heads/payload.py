@@ -159,7 +159,7 @@ def _covered(maps: "Maps") -> dict[str, Any] | None:
         return None
     cover = maps.cover
     heads = None if cover.heads is None else [list(head) for head in cover.heads]
-    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps), "until": cover.until}
+    return {"heads": heads, "rows": None if cover.tokens is None else cover.rows(maps), "said": cover.said}
 
 
 def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:

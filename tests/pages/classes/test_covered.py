@@ -43,7 +43,7 @@ def test_the_map_the_other_tabs_and_the_drawing_say_the_same(sit, classes, is_gu
     assert drawing["why"] == f"Covered until {until}."
     (heads,) = (header for header in sent if "strip" in header)
     (covered,) = (kind["covered"] for kind in heads["kinds"] if "covered" in kind)
-    assert covered["until"] == until
+    assert covered["said"] == f"Covered until {until}."
 
     app.button_group(key="pick-tab").set_value("links").run()
     assert not app.exception

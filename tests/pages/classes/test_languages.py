@@ -33,7 +33,7 @@ def test_the_page_of_a_student_in_a_french_class_is_french(sit, classes: Classro
     assert "Choisis d’abord une des réponses." in said(app)
     app.radio[0].set_value(0).run()
     app.button(key="class-submit").click().run()
-    assert "Ta réponse est arrivée\u00a0: two. Tu peux la changer" in said(app)
+    assert "Ta réponse est enregistrée\u00a0: two. Tu peux la changer" in said(app)
     assert "Changer la réponse" in labels(app)
     classes.teachers.reveal(french)
     app.run()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.lessons.test_lessons import LESSON, said
+from tests.pages.lessons.test_lessons import LESSON, payload, said
 
 Open = Callable[..., AppTest]
 
@@ -50,3 +50,12 @@ def test_a_language_without_translations_is_english(open_in: Open, language: str
     assert {"Answer", "Skip and show", "Hint", "Next"} <= labels(app)
     app.button(key="lesson-submit").click().run()
     assert "Choose a cell first." in said(app)
+
+
+def test_the_covered_map_and_a_phones_line_are_sent_their_words(open_in: Open) -> None:
+    app = open_in("fr")
+    kind = next(kind for kind in payload(app).header["kinds"] if kind["kind"] == "cross")
+    assert kind["covered"]["said"] == "Caché jusqu’à ce que tu répondes à la question ou que tu la passes."
+    line = next(part.proto.body for part in app.get("html") if "lesson-line" in part.proto.body)
+    assert 'data-fold="Replier"' in line
+    assert "<small>Leçon, étape 1 sur 4</small>" in line

@@ -105,7 +105,11 @@ def test_the_covered_heads_numbers_are_not_sent(open_lesson, open_page) -> None:
     assert not weights[1, 0].any()
     assert weights[0, 0].any()
     kind = next(one for one in payload(app).header["kinds"] if one["kind"] == "cross")
-    assert kind["covered"] == {"heads": [[1, 0]], "rows": None, "until": "you answer the question or skip it"}
+    assert kind["covered"] == {
+        "heads": [[1, 0]],
+        "rows": None,
+        "said": "Covered until you answer the question or skip it.",
+    }
     small = kind["overview"]
     size = small["height"] * small["width"]
     heads = kind["shape"][1]

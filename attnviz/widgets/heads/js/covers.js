@@ -1,7 +1,8 @@
 // What a lesson covers until its question is answered: the numbers are not here (attnviz/maps/cover.py), and where they
 // would be seen the picture says so.
 
-export const coveredText = ({ covered }) => `covered until ${covered.until}`;
+// The sentence that says what ends it, in the language of the lesson.
+export const coveredText = ({ covered }) => covered.said;
 
 // Whether a head, or a mean that it is part of, is covered; `row` asks for that row alone.
 export function isCovered({ covered }, layer, head, row = null) {

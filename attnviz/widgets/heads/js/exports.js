@@ -23,12 +23,12 @@ function saveWhole(app) {
   const button = document.querySelector(".st-key-npz button");
   const kind = [...app.payload.kinds.values()].find(({ covered }) => covered);
   if (button) button.click();
-  else if (kind) say(app, `The trace is ${coveredText(kind)}.`);
+  else if (kind) say(app, coveredText(kind));
 }
 
 function exportExact(app, save) {
   const covered = app.tiles.find((tile) => isTileCovered(tile));
-  if (save === exportCSV && covered) return say(app, `These numbers are ${coveredText(covered.kind)}.`);
+  if (save === exportCSV && covered) return say(app, coveredText(covered.kind));
   if (app.tiles.every(({ map }) => map.exact)) save(app);
   else say(app, "The exact numbers are still loading. Try again in a moment.");
 }

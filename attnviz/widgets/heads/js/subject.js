@@ -29,17 +29,15 @@ export function blindness(tile, row) {
   return kind.keys_hidden.includes(row) ? "keys hidden" : "no keys";
 }
 
-// The same in words; undefined for a row that looks at something.
-export function blindText(tile, row) {
-  const why = blindness(tile, row);
-  return why === "covered" ? `is ${coveredText(tile.kind)}` : BLIND_TEXT[why];
-}
+// The same in words; undefined for a row that looks at something, and for one that is covered.
+export const blindText = (tile, row) => BLIND_TEXT[blindness(tile, row)];
 
 // Words about the pinned row, for the live region and the picture's label.
 export function activeText(app) {
   if (app.view.row === null) return "No row pinned.";
   const { tile, row } = subjectOf(app);
   const { kind, map } = tile;
+  if (isTileCovered(tile, row)) return `Row ${rowName(kind.rows[row])}. ${coveredText(kind)}`;
   const top = topKeys(kind, map, row)
     .slice(0, 3)
     .map(([col, weight]) => `${kind.cols[col]} ${weight.toFixed(3)}`);
