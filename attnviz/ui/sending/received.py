@@ -28,10 +28,12 @@ def readable_only(get: Any, sent: type) -> Any:
         try:
             if not _is_of(state.value.WhichOneof("value"), known.value_type):
                 raise TypeError("another type than the widget's")
-            return get(states, name)
+            value = get(states, name)
         except Exception as error:  # whatever a crafted state does to whatever reads it
             _LOG.debug("A state of %s was left out: %s", name, error)
             raise KeyError(name) from None
+        states.widget_metadata[name] = known  # Streamlit notes what was sent as the type: none, of an empty field
+        return value
 
     return guarded
 
