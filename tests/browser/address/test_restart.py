@@ -44,15 +44,20 @@ def running(tmp_path: Path) -> Iterator[Restartable]:
 
 
 @pytest.fixture
-def come(visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable) -> Callable[[], Page]:
-    """Make visitors, each with a Heads page that is drawn whole."""
+def come(
+    visitor: Callable[..., BrowserContext], settled: Callable, running: Restartable
+) -> Callable[[int], list[Page]]:
+    """Make visitors, each with a Heads page that is drawn, and whose scripts are all there."""
 
-    def make() -> Page:
-        page = visitor(base_url=f"http://127.0.0.1:{running.port}").new_page()
-        page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3", wait_until="networkidle")
-        settled(page)
-        expect(page.locator(PAINTED)).to_be_visible()
-        return page
+    def make(count: int) -> list[Page]:
+        pages = [visitor(base_url=f"http://127.0.0.1:{running.port}").new_page() for _ in range(count)]
+        for page in pages:
+            page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
+            settled(page)
+            expect(page.locator(PAINTED)).to_be_visible()
+        for page in pages:
+            page.wait_for_load_state("networkidle")
+        return pages
 
     return make
 
@@ -90,7 +95,7 @@ def shows_the_sentence(page: Page) -> None:
 
 def test_what_was_on_its_way_or_typed_when_the_server_died_is_not_lost(come, running) -> None:
     """Four visitors of one server: what three of them entered is asked again, what the fourth typed is not entered."""
-    sent, sent_twice, entered_late, typing = (come() for _ in range(4))
+    sent, sent_twice, entered_late, typing = come(4)
     source(entered_late).fill(SENTENCE)
     source(typing).fill("The big")
     running.stop_reading()
@@ -119,7 +124,7 @@ def goes_on_typing(page: Page) -> None:
 def test_the_first_act_after_a_restart_is_kept(come, running, settled) -> None:
     """Each visitor's own: a sentence, one typed over another in the first second, a tab, a head, another page."""
     acts = (types_a_sentence, types_over_a_sentence, chooses_a_tab, chooses_a_head, goes_to_another_page)
-    pages = [come() for _ in acts]
+    pages = come(len(acts))
     lose(running, *pages)
     find_again(running, *pages)
     for act, page in zip(acts, pages, strict=True):

@@ -69,15 +69,15 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settled,
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
 
 
-@pytest.mark.parametrize("tab", ["links", "model", "neuron", "alignment", "flow"])
-def test_nothing_overlaps(visitor, settled, tab: str) -> None:
+def test_nothing_overlaps(visitor, settled) -> None:
     page = visitor(color_scheme="dark").new_page()
-    picture = opened(page, settled, f"{LINK}&tab={tab}")
-    expect(picture).to_have_attribute("data-theme", "dark")
-    for width, height in ((1280, 720), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
-        wait_until_at_rest(picture)
-        lie_apart(picture.locator(".pane").evaluate_all(BOXES), width)
+    for tab in ("links", "model", "neuron", "alignment", "flow"):
+        picture = opened(page, settled, f"{LINK}&tab={tab}")
+        expect(picture).to_have_attribute("data-theme", "dark")
+        for width, height in ((1280, 720), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            wait_until_at_rest(picture)
+            lie_apart(picture.locator(".pane").evaluate_all(BOXES), width)
 
 
 def lie_apart(boxes: list[dict], width: int) -> None:
