@@ -14,12 +14,14 @@ ENTRY = re.compile("piece .+, id [0-9]+")
 
 def ask(page: Page, settled, sentence: str = OTHER) -> None:
     """Another sentence, by the keyboard: the pointer stays where it is."""
+    picture = page.locator("[data-attnviz-painted]").first
+    before = picture.get_attribute("data-attnviz-painted") or ""
     field = page.get_by_label("Source sentence")
     field.fill(sentence)
     field.press("Enter")
     page.wait_for_url(lambda address: "Dogs" in address)
     settled(page)
-    page.wait_for_timeout(500)
+    expect(picture).not_to_have_attribute("data-attnviz-painted", before)
 
 
 def shown(tip) -> str:
