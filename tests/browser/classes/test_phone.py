@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
+from tests.browser.classes.thumb import marked, tap_cell, tap_on
 from tests.browser.screens.phone import PHONE
 from tests.lessons.front_matter import FRONT_MATTER
 
@@ -36,13 +37,6 @@ ask: Which token has most weight?
 ```
 """
 )
-# Where a cell of the large map is on the screen.
-CELL = """(root, [row, col]) => {
-  const { x, y, cell } = root.attnviz.tiles[0].geometry;
-  const box = root.attnviz.parts.overlay.getBoundingClientRect();
-  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
-}"""
-MARKS = "(root) => JSON.stringify(root.attnviz.payload.header.lesson.guess ?? root.attnviz.view.marks)"
 
 
 @pytest.fixture
@@ -76,21 +70,6 @@ def open_bar(phone: Page) -> None:
     expect(phone.get_by_label("Source sentence")).to_be_visible()
 
 
-def tap(phone: Page, x: float, y: float) -> None:
-    """As a finger does, which stays a moment: what moves meanwhile is not what it hits."""
-    client = phone.context.new_cdp_session(phone)
-    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    phone.wait_for_timeout(120)
-    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-
-def tap_on(phone: Page, found: Locator) -> None:
-    found.scroll_into_view_if_needed()
-    box = found.bounding_box()
-    assert box is not None
-    tap(phone, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-
-
 def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settled, classes: Classroom, key) -> None:
     phone.locator(".stRadio").get_by_text("two", exact=True).tap()
     settled(phone)
@@ -110,15 +89,13 @@ def test_a_tapped_cell_is_there_after_a_reload(phone: Page, settled, classes: Cl
     classes.teachers.go(key, 1)
     expect(phone.get_by_text("Which token has most weight?").filter(visible=True)).to_have_count(1)
     settled(phone)
-    root = phone.locator("[data-attnviz-painted]")
     open_bar(phone)
-    root.locator(".map-box").scroll_into_view_if_needed()
-    tap(phone, *root.evaluate(CELL, [1, 2]))
+    tap_cell(phone, 1, 2)
     expect(phone.get_by_label("Source sentence")).to_be_hidden()
-    assert root.evaluate(MARKS) == "[[1,2]]"
+    assert marked(phone) == [[1, 2]]
     phone.get_by_role("button", name="Answer", exact=True).tap()
     expect(phone.get_by_text("Your answer is in")).to_be_visible()
     phone.reload()
     expect(phone.get_by_text("Your answer is in")).to_be_visible()
-    expect(root).to_be_attached()
-    assert root.evaluate(MARKS) == "[[1,2]]"
+    expect(phone.locator("[data-attnviz-painted]")).to_be_attached()
+    assert marked(phone) == [[1, 2]]

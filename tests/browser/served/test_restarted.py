@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.served.process import served
-from tests.browser.server import free_port
+from tests.browser.served.restartable import Restartable
 
 AWAY = "The instance is starting again; this page comes back by itself."
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"
@@ -27,33 +24,6 @@ kind: text
 ask: What did you see?
 ```
 """
-
-
-class Restartable:
-    """A server of one port and one database, which can be killed and started again with other settings."""
-
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        (folder / "0.md").write_text(LESSON, encoding="utf-8")
-        self._folder, self._port, self._running = folder, free_port(), ExitStack()
-        self._settings = settings | {
-            "ATTNVIZ_DATABASE": str(folder / "classes.sqlite"),
-            "ATTNVIZ_LESSONS": str(folder),
-        }
-        self.start()
-
-    def start(self, **changed: str) -> None:
-        log = self._folder / "log"
-        self.address, self._process = self._running.enter_context(
-            served(log, self._settings | changed, port=self._port)
-        )
-
-    def kill(self) -> None:
-        """As `kill -9` does."""
-        self._process.kill()
-        self._process.wait()
-
-    def close(self) -> None:
-        self._running.close()
 
 
 def login(page: Page, password: str) -> None:
@@ -93,7 +63,7 @@ def answer_is_there_and_counts(student: Page) -> None:
 
 def test_a_killed_server_is_waited_for_in_our_words_and_nothing_typed_is_lost(visitor, tmp_path) -> None:
     password = "correct horse"
-    running = Restartable(tmp_path, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": password})
+    running = Restartable(tmp_path, LESSON, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": password})
     try:
         teacher, student = with_class(visitor, running.address, password)
         there = student.url
@@ -115,7 +85,7 @@ def test_a_killed_server_is_waited_for_in_our_words_and_nothing_typed_is_lost(vi
 
 
 def test_a_login_that_no_longer_counts_leads_to_the_login_and_back(visitor, tmp_path) -> None:
-    running = Restartable(tmp_path, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"})
+    running = Restartable(tmp_path, LESSON, {"ATTNVIZ_LOGIN": "password", "ATTNVIZ_CLASS_PASSWORD": "correct horse"})
     try:
         _, student = with_class(visitor, running.address, "correct horse")
         there = student.url

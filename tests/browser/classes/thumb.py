@@ -1,0 +1,40 @@
+"""A thumb on a phone: where it comes down, how long it stays, and which cells of the map it has marked."""
+
+import json
+
+from playwright.sync_api import Locator, Page
+
+# Where a cell of the large map is on the screen.
+_CELL = """(root, [row, col]) => {
+  const { x, y, cell } = root.attnviz.tiles[0].geometry;
+  const box = root.attnviz.parts.overlay.getBoundingClientRect();
+  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
+}"""
+_MARKS = "(root) => JSON.stringify(root.attnviz.payload.header.lesson.guess ?? root.attnviz.view.marks)"
+
+
+def tap(phone: Page, x: float, y: float) -> None:
+    """As a finger does, which stays a moment: what moves meanwhile is not what it hits."""
+    client = phone.context.new_cdp_session(phone)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    phone.wait_for_timeout(120)
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def tap_on(phone: Page, found: Locator) -> None:
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    assert box is not None
+    tap(phone, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def tap_cell(phone: Page, row: int, col: int) -> None:
+    """On the large map."""
+    root = phone.locator("[data-attnviz-painted]")
+    root.locator(".map-box").scroll_into_view_if_needed()
+    tap(phone, *root.evaluate(_CELL, [row, col]))
+
+
+def marked(phone: Page) -> list[list[int]]:
+    """The cells that are marked on the map."""
+    return json.loads(phone.locator("[data-attnviz-painted]").evaluate(_MARKS))
