@@ -36,10 +36,8 @@ def draw(own: Seat, found: MemberView) -> None:
         place = phrase("{title}, step {at} of {steps}", title=found.title, at=found.at + 1, steps=found.steps)
         panel.line(now, place)
     _head(own, found)
-    if found.is_over:
-        until = phrase("The class has ended. You can look at it until {day}.", day=day(found.expires))
-        st.info(until, icon=":material/flag:")
     if following.is_waiting(found):
+        _say_if_over(found)
         _wait(found)
         return
     assert now is not None  # a class is being followed
@@ -47,10 +45,17 @@ def draw(own: Seat, found: MemberView) -> None:
     if now.question is not None:
         st.markdown(f"**{literal(now.question.ask)}**")
     with panel.form():
+        _say_if_over(found)  # here, for on a phone the form is always in sight
         if now.question is not None:
             _question(own, found, now, now.question)
         if not found.is_guided:
             _way(own, found)
+
+
+def _say_if_over(found: MemberView) -> None:
+    if found.is_over:
+        until = phrase("The class has ended. You can look at it until {day}.", day=day(found.expires))
+        st.info(until, icon=":material/flag:")
 
 
 def _head(own: Seat, found: MemberView) -> None:
