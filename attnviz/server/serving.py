@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _PATIENCE = 75  # seconds that an idle connection is kept
 _MOST_FILES = 65_536  # open at a time, connections among them, where the system allows it
 _SWEEP = 15  # seconds between two looks for sessions that nobody came back to
+_LAST_MESSAGES = 0.5  # seconds in which what the last run has drawn reaches its browser
 
 
 def run(file: Path | None, given: Mapping[str, Any]) -> None:
@@ -149,6 +150,7 @@ def _server_class() -> Any:
             turns = self._instance.turns
             while (turns.running or turns.waiting) and time.monotonic() < until:
                 await asyncio.sleep(0.05)
+            await asyncio.sleep(_LAST_MESSAGES)
             self._instance.telemetry.say("stopping", unfinished=turns.running + turns.waiting)
             self.should_exit = True
 

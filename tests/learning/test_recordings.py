@@ -75,7 +75,7 @@ ARRAYS = {
     "brackets": ({"meta": as_bytes(b"[" * 900_000)}, "maximum recursion depth"),
     "digits": ({"meta": as_bytes(b"9" * 900_000)}, "Exceeds the limit"),
     "heads with markup": ({"heads.<b>": np.zeros((4, 1, 2), np.float16)}, "it scores heads in an unknown way"),
-    "a million moments": ({"steps": np.arange(10**6, dtype=np.uint32)}, "its moments are no numbers"),
+    "a million moments": ({"steps": np.arange(10**6, dtype=np.uint32)}, "its steps are not whole numbers"),
     "moments backwards": ({"steps": np.array([3, 2, 1, 0], np.uint16)}, "its moments are in no order"),
     "too few losses": ({"losses": np.zeros(2, np.float16)}, "its losses are not one for each update"),
     "losses that are none": ({"losses": np.full(3, np.nan, np.float16)}, "its curves are no numbers"),
@@ -116,7 +116,7 @@ def test_another_file_or_none_is_said(tmp_path):
     with pytest.raises(ValueError, match=r"^There is no recording 'run\.npz'\.$"):
         attnviz.load_recording(tmp_path / "run.npz")
     (tmp_path / "run.npz").write_bytes(b"PK\x03\x04 no archive")
-    with pytest.raises(ValueError, match=r"^run\.npz is not a recording of attnviz \(it is no \.npz archive"):
+    with pytest.raises(ValueError, match=r"^run\.npz is not a recording of attnviz \(it is not an \.npz archive"):
         attnviz.load_recording(tmp_path / "run.npz")
     np.savez(tmp_path / "run.npz", attn=np.ones((3, 3)))
     with pytest.raises(ValueError, match=r"^run\.npz is not a recording of attnviz \(it holds other arrays than"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import TeacherKey
 from attnviz.lessons.reading import read
+from attnviz.ui.cache import bounded, traces
 from attnviz.ui.lessons.run import picture
 from tests.browser import server
 
@@ -20,10 +21,18 @@ def dashboard_and_classes(folder: Path) -> Iterator[tuple[str, Classroom]]:
     (folder / "kinds.md").write_text(LESSON.read_text(encoding="utf-8"), encoding="utf-8")
     database = f"sqlite:///{folder / 'classes.sqlite'}"
     environment = {"ATTNVIZ_DATABASE": database, "ATTNVIZ_LESSONS": str(folder), "OMP_WAIT_POLICY": "passive"}
+    _forget()  # other tests of this process run a tiny model by the shipped one's name
     with server.dashboard(folder / "dashboard.log", environment) as address:
         classes = Classroom(database, picture)
         yield address, classes
         classes.close()
+    _forget()
+
+
+def _forget() -> None:
+    """Let go of the model and of what it computed."""
+    bounded.empty()
+    traces._shipped.forget(lambda _: True)
 
 
 def class_at(classes: Classroom, at: int) -> TeacherKey:
