@@ -13,11 +13,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from streamlit import runtime
 from streamlit.components.v2 import component
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from attnviz.ui import streamlit_internals
 from attnviz.widgets.bundle import WIDGETS, Source, source
 
 _PACKAGE, _SCRIPTS = "attnviz", "scripts"
@@ -37,7 +37,7 @@ export default (component) => {{
 
 def widget(name: str) -> Callable[..., Any]:
     """The widget as a function that draws it; `key` and `data` are those of Streamlit's component."""
-    if not runtime.exists():  # a page that is run as a plain script, which nobody sees
+    if not streamlit_internals.has_server():  # a page that is run as a plain script, which nobody sees
         return component(f"{_PACKAGE}_{name}", html=source(name).html)
     with _REGISTERING:
         if get_bidi_component_manager().get_component_asset_root(f"{_PACKAGE}.{name}") is None:

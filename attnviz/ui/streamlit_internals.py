@@ -91,6 +91,11 @@ def install() -> None:
         AppSession.register_file_watchers = referred.anew(AppSession.register_file_watchers)  # type: ignore
 
 
+def has_server() -> bool:
+    """Whether Streamlit's server runs in this process; it does not where a page's script is imported."""
+    return runtime.exists()
+
+
 def missing() -> str:
     """What the guards use and this Streamlit does not have, in one sentence; "" where it has all."""
     gone = [f"{owner.__name__}.{name}" for owner, names in _USED.items() for name in names if not _has(owner, name)]

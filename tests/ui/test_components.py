@@ -27,6 +27,7 @@ class Manager:
 
 def test_visitors_who_come_at_once_to_a_new_server_write_the_scripts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     manager, together = Manager(), Barrier(VISITORS)
+    monkeypatch.setattr(components.streamlit_internals, "has_server", lambda: True)
     monkeypatch.setattr(components, "get_bidi_component_manager", lambda: manager)
     monkeypatch.setattr(components, "_component", lambda name: name)
     for name in ("_folder", "_temporary"):  # as in a process that has drawn nothing yet
