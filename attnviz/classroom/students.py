@@ -75,7 +75,7 @@ class Students:
         return Joined(token, name, read)
 
     def language(self, code: str, *, address: str = "") -> str:
-        """The language of a class that somebody is about to join; a wrong code counts as it does there."""
+        """Look up the language of a class before joining it; a wrong code counts as a try to join."""
         return language_of(self._parts, code, address)
 
     def heartbeat(self, token: str) -> ClassVersion:

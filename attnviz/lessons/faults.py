@@ -25,13 +25,13 @@ class Fault:
     place: str = ""
 
     def in_its_file(self) -> str:
-        """The sentence for whoever reads the file: line, place, key, and how the file writes it."""
+        """The fault in the file's terms: line, place, key, and how the file writes it."""
         where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.place)))
         said = "; ".join(filter(None, (self._with_subject(self.field), self.in_file)))
         return f"{_capital(where)}: {said}." if where else f"{_capital(said)}."
 
     def in_form(self, label: Callable[[str], str]) -> str:
-        """The sentence for whoever has a form with a field for each key; `label` gives its name."""
+        """The fault in a form's terms; `label` gives the name of a key's field."""
         return f"{_capital(self._with_subject(label(self.field) if self.field else ''))}."
 
     def _with_subject(self, name: str) -> str:
@@ -75,7 +75,7 @@ class FaultList:
 
 
 def named(sentences: Sequence[str]) -> list[str]:
-    """As many of the sentences as somebody reads, and how many more there are."""
+    """The first `MOST_NAMED` sentences, and how many more there are."""
     rest = len(sentences) - MOST_NAMED
     return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: mend these first."]
 

@@ -8,8 +8,9 @@ from attnviz.classroom.parts import ClassroomParts
 
 
 def language_of(parts: ClassroomParts, code: str, address: str) -> str:
-    """The language of a class's lesson. A wrong code counts as one that somebody tries to join with, so that nobody
-    finds codes this way. Raises ClassroomError.
+    """Look up the language of a class's lesson by its code. Raises ClassroomError.
+
+    A wrong code counts as a try to join, so that this is no way to search for codes.
     """
     parts.fair.require_a_try(address)
     try:

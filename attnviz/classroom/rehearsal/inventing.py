@@ -1,4 +1,4 @@
-"""Answers that nobody has given: right ones are what the class computed, wrong ones such as a student might give."""
+"""Invent answers: right ones are what the class computed, wrong ones such as a student might give."""
 
 from collections.abc import Callable
 from random import Random

@@ -85,7 +85,7 @@ def _walk(student: int, own: Sequence[InventedTurn], asks: Sequence[bool], secon
 
 
 def _right(seed: str, size: int, at: int, in_round: str) -> set[int]:
-    """Who is right: in the second round whoever was in the first, and half of the others, who have been convinced."""
+    """Numbers of the students who answer right; in the second round those of the first and half of the others."""
     best_first = Random(f"{seed} {at} right").sample(range(1, size + 1), size)
     right = round(_RIGHT * size)
     if in_round == AFTER:
