@@ -1,5 +1,6 @@
 """What a student sees of a class: the step that it is at, the question, and what was right once it is revealed."""
 
+import re
 from collections.abc import Callable
 
 import streamlit as st
@@ -61,7 +62,7 @@ def _say_if_over(found: MemberView) -> None:
 def _head(own: Seat, found: MemberView) -> None:
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         place = phrase("{at} of {steps}", at=found.at + 1, steps=found.steps)
-        st.caption(literal(f"{found.nickname} · {found.title} · {place}"))
+        st.caption(literal(f"{_name(found.nickname)} · {found.title} · {place}"))
         companion.button()
         with st.popover(phrase("Leave"), type="tertiary"):
             st.markdown(
@@ -72,6 +73,12 @@ def _head(own: Seat, found: MemberView) -> None:
                 )
             )
             st.button(phrase("Leave the class"), key="class-leave", on_click=_leave, args=(own,))
+
+
+def _name(nickname: str) -> str:
+    """The nickname; a number that a class without nicknames has given, in the lesson's language."""
+    given = re.fullmatch(r"Student (\d+)", nickname, re.ASCII)
+    return phrase("Student {number}", number=given[1]) if given else nickname
 
 
 def _wait(found: MemberView) -> None:
