@@ -38,7 +38,7 @@ test: $(TEST_READY) $(BROWSER_READY) ## every test, the browser's included (ARGS
 # Files that compare what was computed; not those that train, start servers, only read text, or go over many sentences.
 # Nor those in half precision, where torch refuses on a processor with AMX to do without its vector units.
 COMPUTING := --ignore tests/analysis/corpus --ignore tests/analysis/causes/test_alignment_errors.py \
-	--ignore tests/models/translator/test_reads.py \
+	--ignore tests/models/translator/test_reading_notes.py \
 	tests/transformer tests/tracing tests/maps tests/implementations tests/analysis tests/models/toy tests/models/translator \
 	$(addprefix tests/models/huggingface/,causes network/test_activations.py parity test_model.py test_in_memory.py test_generate.py test_pairs.py) \
 	tests/lessons/test_shipped.py tests/lessons/test_told.py tests/learning/test_head_scores.py tests/learning/test_network.py \

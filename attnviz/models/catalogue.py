@@ -35,7 +35,7 @@ class Entry:
     """A model that can be chosen: its name, its folder, a title for people and the languages it writes.
 
     `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`), `reads` what was measured of the
-    sentences that it reads (`attnviz.models.translator.reads`).
+    sentences that it reads (`attnviz.models.translator.reading_notes`).
     """
 
     name: str

@@ -1,8 +1,7 @@
 """`python -m attnviz.training --data FOLDER`: sentence pairs to a checkpoint, resumable at any moment.
 
 With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
-write the card, the weights and the tokenizer as a model of the catalogue. With `--reads FOLDER`, measure what a model
-of the catalogue reads, and write it into its config, as `--ship` does.
+write the card, the weights and the tokenizer as a model of the catalogue, with what it can read measured in its config.
 
 With `--watch`, four sentences are traced before the first step and at every checkpoint: `recording.npz` in the state's
 folder has every head's map of each, what the model wrote, the dev pairs' loss and scores, and `attnviz.load_recording`
@@ -23,9 +22,7 @@ import torch
 
 from attnviz.models.translator.translator import Translator
 from attnviz.training.card import Demo, TrainedModel, card, read_marks
-from attnviz.training.corpus import read_pairs
 from attnviz.training.evaluation import score
-from attnviz.training.reads import measured, write
 from attnviz.training.recipe import Recipe
 from attnviz.training.run import Pairs, Task, further_pairs, language_pairs, run
 from attnviz.training.shipping import About, ship
@@ -40,9 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     try:
-        if options.reads:
-            _reads(options.reads, options)
-        elif options.card or options.ship:
+        if options.card or options.ship:
             _card(options)
         else:
             recipe = _recipe(options)
@@ -62,8 +57,11 @@ def _card(options: argparse.Namespace) -> None:
     device = choose_device(options.device)
     trained = options.weights or options.state / "checkpoint"
     translator = Translator.load(trained, device=device, dtype=torch.float32)
-    scores = {to: score(translator, pairs, to) for to, pairs in language_pairs(options.data, recipe, "dev").items()}
-    learned, tables = language_pairs(options.data, recipe, "train"), further_pairs(options.more, recipe)
+    learned, dev = (language_pairs(options.data, recipe, split) for split in ("train", "dev"))
+    scores, tables = (
+        {to: score(translator, pairs, to) for to, pairs in dev.items()},
+        further_pairs(options.more, recipe),
+    )
     demos = _demos(
         options, translator, {english for pairs in (learned, *tables.values()) for english in _english(pairs)}
     )
@@ -77,18 +75,7 @@ def _card(options: argparse.Namespace) -> None:
         options.card.write_text(text, encoding="utf-8")
     if options.ship:
         about = About(options.title, options.start)
-        ship(translator, trained, options.ship, about=about, card=text)
-        _reads(options.ship, options)
-
-
-def _reads(folder: Path, options: argparse.Namespace) -> None:
-    """Measure what the model in a folder of the catalogue reads, on dev sentences, and write it into its config."""
-    translator = Translator.load(folder, device=choose_device(options.device), dtype=torch.float32)
-    learned, held_out = (
-        {to: read_pairs(options.data / f"en-{to}.{split}.tsv.gz") for to in translator.languages}
-        for split in ("train", "dev")
-    )
-    write(measured(translator, learned, held_out), folder)
+        ship(translator, trained, options.ship, about=about, card=text, learned=learned, held_out=dev)
 
 
 def _demos(options: argparse.Namespace, translator: Translator, learned: set[str]) -> list[Demo]:
@@ -157,7 +144,6 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")
     group.add_argument("--note", default="", help="a sentence about the recipe: what was changed on the way")
     group.add_argument("--ship", type=Path, help="write a model of the catalogue here, its card included")
-    group.add_argument("--reads", type=Path, help="measure what the model in this folder reads, into its config")
     group.add_argument("--title", default="translator en→de·es·fr·zh", help="what the model picker calls it")
     group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
     group.add_argument(

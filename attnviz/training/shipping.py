@@ -1,14 +1,26 @@
-"""From a training run's folder to a model of the catalogue: weights, tokenizer, what is said of it, and its card."""
+"""From a training run's folder to a model of the catalogue: weights, tokenizer, config with its measures, and card."""
 
+import json
+import random
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+from attnviz.models.translator.reading_notes import ReadableInputs, mean_log_probability
 from attnviz.models.translator.translator import Translator
+from attnviz.training.corpus import Pair
 from attnviz.transformer import checkpoint
+
+Pairs = Mapping[str, Sequence[Pair]]  # by language
+
+_READABLE = "short English sentences"
+_LEAST = 0.014  # of ordinary sentences are below `least`; with those of unusual length it is under two in a hundred
+_MOST_LENGTHS, _MOST_TRANSLATED = 20_000, 400  # sentences of a language that are counted, and translated
 
 
 @dataclass(frozen=True)
@@ -30,8 +42,47 @@ class About:
         }
 
 
-def ship(translator: Translator, trained: Path, folder: Path, *, about: About, card: str) -> None:
-    """Write a model of the catalogue into `folder`: float16 weights, and `README.md` as its card."""
-    checkpoint.save(translator.model, folder, dtype=torch.float16, about=about.to_dict(translator.languages))
+def ship(
+    translator: Translator, trained: Path, folder: Path, *, about: About, card: str, learned: Pairs, held_out: Pairs
+) -> None:
+    """Write a model of the catalogue into `folder`: float16 weights, and `README.md` as its card.
+
+    Its config says what it can read, measured with the weights as they are shipped on pairs that it `learned` from and
+    on those that were `held_out`.
+    """
+    said = about.to_dict(translator.languages)
+    checkpoint.save(translator.model, folder, dtype=torch.float16, about=said)
     shutil.copyfile(trained / "tokenizer.json", folder / "tokenizer.json")
     (folder / "README.md").write_text(card, encoding="utf-8")
+    shipped = Translator.load(folder, device=translator.device, dtype=torch.float32)
+    path = folder / checkpoint.CONFIG
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["about"]["reads"] = readable_inputs(shipped, learned, held_out).to_dict()
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def readable_inputs(translator: Translator, learned: Pairs, held_out: Pairs) -> ReadableInputs:
+    """Measure how long the English sentences are that it learned from, and how probable it finds its own translations
+    of others.
+    """
+    lengths = [
+        len(translator.codec.encode_source(text).ids)
+        for pairs in learned.values()
+        for text in _english(pairs, _MOST_LENGTHS)
+    ]
+    own = {
+        to: [mean_log_probability(translator.trace(text, to=to)) for text in _english(pairs, _MOST_TRANSLATED)]
+        for to, pairs in held_out.items()
+    }
+    return ReadableInputs(
+        what=_READABLE,
+        weights=translator.model_id,
+        tokens=(min(lengths), int(np.quantile(lengths, 0.998))),
+        usual={to: round(float(np.median(values)), 3) for to, values in own.items()},
+        least={to: round(float(np.quantile(values, _LEAST)), 3) for to, values in own.items()},
+    )
+
+
+def _english(pairs: Sequence[Pair], most: int) -> list[str]:
+    texts = sorted({source for source, _ in pairs})
+    return random.Random(0).sample(texts, min(most, len(texts)))

@@ -181,10 +181,10 @@ _misread: Beside[tuple[str, ...]] = Beside()
 
 def _reading_notes(request: Request, trace) -> tuple[str, ...]:
     """Name tokens that are unknown to the model; warn where a model that was measured cannot read the source."""
-    from attnviz.models.translator.reads import Reads, lost, unknown
+    from attnviz.models.translator.reading_notes import ReadableInputs, out_of_depth_note, unknown_tokens_note
 
-    measured = None if trace.interventions else Reads.of(request.entry.reads)
-    sentences = (unknown(trace), lost(trace, measured) if measured is not None else "")
+    readable = None if trace.interventions else ReadableInputs.from_config(request.entry.reads)
+    sentences = (unknown_tokens_note(trace), "" if readable is None else out_of_depth_note(trace, readable))
     return tuple(sentence for sentence in sentences if sentence)
 
 

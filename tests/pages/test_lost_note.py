@@ -15,8 +15,6 @@ READS = {
     "tokens": [3, 9],
     "usual": {"fr": -0.2, "zh": -0.2},
     "least": {"fr": -99.0, "zh": -99.0},
-    "sentences": 1,
-    "alarms": 0.014,
 }
 
 

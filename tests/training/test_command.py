@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from attnviz.models.translator.reading_notes import ReadableInputs
 from attnviz.models.translator.translator import Translator
 from attnviz.training.__main__ import main
 from attnviz.training.corpus import read_pairs
-from attnviz.transformer.checkpoint import save
+from attnviz.transformer.checkpoint import save, weights_id
 
 
 @pytest.fixture(scope="module")
@@ -211,6 +212,11 @@ def test_a_run_is_shipped_as_a_model_of_the_catalogue(options, state, tmp_path):
     about = json.loads((shipped / "config.json").read_text())["about"]
     assert about["languages"] == ["fr", "zh"]
     assert about["start"] == {"kind": "cross", "layer": 1, "head": 2}
+    readable = ReadableInputs.from_config(about["reads"])
+    assert readable is not None
+    assert readable.weights == weights_id(shipped)
+    assert all(readable.least[to] <= readable.usual[to] < 0 for to in ("fr", "zh"))
+    assert 1 < readable.tokens[0] <= readable.tokens[1]
     loaded = Translator.load(shipped, device=torch.device("cpu"), dtype=torch.float32)
     trained = Translator.load(state / "checkpoint", device=torch.device("cpu"), dtype=torch.float32)
     assert loaded.translate("The red dog.", to="fr") == trained.translate("The red dog.", to="fr")

@@ -1,0 +1,112 @@
+"""Notes on sources that a translator cannot read: unknown tokens, unusual lengths, unsure translations."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnviz.text.display import display
+from attnviz.tracing.trace import Trace
+
+MOST_NAMED = 6  # unknown texts
+MOST_UNKNOWN = 0.2  # share of source tokens: ordinary sentences have none, other scripts more than half
+
+
+@dataclass(frozen=True)
+class ReadableInputs:
+    """The sentences that a model can read, in words and in numbers that `weights` were measured on when it was shipped.
+
+    `what` names them; `tokens` are the fewest and the most tokens of its training sentences (without the longest two
+    of a thousand). `usual` and `least` are log-probabilities per token of its own translations of held-out sentences,
+    for each language: the median, and the value that some fourteen of a thousand fall below.
+    """
+
+    what: str
+    weights: str
+    tokens: tuple[int, int]
+    usual: Mapping[str, float]
+    least: Mapping[str, float]
+
+    @classmethod
+    def from_config(cls, content: Any) -> "ReadableInputs | None":
+        """Read the entry of a `config.json`; None where it is missing or malformed."""
+        try:
+            fewest, most = map(int, content["tokens"])
+            return cls(content["what"], content["weights"], (fewest, most), content["usual"], content["least"])
+        except (TypeError, KeyError, ValueError):
+            return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as `config.json` holds it."""
+        return asdict(self)
+
+
+def mean_log_probability(trace: Trace) -> float:
+    """Compute the mean log-probability of the target's tokens, as the model gives it; NaN without logits."""
+    ids, logits = _target_ids_and_logits(trace)
+    return float(logits.log_softmax(dim=-1).gather(1, ids.unsqueeze(1)).mean())
+
+
+def is_own_translation(trace: Trace) -> bool:
+    """Check whether the model wrote the target, or would write it: a link gives back what it once wrote."""
+    ids, logits = _target_ids_and_logits(trace)
+    return len(ids) > 0 and (trace.info.decoding_seconds > 0 or torch.equal(logits.argmax(dim=-1), ids))
+
+
+def out_of_depth_note(trace: Trace, readable: ReadableInputs) -> str:
+    """Say in one sentence why the model cannot read this source; "" where nothing shows it.
+
+    A target that a person typed tells nothing of how the source was read, and is left out.
+    """
+    src = trace.tokens("src")
+    reasons = (_length_reason(len(src), readable), _unsure_reason(trace, readable) if is_own_translation(trace) else "")
+    found = "; ".join(filter(None, reasons))
+    if not found and sum(token.is_unknown for token in src) < MOST_UNKNOWN * len(src):
+        return ""
+    start = f"This model reads {readable.what} and is out of its depth here"
+    return f"{start}: {found}." if found else f"{start}."
+
+
+def unknown_tokens_note(trace: Trace) -> str:
+    """Name the source tokens that are not in the model's vocabulary, in one sentence; "" where all of them are."""
+    sentence = trace.sentences[0]
+    read = sentence.src or [token for token in sentence.tgt if not token.segment]
+    found = [token for token in read if token.is_unknown]
+    if not found:
+        return ""
+    texts = list(dict.fromkeys(display(token.text) for token in found))
+    named = ", ".join(texts[:MOST_NAMED]) + (", …" if len(texts) > MOST_NAMED else "")
+    tokens = "token is" if len(read) == 1 else "tokens is" if len(found) == 1 else "tokens are"
+    piece = display(found[0].piece or "[UNK]")
+    return f"{len(found)} of {len(read)} {tokens} unknown to the model, which reads {piece} instead: {named}"
+
+
+def _length_reason(count: int, readable: ReadableInputs) -> str:
+    fewest, most = readable.tokens
+    if fewest <= count <= most:
+        return ""
+    return (
+        f"your sentence has {count} tokens; it was trained on sentences of {fewest} to {most} (punctuation and <eos> "
+        "included)"
+    )
+
+
+def _unsure_reason(trace: Trace, readable: ReadableInputs) -> str:
+    found = mean_log_probability(trace)
+    if found >= readable.least.get(trace.to, -math.inf):
+        return ""
+    return (
+        f"it was unsure: a probability of {math.exp(found):.2f} per token on average, where "
+        f"{math.exp(readable.usual[trace.to]):.2f} is usual"
+    )
+
+
+def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:
+    """The target's ids `(length,)` and the logits `(length, vocab_size)` that they came from; none without logits."""
+    ids = [token.id for token in trace.sentences[0].tgt_out if token.id >= 0]  # the last of a cut target has no id
+    if trace.logits is None:
+        return torch.empty(0, dtype=torch.long), torch.empty(0, 1)
+    return torch.tensor(ids, device=trace.logits.device), trace.logits[0, : len(ids)].float()
