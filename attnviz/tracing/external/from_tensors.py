@@ -11,7 +11,8 @@ from torch import Tensor
 
 from attnviz.text.arguments import reads_arguments
 from attnviz.text.display import display
-from attnviz.tracing.external.tokens import Tokens, listed, sentence_of, sides
+from attnviz.tracing.external.outputs import of_item, weights_of
+from attnviz.tracing.external.tokens import listed, sentence_of, sides, tokens_of
 from attnviz.tracing.external.weights import BareWeights
 from attnviz.tracing.record import RunInfo
 from attnviz.tracing.trace import KINDS
@@ -25,32 +26,44 @@ _NO_ARRAY = (TypeError, ValueError, RuntimeError)
 
 @reads_arguments
 def from_tensors(
-    attn: Any, tokens: Any, *, key_tokens: Tokens | None = None, kind: str | None = None, mask: Any = None
-) -> BareWeights:
+    attn: Any, tokens: Any, *, key_tokens: Any = None, kind: str | None = None, mask: Any = None,
+    item: int | None = None, tokenizer: Any = None,
+) -> BareWeights:  # fmt: skip
     """Your own attention weights, for every view that needs nothing else: Heads, links, the whole model, heatmaps.
 
     Args:
         attn: `(layers, heads, q_len, k_len)`, `(heads, q_len, k_len)` or `(q_len, k_len)`, as a tensor, an array or
-            nested lists; or one `(1, heads, q_len, k_len)` a layer, as `output_attentions` gives them; or a mapping of
-            such from kind to weights.
-        tokens: the query tokens, a string (or `Token`) a row. With a mapping of weights: `{"src": …, "tgt": …}`, where
-            a target with one token more than there are decoder rows labels them `input → output`.
-        key_tokens: the key tokens, where they are not the query tokens.
+            nested lists; or one `(batch, heads, q_len, k_len)` a layer; or a mapping of such from kind to weights; or
+            what a model of transformers returns with `output_attentions=True`, also from `generate`, whose steps are
+            stacked, a row a step; or TransformerLens' cache, or a mapping from names with the layer's number in them.
+        tokens: the query tokens, a string (or `Token`) a row, or ids with a `tokenizer`; of a batch also a list for
+            each item. With weights of several kinds: `{"src": …, "tgt": …}`, where a target with one token more than
+            there are decoder rows labels them `input → output`.
+        key_tokens: the key tokens, where they are not the query tokens; as `tokens`.
         kind: "encoder_self", "decoder_self" or "cross". Left out: "cross" with `key_tokens`; "decoder_self" where rows
             look back and none looks ahead; else "encoder_self".
-        mask: bool `(q_len, k_len)`, True = may attend; with a mapping of weights, a mapping from kind to mask.
+        mask: bool `(q_len, k_len)`, True = may attend; with a mapping of weights, a mapping from kind to mask. Rows of
+            `generate` have the causal one.
+        item: which text of a batch.
+        tokenizer: what ids are tokens of: one of transformers or of tokenizers.
 
     Rows that do not sum to 1 are kept as they are and named in `info.notes`. Raises ValueError, with one sentence, for
     shapes that do not fit each other or the tokens, for weights that are not finite and for an unknown kind.
     """
-    kind = kind or ("cross" if key_tokens is not None else _kind_of(attn))
+    tokens, key_tokens = tokens_of(tokens, tokenizer, item), tokens_of(key_tokens, tokenizer, item)
+    output = weights_of(attn, item)
+    if output is not None:
+        (attn, kind), item = _chosen(output.weights, kind, tokens), None
+    kind = kind or ("cross" if key_tokens is not None else _kind_of(attn, item))
     given: Mapping[Any, Any] = attn if isinstance(attn, Mapping) else {kind: attn}
+    if output is not None and output.is_stepwise and mask is None and "decoder_self" in given:
+        mask = {"decoder_self": torch.ones(given["decoder_self"].shape[-2:], dtype=torch.bool).tril()}
     masks: Mapping[Any, Any] = mask if isinstance(mask, Mapping) else {} if mask is None else {kind: mask}
     if unknown := [name for name in (*given, *masks) if name not in KINDS]:
         raise ValueError(f"There is no kind {unknown[0]!r} of attention; it is one of {', '.join(KINDS)}.")
     if not given:
         raise ValueError("There are no weights: give attn for at least one kind.")
-    weights: dict[Kind, Tensor] = {name: _maps(name, given[name]) for name in KINDS if name in given}
+    weights: dict[Kind, Tensor] = {name: _maps(name, given[name], item) for name in KINDS if name in given}
     sentence = sentence_of(weights, tokens if isinstance(attn, Mapping) else sides(kind, tokens, key_tokens))
     trace = BareWeights(
         weights=weights,
@@ -61,28 +74,54 @@ def from_tensors(
     return replace(trace, info=info)
 
 
-def _kind_of(attn: Any) -> Kind:
-    """Of weights from tokens to themselves: a decoder's where some lie on earlier tokens and none on later ones."""
+def _chosen(weights: Mapping[Kind | None, Tensor], kind: str | None, tokens: Any) -> tuple[Any, str | None]:
+    """The weights of an output that are meant, and their kind: of the one that `kind` names, or of all, by kind."""
+    if None in weights:
+        return weights[None], kind
+    if kind is None and isinstance(tokens, Mapping):
+        return weights, None
+    names = ", ".join(map(str, weights))
+    if kind is None and len(weights) > 1:
+        raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
+    if kind is not None and kind not in weights:
+        raise ValueError(f"The output holds no {kind}, but {names}.")
+    kind = kind or next(iter(weights))
+    return weights[kind], kind  # type: ignore[index]  # it is one of them
+
+
+def _kind_of(attn: Any, item: int | None) -> Kind:
+    """Tell the kind of weights from tokens to themselves: a decoder's where some look back and none looks ahead."""
     if isinstance(attn, Mapping):  # which says it itself
         return "encoder_self"
-    maps = _maps("encoder_self", attn)
+    maps = _maps("encoder_self", attn, item)
     is_square = maps.shape[-2] == maps.shape[-1]
     is_causal = is_square and not bool(maps.triu(1).any()) and bool(maps.tril(-1).any())
     return "decoder_self" if is_causal else "encoder_self"
 
 
-def _maps(kind: str, given: Any) -> Tensor:
+def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
     """`(layers, heads, q_len, k_len)` in float32, on the CPU."""
     if isinstance(given, (list, tuple)) and given and all(isinstance(part, (Tensor, np.ndarray)) for part in given):
         shapes = {tuple(part.shape) for part in given}
         if len(shapes) > 1:
-            raise ValueError(f"The layers of {kind} differ in shape ({listed(shapes)}); they must be equal.")
+            raise ValueError(
+                f"The layers of {kind} differ in shape ({listed(shapes)}); they must be equal. "
+                "Of nn.MultiheadAttention give the second of what it returns."
+            )
         parts = [_tensor(kind, part) for part in given]
-        attn = torch.stack([part[0] if part.ndim == 4 and part.shape[0] == 1 else part for part in parts])
+        has_batch = parts[0].ndim == 4 or (item is not None and parts[0].ndim == 3)
+        attn = torch.stack([of_item(kind, part, item) if has_batch else part for part in parts])
     else:
         attn = _tensor(kind, given)
-    if attn.ndim == 5 and attn.shape[0] == 1:
-        attn = attn[0]
+        if item is not None and attn.ndim in (3, 4):
+            attn = of_item(kind, attn, item)
+    if attn.ndim == 5 and 1 in attn.shape[:2]:
+        attn = attn[0] if attn.shape[0] == 1 else attn[:, 0]
+    if attn.ndim == 5:
+        raise ValueError(
+            f"attn of {kind} has five axes, {tuple(attn.shape)}, and which one is the batch cannot be told: "
+            "give one text's, attn[0] or attn[:, 0]."
+        )
     if not 2 <= attn.ndim <= 4 or 0 in attn.shape:
         shape = tuple(attn.shape)
         raise ValueError(f"attn of {kind} has the shape {shape}; expected (layers, heads, q_len, k_len) of one text.")

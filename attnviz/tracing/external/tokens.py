@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from attnviz.text.tokens import Token
+from attnviz.tracing.external.outputs import checked_item
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
@@ -57,6 +58,52 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
             )
     texts = ("".join(token.text for token in side if not token.is_special) for side in (src, tgt))
     return Sentence(src, tgt, *texts, cut=len(tgt) == steps)
+
+
+def tokens_of(given: Any, tokenizer: Any, item: int | None) -> Any:
+    """Return tokens as texts or `Token`s: one text's of a batch, and ids read by their tokenizer. A mapping of sides
+    stays one. Raises ValueError with one sentence.
+    """
+    if isinstance(given, Mapping) and "input_ids" in given:  # what a tokenizer of transformers returns
+        given = given["input_ids"]
+    if isinstance(given, Mapping):
+        return {side: tokens_of(each, tokenizer, item) for side, each in given.items()}
+    if hasattr(given, "tolist"):  # a tensor or an array
+        given = given.tolist()
+    listed = as_list(given)
+    if not listed:
+        return given if listed is None else listed
+    if isinstance(listed[0], list | tuple):
+        listed = listed[checked_item("The tokens' batch", len(listed), "texts", item)]
+    if not all(isinstance(token, int) for token in listed):
+        return listed
+    if tokenizer is None:
+        raise ValueError("The tokens are ids: give the tokenizer that they are of, as tokenizer=….")
+    return _read_ids(listed, tokenizer)
+
+
+def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        pieces, specials = tokenizer.convert_ids_to_tokens(ids), set(tokenizer.all_special_ids)
+    elif hasattr(tokenizer, "id_to_token"):
+        pieces = [tokenizer.id_to_token(id_) for id_ in ids]
+        added = tokenizer.get_added_tokens_decoder()
+        specials = {id_ for id_, token in added.items() if token.special}
+    else:
+        raise ValueError("The tokenizer is neither one of transformers nor one of tokenizers: give tokens as texts.")
+    if None in pieces:
+        raise ValueError(f"The tokenizer has no token of id {ids[pieces.index(None)]}: it belongs to another model.")
+    starts = _word_starts(pieces)
+    return [
+        Token(_spelled(tokenizer, id_, piece, id_ in specials), id_, 0, 0, id_ in specials, starts_word, piece=piece)
+        for id_, piece, starts_word in zip(ids, pieces, starts, strict=True)
+    ]
+
+
+def _spelled(tokenizer: Any, id_: int, piece: str, is_special: bool) -> str:
+    """Spell a token as text; a piece that is a part of a character stays as the vocabulary writes it."""
+    text = "" if is_special else tokenizer.decode([id_]).strip()
+    return text if text and "\ufffd" not in text else piece
 
 
 def as_list(texts: Any) -> list[Any] | None:
