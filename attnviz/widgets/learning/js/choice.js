@@ -51,6 +51,21 @@ export function goTo(app, moment) {
   change(app, { moment: clamp(moment, 0, lastOf(app)) });
 }
 
+// Walking the training: sixty moments in some seven seconds.
+export const FILM = {
+  name: "moment",
+  slider: "Moment of the training",
+  beat: 110,
+  last: lastOf,
+  goTo,
+  text: momentText,
+};
+
+function momentText(app) {
+  const updates = mainRun(app)?.about.updates ?? 0;
+  return updates ? `update ${stepNow(app).toLocaleString("en")} of ${updates.toLocaleString("en")}` : "";
+}
+
 export const siteText = (site) => site.join(".");
 
 export function openSite(app, site) {

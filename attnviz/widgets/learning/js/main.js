@@ -1,19 +1,19 @@
 // What arrives, and how all of it is painted.
 
 import { mount } from "../../shared/js/mount.js";
+import { paintPlayer, play, stopPlaying } from "../../shared/js/player.js";
 import { fillWindow, refitSoon, tellPainted } from "../../shared/js/resize.js";
 import { adopt, createApp, reportSoon } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
-import { START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
+import { FILM, START, goTo, isLive, lastOf, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { paintPane } from "./pane.js";
 import { decodePayload } from "./payload.js";
-import { paintPlayer, play } from "./player.js";
 import { paintQuestion } from "./question.js";
 import { buildShell, fitPanes, paintLineChoice } from "./shell.js";
 
 const LEAST_HEIGHT = 640; // below this height the page scrolls
-const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
+const WIDGET = { start: START, film: FILM, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { panes: [], playing: null, follows: false, showsOwn: false, heard: [] });
@@ -52,9 +52,8 @@ const lineOf = ({ runs }) => runs.find(({ own }) => own)?.own.src.join(" ") ?? "
 
 // Other runs have other moments, and so has the same one recorded: what was in view of the last is no choice among these.
 function beginAnew(app, { header }) {
-  clearInterval(app.playing);
+  stopPlaying(app);
   clearTimeout(app.timer); // a choice that was not told yet is none any more
-  app.playing = null;
   app.follows = false;
   app.seq = header.view.seq ?? 0;
 }

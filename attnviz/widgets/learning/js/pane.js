@@ -2,6 +2,7 @@
 
 import { termNode } from "../../shared/js/definitions.js";
 import { button, element, put } from "../../shared/js/elements.js";
+import { pause } from "../../shared/js/player.js";
 import { pointIn } from "../../shared/js/resize.js";
 import { siteName } from "../../shared/js/text.js";
 import { change } from "../../shared/js/store.js";
@@ -11,7 +12,6 @@ import { colourOf, curveGeometry, paintCurves } from "./curves.js";
 import { paintGrid } from "./grid.js";
 import { paintLarge } from "./large.js";
 import { paintLines } from "./lines.js";
-import { pause } from "./player.js";
 import { momentAt } from "./runs.js";
 import {
   isTranslator,

@@ -1,9 +1,9 @@
 // Predict first: a question before a run begins, and the guess beside what came of it.
 
 import { button, element } from "../../shared/js/elements.js";
+import { play } from "../../shared/js/player.js";
 import { change } from "../../shared/js/store.js";
 import { isLive, lastOf } from "./choice.js";
-import { play } from "./player.js";
 
 export const OPEN = "open"; // begun without a guess
 

@@ -4,24 +4,24 @@ import { watchDefinitions } from "../../shared/js/definitions.js";
 import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element, group } from "../../shared/js/elements.js";
 import { liveRegion } from "../../shared/js/live_region.js";
+import { pause, playerBar, watchPlayerKeys } from "../../shared/js/player.js";
 import { watchSize } from "../../shared/js/resize.js";
+import { change } from "../../shared/js/store.js";
 import { windowTip } from "../../shared/js/tip.js";
 import { goTo, lastOf } from "./choice.js";
 import { EXPORTS } from "./exports.js";
 import { buildPane } from "./pane.js";
-import { pause, playerBar, watchKeys } from "./player.js";
 import { questionPane } from "./question.js";
 
 export function buildShell(app) {
   const parts = (app.parts = {});
-  const bar = playerBar(app, parts);
-  bar.append(element("div", { class: "tools" }, lineChoice(app, parts), exportMenu(app, EXPORTS)));
+  const bar = playerBar(app, element("div", { class: "tools" }, lineChoice(app, parts), exportMenu(app, EXPORTS)));
   parts.bar = element("section", { class: "pane bar", "aria-label": "Player" }, bar);
   parts.runs = element("div", { class: "runs" });
   app.root.replaceChildren(questionPane(app, parts), parts.bar, parts.runs, (parts.live = liveRegion()));
   parts.cellTip = windowTip(app.root);
   watchDefinitions(app);
-  watchKeys(app);
+  watchPlayerKeys(app, (_, { key }) => (key === "Escape" && app.view.site ? () => change(app, { site: "" }) : null));
   watchSize(app, app.root);
 }
 

@@ -1,6 +1,7 @@
 // Keys of the drawing: steps by arrow, parts by up and down. They work where the drawing has the focus.
 
-import { pause, play, walk } from "./story.js";
+import { pause, play } from "../../shared/js/player.js";
+import { walk } from "./story.js";
 
 export function watchKeys(app) {
   app.root.addEventListener("keydown", (event) => {
@@ -12,7 +13,7 @@ export function watchKeys(app) {
       pause(app);
       walk(app, step);
     } else if (part) walkParts(app, part);
-    else if (event.key === " " && !isControl) play(app);
+    else if (event.key === " " && !isControl && app.payload.header.run) play(app);
     else return;
     event.preventDefault();
     event.stopPropagation();

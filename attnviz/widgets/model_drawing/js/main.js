@@ -8,9 +8,9 @@ import { createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { unpack } from "../../shared/js/unpack.js";
 import { buildShell, paint } from "./shell.js";
-import { settle, START } from "./story.js";
+import { FILM, START, settle } from "./story.js";
 
-const WIDGET = { settle, fit, paint, reportAfter: () => null, siteOf: () => "" };
+const WIDGET = { film: FILM, settle, fit, paint, reportAfter: () => null, siteOf: () => "" };
 const shown = mount(start, receive);
 
 export default function (component) {

@@ -1,9 +1,10 @@
 // The widget's fixed parts: the drawing, the step beside it, and the buttons that walk; and how all of it is painted.
 
 import { exportMenu } from "../../shared/js/downloads.js";
-import { button, element, put } from "../../shared/js/elements.js";
+import { element, put } from "../../shared/js/elements.js";
 import { announce } from "../../shared/js/live_region.js";
 import { measured } from "../../shared/js/pens/canvas_pen.js";
+import { paintPlayer, playerButtons, playerText } from "../../shared/js/player.js";
 import { tellPainted } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { drawing } from "./figure.js";
@@ -13,7 +14,7 @@ import { layoutOf } from "./layout.js";
 import { paintStep } from "./panel.js";
 import { queryOf } from "./places.js";
 import { LEFT_OUT, mainKind, rowsOf, rowText } from "./steps.js";
-import { pause, play, stepInView, walk } from "./story.js";
+import { stepInView } from "./story.js";
 
 const IDLE =
   "Play runs this sentence’s numbers through the model, one step at a time. Click a part to open the page that shows it.";
@@ -27,25 +28,11 @@ export function buildShell(app) {
   };
   const canvas = element("section", { class: "pane figure-pane", "aria-label": "The model" }, parts.figure);
   app.root.replaceChildren(canvas, storyPane(app));
-  app.paintPlayer = paintPlayer;
   watchKeys(app);
 }
 
 function storyPane(app) {
   const { parts } = app;
-  const move = (name, text, label, by) =>
-    (parts[name] = button(text, {
-      "aria-label": label,
-      title: label,
-      onclick: () => {
-        pause(app);
-        walk(app, by);
-      },
-    }));
-  const back = move("back", "◀", "One step back (←)", -1);
-  parts.play = button("Play", { class: "strong", title: "Play (space)", onclick: () => play(app) });
-  const next = move("next", "▶", "One step on (→)", 1);
-  parts.at = element("span", { class: "quiet at" });
   parts.row = element("select", { "aria-label": "Row" });
   parts.row.onchange = () => change(app, { row: Number(parts.row.value) });
   parts.rowPick = element("label", { class: "pick" }, element("span", { text: "Row" }), parts.row);
@@ -57,7 +44,8 @@ function storyPane(app) {
   parts.text = element("p");
   parts.values = element("div", { class: "values" });
   parts.note = element("p", { class: "quiet note" });
-  parts.player = element("div", { class: "tools" }, back, parts.play, next, parts.at);
+  const buttons = playerButtons(app, ["back", "play", "next"]);
+  parts.player = element("div", { class: "tools quiet" }, ...buttons, playerText(app));
   return element(
     "section",
     { class: "pane story", "aria-label": "Step by step" },
@@ -73,8 +61,7 @@ function storyPane(app) {
 export function paint(app, began) {
   const step = stepInView(app);
   paintFigure(app, step);
-  paintPlayer(app);
-  paintRow(app);
+  paintStory(app);
   const { run, why } = app.payload.header;
   put(app.parts.title, step?.title ?? (run ? "Step by step" : "The model without numbers"));
   put(app.parts.text, step?.text ?? (run ? IDLE : why));
@@ -104,21 +91,16 @@ const reach = (app, id) =>
 
 const showLit = (figure) => figure.querySelector(".lit")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
-function paintPlayer(app) {
-  const { parts, view, steps, payload } = app;
+function paintStory(app) {
+  const { parts, payload } = app;
   const { run } = payload.header;
   parts.player.hidden = parts.rowPick.hidden = !run;
   if (!run) return;
-  const last = steps.length - 1;
-  put(parts.play, app.playing ? "Pause" : "Play");
-  put(parts.at, view.step === null ? `${steps.length} steps` : `step ${view.step + 1} of ${steps.length}`);
-  parts.back.disabled = view.step === null || view.step === 0;
-  parts.next.disabled = view.step === last;
+  paintPlayer(app);
+  paintRow(app, run, payload.header.base);
 }
 
-function paintRow(app) {
-  const { run, base } = app.payload.header;
-  if (!run) return;
+function paintRow(app, run, base) {
   const { row } = app.parts;
   if (row.dataset.of !== base) {
     row.dataset.of = base;

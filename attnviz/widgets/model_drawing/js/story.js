@@ -1,10 +1,8 @@
 // Which step of the story is in view, and how it walks: by key, by button, or by itself.
 
 import { change } from "../../shared/js/store.js";
-import { pauseFilm, playFilm } from "../../shared/js/playing.js";
 import { mainKind, stepsOf } from "./steps.js";
 
-const BEAT = 4200; // milliseconds: a caption is read before the next one comes
 export const START = { step: null, row: 0 };
 
 export function settle(app) {
@@ -29,18 +27,11 @@ export function walk(app, by) {
   change(app, { step: step === null ? (by > 0 ? 0 : app.steps.length - 1) : step + by });
 }
 
-export const film = {
-  beat: BEAT,
-  isOver: ({ view, steps }) => view.step !== null && view.step >= steps.length - 1,
-  begin: (app) => change(app, { step: 0 }),
-  next: (app) => walk(app, 1),
-  paint: (app) => app.paintPlayer(app),
+export const FILM = {
+  name: "step",
+  beat: 4200, // a caption is read before the next one comes
+  last: ({ steps }) => steps.length - 1,
+  goTo: (app, step) => change(app, { step }),
+  text: ({ view, steps }) =>
+    view.step === null ? `${steps.length} steps` : `step ${view.step + 1} of ${steps.length}`,
 };
-
-export function play(app) {
-  if (!app.payload.header.run) return;
-  if (!app.playing && app.view.step === null) change(app, { step: 0 });
-  playFilm(app, film);
-}
-
-export const pause = (app) => pauseFilm(app, film);

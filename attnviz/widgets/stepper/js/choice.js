@@ -1,12 +1,13 @@
 // What is in view: the step, and the head whose rows are drawn. The browser's own choice holds; Python hears of it later.
 
+import { clamp } from "../../shared/js/cells.js";
 import { SETTLE_MS, change } from "../../shared/js/store.js";
 import { hasSite, mapOf } from "./payload.js";
 
 export const START = { step: 0, layer: 0, head: 0 };
 
-export function settle({ view, payload }) {
-  view.step = Math.min(Math.max(0, view.step), payload.header.steps.length - 1);
+export function settle(app) {
+  app.view.step = clamp(app.view.step, 0, lastOf(app));
 }
 
 // While it plays, every step would be a run of the page: Python hears where it stops.
@@ -17,8 +18,20 @@ export const isWaiting = (app) =>
     (kind) => hasSite(kind, app.view.layer, app.view.head) && !mapOf(kind, app.view.layer, app.view.head),
   );
 
+export const FILM = {
+  name: "step",
+  slider: "Step",
+  beat: 650,
+  last: lastOf,
+  goTo,
+  text: (app) => `step ${app.view.step} of ${lastOf(app)}`,
+};
+
+function lastOf({ payload }) {
+  return payload.header.steps.length - 1;
+}
+
 export function goTo(app, step) {
-  const last = app.payload.header.steps.length - 1;
-  const wanted = Math.min(Math.max(0, step), last);
+  const wanted = clamp(step, 0, lastOf(app));
   if (wanted !== app.view.step) change(app, { step: wanted });
 }

@@ -1,20 +1,21 @@
 // What arrives, and how all of it is painted.
 
 import { mount } from "../../shared/js/mount.js";
+import { paintPlayer, stopPlaying } from "../../shared/js/player.js";
 import { tellPainted, tellSize } from "../../shared/js/resize.js";
 import { adopt, createApp } from "../../shared/js/store.js";
 import { readTheme } from "../../shared/js/theme.js";
 import { paintCandidates } from "./candidates.js";
-import { START, reportAfter, settle } from "./choice.js";
+import { FILM, START, reportAfter, settle } from "./choice.js";
 import { siteOf } from "./exports.js";
 import { mapsText, paintMaps } from "./maps.js";
 import { decodePayload } from "./payload.js";
-import { paintPlayer } from "./player.js";
 import { refreshTip } from "./pointer.js";
 import { buildShell } from "./shell.js";
+import { paintSite } from "./site.js";
 import { paintTraining } from "./training.js";
 
-const WIDGET = { start: START, settle, fit, paint, reportAfter, siteOf };
+const WIDGET = { start: START, film: FILM, settle, fit, paint, reportAfter, siteOf };
 
 function start(root) {
   const app = createApp(root, WIDGET, { sizes: {}, playing: null });
@@ -26,10 +27,7 @@ function receive(app, data) {
   const began = performance.now();
   const payload = decodePayload(data);
   const before = app.payload?.header;
-  if (before && before.id !== payload.header.id) {
-    clearInterval(app.playing);
-    app.playing = null;
-  }
+  if (before && before.id !== payload.header.id) stopPlaying(app);
   app.payload = before?.id === payload.header.id ? { ...app.payload, header: payload.header } : payload;
   if (JSON.stringify(before?.view) !== JSON.stringify(payload.header.view) || before.id !== payload.header.id)
     adopt(app);
@@ -43,6 +41,7 @@ function paint(app, began) {
   paintMaps(app);
   refreshTip(app);
   paintPlayer(app);
+  paintSite(app);
   paintCandidates(app);
   paintTraining(app);
   app.parts.live.textContent = app.playing ? "" : mapsText(app);

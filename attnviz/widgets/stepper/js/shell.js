@@ -5,21 +5,27 @@ import { exportMenu } from "../../shared/js/downloads.js";
 import { button, element } from "../../shared/js/elements.js";
 import { select } from "../../shared/js/lists.js";
 import { liveRegion } from "../../shared/js/live_region.js";
+import { pause, playerBar, walk, watchPlayerKeys } from "../../shared/js/player.js";
 import { watchSize } from "../../shared/js/resize.js";
 import { change } from "../../shared/js/store.js";
 import { createTip } from "../../shared/js/tip.js";
-import { goTo } from "./choice.js";
 import { EXPORTS } from "./exports.js";
-import { pause, play, siteChoice, watchKeys } from "./player.js";
 import { watchPointer } from "./pointer.js";
+import { siteChoice } from "./site.js";
 
 export function buildShell(app) {
   const parts = (app.parts = {});
   app.root.replaceChildren(trainingPane(app, parts), inferencePane(app, parts), (parts.live = liveRegion()));
   watchDefinitions(app);
   watchPointer(app);
-  watchKeys(app);
+  watchPlayerKeys(app, keyOf);
   watchSize(app, app.root);
+}
+
+// Up and down as in the table.
+function keyOf(app, { key }) {
+  const by = { ArrowUp: -1, ArrowDown: 1 }[key];
+  return by ? () => walk(app, app.view.step + by) : null;
 }
 
 function trainingPane(app, parts) {
@@ -50,13 +56,15 @@ function inferencePane(app, parts) {
   parts.map = element("canvas", { role: "img", class: "map" });
   parts.tip = createTip();
   parts.mapBox = element("div", { class: "map-box" }, parts.map, parts.tip);
+  parts.clock = termNode("", "ms");
+  parts.clock.classList.add("quiet");
   parts.way = element("span", { class: "quiet" });
   const title = element("div", { class: "said" }, element("h2", { text: "Inference: step by step" }), parts.way);
   return element(
     "section",
     { class: "pane inference", "aria-label": "Inference" },
     element("header", { class: "spread" }, title, siteTools(app, parts)),
-    playerBar(app, parts),
+    playerBar(app, parts.clock),
     parts.prefix,
     element("div", { class: "step-body" }, parts.mapBox, candidatesPane(app, parts)),
   );
@@ -73,42 +81,6 @@ function siteTools(app, parts) {
 function openStep(app) {
   pause(app);
   app.send("open", { step: app.view.step, at: performance.now() });
-}
-
-function playerBar(app, parts) {
-  const move = (name, text, label, step) =>
-    (parts[name] = button(text, {
-      "aria-label": label,
-      title: label,
-      onclick: () => {
-        pause(app);
-        goTo(app, step());
-      },
-    }));
-  const last = () => app.payload.header.steps.length - 1;
-  const buttons = [
-    move("first", "|◀", "First step", () => 0),
-    move("back", "◀", "One step back (←)", () => app.view.step - 1),
-    (parts.play = button("Play", { class: "strong", title: "Play (space)", onclick: () => play(app) })),
-    move("next", "▶", "One step on (→)", () => app.view.step + 1),
-    move("last", "▶|", "Last step", last),
-  ];
-  parts.slider = element("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
-  parts.slider.oninput = () => {
-    pause(app);
-    goTo(app, Number(parts.slider.value));
-  };
-  parts.at = element("span", { class: "at" });
-  parts.clock = termNode("", "ms");
-  parts.clock.classList.add("quiet");
-  return element(
-    "div",
-    { class: "player" },
-    element("div", { class: "tools" }, ...buttons),
-    parts.slider,
-    parts.at,
-    parts.clock,
-  );
 }
 
 function candidatesPane(app, parts) {
