@@ -37,6 +37,7 @@ BELOW["widgets"] = {
 }  # drawn in the browser; no Streamlit
 # Runs models for many dashboards, and is a model to each; what a mask is filled with travels by its name.
 BELOW["engine"] = {"analysis", *BELOW["analysis"]}
+BELOW["pictures"] = {"widgets", *BELOW["widgets"]}  # a trace and a state to a payload; no Streamlit
 BELOW["ui"] = set(BELOW) - {"training"}
 BELOW["server"] = BELOW["ui"] | {"ui"}  # what serves the pages to many
 # attnviz/__init__.py and __main__.py: the API and the command line, which know no page, but what serves them.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from attnviz.pictures.fields import Problem
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import Problem
 from attnviz.ui.cache import means, traces
 from attnviz.ui.frame import top_bar
 from attnviz.ui.frame.page import current_page

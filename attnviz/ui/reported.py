@@ -1,20 +1,25 @@
-"""What a component tells of the visitor's choice, where it is what it can tell; anybody can send anything."""
+"""What a component reports of the visitor's choice, validated: a client can send anything."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-MOST_TEXT = 1 << 20  # characters: a large painted mask, as text
-MOST_PARTS = 4096  # heads of a list
-Shape = type | tuple[type, ...]
+from attnviz.pictures.browser_view import Shape, from_view, is_of
+
 TEXT, NUMBER, SITE = str, int, (int, str)  # a layer or a head may also be "mean"
 OPTIONAL_TEXT, OPTIONAL_NUMBER = (str, type(None)), (int, type(None))
 SWITCH = (bool, int)
 
 
+def reported_view(key: str, state: type, name: str = "view") -> dict[str, Any] | None:
+    """Return what the component of that key reports of the fields that `state` declares; None where it is malformed."""
+    said = st.session_state.get(key)
+    return from_view(state, said.get(name)) if isinstance(said, Mapping) else None
+
+
 def reported(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any] | None:
-    """What the component of that key holds under `name`; None unless every one of `fields` is there, of its type.
+    """Return what the component of that key holds under `name`; None unless all `fields` are there, of their types.
 
     Fields besides these are left out, and so is what is too large for anything that a component of ours says.
     """
@@ -25,20 +30,3 @@ def reported(key: str, name: str, fields: Mapping[str, Shape]) -> dict[str, Any]
     ):
         return None
     return {field: found[field] for field in fields}
-
-
-def is_of(value: Any, shape: Shape) -> bool:
-    """Whether a value has that type and a size that may be; a list holds numbers, texts and lists of these."""
-    if isinstance(value, bool) and bool not in (shape if isinstance(shape, tuple) else (shape,)):
-        return False
-    return isinstance(value, shape) and _is_plain(value, depth=3)
-
-
-def _is_plain(value: Any, *, depth: int) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MOST_TEXT and value.isprintable()
-    if isinstance(value, int):
-        return abs(value) < 1 << 53  # as far as a browser counts
-    if isinstance(value, Sequence):
-        return depth > 0 and len(value) <= MOST_PARTS and all(_is_plain(part, depth=depth - 1) for part in value)
-    return value is None

@@ -9,8 +9,8 @@ from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file
-from attnviz.ui.address import fields
-from attnviz.ui.address.fields import SiteBounds
+from attnviz.pictures import fields
+from attnviz.pictures.fields import SiteBounds
 from attnviz.ui.address.names import BAR, FOCUS
 from attnviz.ui.anatomy.state import AnatomyState
 from attnviz.ui.decoding.state import DecodingState

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.tracing.external import file as external_file
 from attnviz.ui import streamlit_internals
-from attnviz.ui.cache import payloads
+from attnviz.ui.cache import pictures
 from attnviz.ui.cache.room import Room
 from attnviz.widgets.links import payload
 
@@ -56,7 +56,7 @@ def test_what_a_visitor_hands_in_is_gone_when_they_are(open_page, counted) -> No
 
 
 def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
-    payloads._made.forget(lambda name: True)
+    pictures._made.forget(lambda name: True)
     app = open_page("heads", tab="links")
     cache_resource_api.clear_session_cache(SESSION)
     app.run()
@@ -64,7 +64,7 @@ def test_what_a_model_made_is_kept_for_all(open_page, counted) -> None:
 
 
 def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(open_page, monkeypatch) -> None:
-    monkeypatch.setattr(payloads, "ROOM", Room(50))
+    monkeypatch.setattr(pictures, "ROOM", Room(50))
     app = handed_in(open_page("heads", src="I love you."))
     assert not app.exception
     (error,) = app.error
@@ -75,13 +75,13 @@ def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(o
 def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_page, counted, monkeypatch) -> None:
     page = open_page("heads", tab="links")
     counted.clear()
-    monkeypatch.setattr(payloads, "ROOM", roomy := Room(1 << 20))
+    monkeypatch.setattr(pictures, "ROOM", roomy := Room(1 << 20))
     app = handed_in(page)
     both = roomy.taken
     cache_resource_api.clear_session_cache(SESSION)
     gc.collect()
     assert roomy.taken == 0
-    monkeypatch.setattr(payloads, "ROOM", tight := Room(both - 1))
+    monkeypatch.setattr(pictures, "ROOM", tight := Room(both - 1))
     app.run()
     assert 0 < tight.taken < both, "the weights are kept, and what was made of them is not"
     assert not app.exception
@@ -92,8 +92,8 @@ def test_what_is_made_of_them_takes_room_and_is_shown_where_there_is_none(open_p
 
 def test_a_table_and_maps_of_a_long_text_are_counted_as_what_they_hold() -> None:
     spread = torch.zeros(1).expand(1000, 1000)  # four bytes
-    assert payloads.size((spread, [torch.zeros(10)], {"bytes": b""})) == 4 + 40 + sys.getsizeof(b"")
-    assert payloads.size(pd.DataFrame({"entropy": np.zeros(1000)})) > 8000
+    assert pictures.size((spread, [torch.zeros(10)], {"bytes": b""})) == 4 + 40 + sys.getsizeof(b"")
+    assert pictures.size(pd.DataFrame({"entropy": np.zeros(1000)})) > 8000
 
 
 def test_files_of_all_visitors_together_have_one_limit(monkeypatch) -> None:

@@ -1,8 +1,8 @@
 """The line below every saved picture."""
 
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.pictures.captions import with_caption
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.ui.captions import captioned
 from attnviz.views.captions import LONGEST, Caption, sentence
 from attnviz.widgets.wire import Payload, unpack
 
@@ -37,8 +37,8 @@ def test_a_long_text_is_cut() -> None:
 
 def test_a_payload_takes_its_caption_along_and_another_caption_is_another_picture() -> None:
     payload = Payload({"id": "1", "base": "1"}, b"blob")
-    header, blobs = unpack(captioned(payload, Caption("a → b", "model")).packed())
-    other = captioned(payload, Caption("a → c", "model")).header
+    header, blobs = unpack(with_caption(payload, Caption("a → b", "model")).packed())
+    other = with_caption(payload, Caption("a → c", "model")).header
     assert header["caption"] == {"sentence": "a → b", "model": "model", "site": ""}
     assert bytes(blobs) == b"blob"
     assert header["base"] == other["base"]

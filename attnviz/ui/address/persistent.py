@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from attnviz.pictures.fields import Problem
 from attnviz.ui import streamlit_internals
-from attnviz.ui.address.fields import Problem
 from attnviz.ui.address.names import BAR, FOCUS, FORMER, OF_LINKS, OF_WINDOW, OPENING, SITE
 
 _KEY = "address"

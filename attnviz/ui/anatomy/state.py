@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attnviz.analysis.anatomy.shape_walk import LAYOUTS
 from attnviz.analysis.anatomy.skipped_lines import SKIPS
-from attnviz.ui.address.fields import choice, whole
+from attnviz.pictures.fields import choice, whole
 from attnviz.ui.site.experiment import SiteState
 
 TABS = {

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.chances import Chances, asked_of, chances
 from attnviz.analysis.causes.comparing.compared import Compared, compared
+from attnviz.pictures.fields import SiteBounds, choice, index, text
 from attnviz.ui import captions, layout, mount
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import SiteBounds, choice, index, text
 from attnviz.ui.causes import sides
 from attnviz.ui.causes.sides import Side
 from attnviz.ui.causes.state import CausesState, current

@@ -16,7 +16,8 @@ from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer.probe import Site
 from attnviz.ui import model_picker, offered
 from attnviz.ui.address.widgets import segments, select, text_field
-from attnviz.ui.cache import payloads, traces
+from attnviz.ui.cache import traces
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.learning import toys
 from attnviz.ui.request import Request
 from attnviz.views.labels import KINDS
@@ -137,7 +138,7 @@ def _masked(view: Any, request: Request, loaded: "Model", trace: "Trace") -> tup
         return run_again(loaded, trace, probe), written
 
     try:
-        after, written = payloads.cached(trace, ("masked", kind, view.rule), make=again)
+        after, written = cached("masked", (trace, kind, view.rule), again)
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     texts = (trace.tgt_text if loaded.writes else "", written)

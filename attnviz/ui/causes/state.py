@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.analysis.causes.ready.experiments import ready_experiments
+from attnviz.pictures.fields import PageState, choice, read
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import PageState, choice, read
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.causes import experiments
 

@@ -9,13 +9,14 @@ from attnviz.analysis.causes.comparing import findings
 from attnviz.analysis.causes.comparing.switched_off import SwitchedOff, switched_off
 from attnviz.analysis.causes.effects import HeadEffects, ReferenceEffects, head_effects
 from attnviz.analysis.causes.usual.spreads import usual_effects
+from attnviz.pictures.fields import choice, flag
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.replacing import every_head, others, replaced, with_replaced
 from attnviz.tracing.causes.switches import Head
 from attnviz.ui import captions, interventions, mount
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import choice, flag
-from attnviz.ui.cache import means, payloads, traces
+from attnviz.ui.cache import means, traces
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.causes import counting, progress
 from attnviz.ui.causes.state import CausesState, current
 from attnviz.ui.reported import SWITCH, TEXT, reported
@@ -114,10 +115,9 @@ def _has_targets(runs: SwitchedOff) -> bool:
 
 def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
     """What every head is worth to the sentence as it is, or why nobody can say."""
-    name = ("worth", plain.kinds[0], view.put)
 
     def run(tell: progress.Tell) -> "HeadEffects | str":
-        return payloads.cached(plain, name, make=lambda: _measured(loaded, plain, view.put, tell))
+        return cached("worth", (plain, view.put), lambda: _measured(loaded, plain, view.put, tell))
 
     made = progress.stoppable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from attnviz.ui.address.fields import MEAN, Problem, choice, flag, number, or_mean, read, text, whole, write
+from attnviz.pictures.fields import MEAN, Problem, choice, flag, number, or_mean, read, text, whole, write
 
 WAYS = {"cached": "KV cache", "recomputed": "Recompute the prefix", "teacher": "Teacher's prefix"}
 CHOICES = {"greedy": "Greedy", "sampled": "Sampled", "beam": "Beam"}

@@ -75,21 +75,21 @@ def _with_run(
     trace: "TraceLike", model: "Model | None", here: "Here", built: "Callable[[], Structure] | None" = None
 ) -> "Payload":
     from attnviz.models.structure import structure
-    from attnviz.ui.cache import payloads
+    from attnviz.ui.cache.pictures import cached
     from attnviz.widgets.model_drawing.payload import drawing_payload
 
     def make() -> "Payload":
         return drawing_payload(built() if built else structure(trace), trace, model, here)
 
-    return payloads.cached(trace, ("model_drawing", trace.kinds[0], str(here)), make=make)
+    return cached("model_drawing", (trace, str(here)), make)
 
 
 def _captioned(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":
-    from attnviz.ui import captions
-    from attnviz.views import captions as texts
+    from attnviz.pictures.captions import with_caption
+    from attnviz.views.captions import Caption, sentence
 
-    caption = texts.Caption(texts.sentence(trace), f"{request.entry.title}, weights {trace.model_id}")
-    return captions.captioned(made, caption)
+    caption = Caption(sentence(trace), f"{request.entry.title}, weights {trace.model_id}")
+    return with_caption(made, caption)
 
 
 def _run(request: "Request") -> "tuple[TraceLike | None, str]":

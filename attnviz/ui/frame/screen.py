@@ -7,11 +7,11 @@ that the picture is presented.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attnviz.pictures.fields import Problem, flag, read
 from attnviz.text.display import display
 from attnviz.text.languages import language_name, named_code
 from attnviz.ui import mount
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import Problem, flag, read
 from attnviz.ui.reported import NUMBER, reported
 from attnviz.ui.request import Request
 

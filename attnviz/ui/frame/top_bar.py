@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.models.catalogue import Entry
 from attnviz.models.inputs import Inputs
+from attnviz.pictures.fields import read, whole
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS, about, capped
 from attnviz.ui import model_facts, model_picker
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.address.fields import read, whole
 from attnviz.ui.cache import traces
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.markdown import literal

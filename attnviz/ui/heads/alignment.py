@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.ui import captions
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.cache import payloads
 from attnviz.ui.cache.known_maps import known_maps
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads import errors
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
@@ -55,12 +55,11 @@ def _draw(trace: "TraceLike", tabs: TabsState, known: "KnownMaps", to: str) -> N
     gold = _gold(trace, to)
     facts = _facts(trace, known, there, rates, gold)
     view = {"way": written(way), "drawn": tabs.drawn, "null": tabs.null, "gold": tabs.gold}
-    made = payloads.cached_payload(
-        trace,
-        ("alignment", "cross", f"{way} {to} {len(rates)}"),
-        view,
-        make=lambda: alignment_payload(trace, way, scores(way, known, trace), facts()),
-    )
+    made = cached(
+        "alignment",
+        (trace, way, to, len(rates)),
+        lambda: alignment_payload(trace, way, scores(way, known, trace), facts()),
+    ).with_view(view)
     alignment(captions.on(made), on_change=_take)
 
 

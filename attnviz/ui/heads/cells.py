@@ -17,7 +17,8 @@ from attnviz.maps.measured import MeasuredMaps
 from attnviz.maps.selection import select
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
-from attnviz.ui.cache import payloads, threads, traces
+from attnviz.ui.cache import threads, traces
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.request import Request
 
@@ -90,9 +91,9 @@ def _measured(known: _Known, trace: Trace, tabs: TabsState, maps: Maps) -> Maps:
 
     def of_layer(layer: int) -> EagerMaps:
         if math.prod(maps.shape) > _AT_ONCE:
-            return payloads.cached(trace, (f"{measure} of layer {layer}", kind, options), make=lambda: make(layer))
+            return cached(f"{measure} of layer", (trace, layer, kind, options), lambda: make(layer))
         layers = range(maps.shape[0])
-        return payloads.cached(trace, (measure, kind, options), make=lambda: tuple(map(make, layers)))[layer]
+        return cached(measure, (trace, kind, options), lambda: tuple(map(make, layers)))[layer]
 
     left_out = "special tokens hidden" if options.hides_specials else ""
     merged = "a word has the sum of its pieces" if options.words else ""

@@ -8,8 +8,8 @@ import streamlit as st
 from attnviz.maps.selection import query_groups
 from attnviz.ui import captions
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import payloads
 from attnviz.ui.cache.known_maps import known_maps
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads import errors
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.neuron import row_of
@@ -51,7 +51,7 @@ def draw(trace: "TraceLike", tabs: TabsState, model: "Model | None") -> None:
                 f"Flow multiplies all layers' maps and can handle {MOST:,} numbers; this text has {size:,}. Type a "
                 "shorter text."
             )
-        rollout = payloads.cached(trace, _key(trace, "mixes"), make=lambda: attention_mixes(trace))
+        rollout = cached("flow mixes", (trace,), lambda: attention_mixes(trace))
     except ValueError as why:
         st.info(literal(str(why)), icon=":material/info:")
         return
@@ -103,7 +103,7 @@ def _draw(trace: "TraceLike", tabs: TabsState, model: "Model | None", rollout: "
         return flow_payload(trace, {**mixes, "alti": _alti(trace, model)} if by == "alti" else mixes, facts)
 
     view = {"row": followed, "by": by, "residual": tabs.residual, "flow": tabs.flow}
-    made = payloads.cached_payload(trace, _key(trace, f"flow {by} {facts}"), view, make=make)
+    made = cached("flow", (trace, by, facts), make).with_view(view)
     if tabs.flow and not facts.why_no_flow:
         made = _with_flow(made, trace, rollout, followed, tabs.residual)
     flow(captions.on(made), on_change=_take)
@@ -122,7 +122,7 @@ def _facts(trace: "TraceLike", model: "Model | None", rollout: "tuple[Mix, ...]"
     why = known.lacks("ALTI")
     if why:
         return FlowFacts(why_no_alti=f"No ALTI for this model: {why}.", why_no_flow=why_no_flow, opens_on=UNKNOWN)
-    measured = payloads.cached(trace, _key(trace, "residual"), make=lambda: _measured(known.stream, trace))
+    measured = cached("flow residual", (trace,), lambda: _measured(known.stream, trace))
     return FlowFacts(measured, "", why_no_flow, *_errors(trace))
 
 
@@ -161,12 +161,8 @@ def _with_flow(made: "Payload", trace: "TraceLike", rollout: "tuple[Mix, ...]", 
     from attnviz.widgets.flow.payload import with_flow
 
     mixes = [mix.with_residual(residual / 100) for mix in rollout]
-    key = _key(trace, f"max flow {row} {residual}")
-    return with_flow(made, row, residual, payloads.cached(trace, key, make=lambda: max_flow(mixes, row)))
-
-
-def _key(trace: "TraceLike", what: str) -> payloads.Key:
-    return "flow", trace.kinds[-1], what
+    flowing = cached("max flow", (trace, row, residual), lambda: max_flow(mixes, row))
+    return with_flow(made, row, residual, flowing)
 
 
 def _take() -> None:

@@ -7,8 +7,9 @@ from attnviz.maps.lazy import MapsOverview, maps_overview
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
-from attnviz.ui.cache import budget, payloads, threads
+from attnviz.ui.cache import budget, threads
 from attnviz.ui.cache.bounded import BoundedCache
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.widgets.heads.payload import THUMBNAIL_SIDE
 
@@ -80,4 +81,4 @@ def _overview(trace: "TraceLike", kind: "Kind", options: MapOptions) -> tuple[Ma
             overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
         return overview, joined(tables)
 
-    return payloads.cached(trace, ("overview", kind, options), make=look)
+    return cached("overview", (trace, kind, options), look)

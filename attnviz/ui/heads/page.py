@@ -9,7 +9,8 @@ from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import labels, select
 from attnviz.tracing.thumbnails import thumbnail, within
 from attnviz.ui import captions, extensions
-from attnviz.ui.cache import payloads, traces
+from attnviz.ui.cache import traces
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads import alignment, flow, neuron, row, sync
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
@@ -70,12 +71,11 @@ def _links(trace: "TraceLike", tabs: TabsState) -> None:
         "scale": tabs.opacity,
         "rows": tabs.fit,
     }
-    made = payloads.cached_payload(
-        trace,
-        ("links", kind, tabs.options(kind)),
-        view,
-        make=lambda: links_payload(layers, trace.kinds, view={}, numbers=trace.own_numbers(kind)),
-    )
+    made = cached(
+        "links",
+        (trace, kind, tabs.options(kind)),
+        lambda: links_payload(layers, trace.kinds, view={}, numbers=trace.own_numbers(kind)),
+    ).with_view(view)
     if fine_lines.wanted(made, tabs.lines):
         made = fine_lines.refined(made, tabs.lines, (_map(trace, tabs, at) for at in tabs.lines))
     links(captions.on(made), on_change=_take_links)
@@ -109,7 +109,7 @@ def _whole_model(trace: "TraceLike", tabs: TabsState) -> None:
         own = trace.own_numbers(kind)
         return whole_model_payload(thumbs, kind, kinds=trace.kinds, size=size, view={}, labels=along, numbers=own)
 
-    made = payloads.cached_payload(trace, ("model", kind, tabs.options(kind)), view, make=make)
+    made = cached("whole_model", (trace, kind, tabs.options(kind)), make).with_view(view)
     whole_model(captions.on(made), on_change=_take_whole_model)
 
 

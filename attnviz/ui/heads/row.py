@@ -9,7 +9,7 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.ui import captions
-from attnviz.ui.cache import payloads
+from attnviz.ui.cache.pictures import cached
 from attnviz.ui.heads import tabs as heads_tabs
 from attnviz.ui.heads.tabs import TabsState
 from attnviz.ui.reported import NUMBER, SITE, SWITCH, TEXT, reported
@@ -42,7 +42,7 @@ def draw(trace: "TraceLike", tabs: TabsState) -> None:
     def make() -> Payload:
         return one_row_payload(_strips(trace, kind, options, row), kind, kinds=trace.kinds, labels=axes, view={})
 
-    made = payloads.cached_payload(trace, (f"row {row}", kind, options), view | {"open": False}, make=make)
+    made = cached("one_row", (trace, row, kind, options), make).with_view(view | {"open": False})
     one_row(captions.on(made), on_change=_take)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from attnviz.ui.address import fields
-from attnviz.ui.address.fields import PageState, Problem, Say, SiteBounds
+from attnviz.pictures import fields
+from attnviz.pictures.fields import PageState, Problem, Say, SiteBounds
 
 if TYPE_CHECKING:
     from attnviz.maps.options import Specials

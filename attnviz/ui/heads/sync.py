@@ -7,10 +7,10 @@ import streamlit as st
 
 from attnviz.analysis.heads.metric_table import METRICS
 from attnviz.models.catalogue import Entry
+from attnviz.pictures.fields import SiteBounds
 from attnviz.tracing.causes.switches import Head, heads_off
 from attnviz.ui import extensions, interventions, layout
 from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import SiteBounds
 from attnviz.ui.heads.state import HeadsState, view_of
 from attnviz.ui.reported import OPTIONAL_NUMBER, SITE, SWITCH, TEXT, reported
 

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.maps.options import MapOptions
-from attnviz.text.glossary import definition
-from attnviz.ui import layout
-from attnviz.ui.address import persistent
-from attnviz.ui.address.fields import (
+from attnviz.pictures.fields import (
     MEAN,
     Problem,
     Say,
@@ -26,6 +23,9 @@ from attnviz.ui.address.fields import (
     whole,
     write,
 )
+from attnviz.text.glossary import definition
+from attnviz.ui import layout
+from attnviz.ui.address import persistent
 from attnviz.ui.address.widgets import segments
 from attnviz.ui.heads.state import HeadsState
 from attnviz.views.terms import term

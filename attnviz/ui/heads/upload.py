@@ -1,6 +1,6 @@
 """A visitor's own weights: a file in the place of the model, as long as the page is open.
 
-All visitors' weights share one room (`cache.payloads.ROOM`, with what is made of them), and their files another
+All visitors' weights share one room (`cache.pictures.ROOM`, with what is made of them), and their files another
 (`streamlit_internals`): who finds either full is told so, and keeps all that was typed. Files are read one at a time,
 so that what reading takes besides is taken once.
 """
@@ -17,7 +17,7 @@ from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import payloads
+from attnviz.ui.cache import pictures
 from attnviz.ui.drawing import sheet
 from attnviz.ui.frame.page import current_page
 from attnviz.ui.heads.tabs import TabsState
@@ -107,7 +107,7 @@ def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
     with _READING:
         trace = read(_content, name)
     try:
-        payloads.ROOM.put(trace, trace.nbytes())
+        pictures.ROOM.put(trace, trace.nbytes())
     except MemoryError:
         raise ValueError(FULL.format(name)) from None
     return trace

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from attnviz.analysis.implementations.mask_shapes import NAMES
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.ways import WAYS
-from attnviz.ui.address.fields import choice
+from attnviz.pictures.fields import choice
 from attnviz.ui.site.experiment import SiteState
 
 TABS = {

@@ -10,7 +10,8 @@ from attnviz.learning.names import experiment_of
 from attnviz.learning.recording import Recording
 from attnviz.learning.run import HELD_OUT
 from attnviz.models.toy.toy import Toy
-from attnviz.ui import captions, layout
+from attnviz.pictures.captions import with_caption
+from attnviz.ui import layout
 from attnviz.ui.learning import controls, live, runs
 from attnviz.ui.learning.state import LearningState, Parts
 from attnviz.ui.mount import learning
@@ -59,7 +60,7 @@ def draw(view: LearningState, stage: Staged) -> None:
     titles = " · ".join(run.title for run in stage.runs)
     task = stage.runs[0].experiment.about.title
     caption = Caption(task, f"toys of attnviz, seed {view.seed}: {titles}")
-    learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
+    learning(with_caption(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
     if stage.live:
         live.feed(stage.live, stage.waiting)
 

@@ -9,7 +9,8 @@ import streamlit as st
 from attnviz.learning.recording import Recording
 from attnviz.learning.storage import load_recording
 from attnviz.learning.translator.recording import TranslatorRecording
-from attnviz.ui import captions, charts, layout
+from attnviz.pictures.captions import with_caption
+from attnviz.ui import charts, layout
 from attnviz.ui.address import persistent
 from attnviz.ui.learning import controls, upload
 from attnviz.ui.learning.state import FILE, TRANSLATOR, RecordingState, recording_of
@@ -71,7 +72,7 @@ def _draw(found: Opened, view: RecordingState) -> None:
         run = ShownTranslator(title, found.packed)
         caption = Caption("A translator’s training", f"recorded in {found.name}")
     payload = learning_payload([run], None, view=controls.shown(view, run.key))
-    learning(captions.captioned(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
+    learning(with_caption(payload, caption), key=controls.COMPONENT, on_change=controls.adopt)
 
 
 def _title(found: Opened) -> str:

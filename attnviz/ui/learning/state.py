@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.learning.tasks.catalogue import TASKS
-from attnviz.ui.address.fields import PageState, Problem, Say, choice, declared, flag, read, text, whole
+from attnviz.pictures.fields import PageState, Problem, Say, choice, declared, flag, read, text, whole
 from attnviz.views.learning.outcomes import GUESSES
 
 ALONE = "none"  # no second run

@@ -1,6 +1,6 @@
 """A visitor's own recording: a file in the place of the experiments, as long as the page is open.
 
-What is read of it takes its place in the room that all visitors' files share (`cache.payloads.ROOM`); files are read
+What is read of it takes its place in the room that all visitors' files share (`cache.pictures.ROOM`); files are read
 one at a time, so that what reading takes besides is taken once. The address says that a file is shown, and not which:
 who follows a link to one, or loads the page anew, is told to open it again.
 """
@@ -18,7 +18,7 @@ from attnviz.text.display import display
 from attnviz.text.glossary import definition
 from attnviz.ui import layout, streamlit_internals
 from attnviz.ui.address import persistent
-from attnviz.ui.cache import payloads
+from attnviz.ui.cache import pictures
 from attnviz.ui.learning.state import FILE
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _read(digest: str, name: str, _content: bytes) -> Opened:
     with _READING:
         found = of(name, read_recording(io.BytesIO(_content), name))
     try:
-        payloads.ROOM.put(found, payloads.size(found.recording) + len(found.packed[1]))
+        pictures.ROOM.put(found, pictures.size(found.recording) + len(found.packed[1]))
     except MemoryError:
         raise ValueError(FULL.format(name)) from None
     return found

@@ -8,10 +8,10 @@ import streamlit as st
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS
 from attnviz.analysis.masks.mask_spec import RULES
+from attnviz.pictures.fields import SiteBounds
 from attnviz.text.glossary import MASKS
 from attnviz.ui import layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.address.fields import SiteBounds
 from attnviz.ui.masks.state import (
     LEAST_FILL,
     MAX_SECOND,

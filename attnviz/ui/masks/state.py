@@ -8,9 +8,9 @@ import torch
 
 from attnviz.analysis.masks.fills import DTYPES, FILLS, FillChoice
 from attnviz.analysis.masks.mask_spec import RULES, MaskSpec, Rule
+from attnviz.pictures import fields
+from attnviz.pictures.fields import PageState, Problem, Say, SiteBounds
 from attnviz.transformer.probe import Kind
-from attnviz.ui.address import fields
-from attnviz.ui.address.fields import PageState, Problem, Say, SiteBounds
 from attnviz.ui.address.painted_mask import painting_of_text
 
 SCOPES = ("head", "layer", "kind")

@@ -14,13 +14,13 @@ from attnviz.implementations.case import Case
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
+from attnviz.pictures.fields import choice, index, read, text, write
 from attnviz.text.entries import token_texts
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 from attnviz.ui import captions, layout
 from attnviz.ui.address import persistent, widgets
-from attnviz.ui.address.fields import choice, index, read, text, write
 from attnviz.ui.cache import budget, traces
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.request import Request

@@ -13,7 +13,7 @@ from attnviz.learning import shipped
 from attnviz.learning.experiment import Experiment
 from attnviz.learning.packing import as_bytes
 from attnviz.learning.storage import read_recording
-from attnviz.ui.cache import payloads
+from attnviz.ui.cache import pictures
 from attnviz.ui.cache.room import Room
 from attnviz.ui.learning import controls, upload
 from attnviz.widgets.bundle import WIDGETS
@@ -141,13 +141,13 @@ def test_what_cannot_be_read_is_one_sentence_and_the_experiments_play(open_page,
 
 
 def test_who_finds_the_room_full_is_told_so_and_it_is_given_back(open_page, monkeypatch) -> None:
-    monkeypatch.setattr(payloads, "ROOM", Room(1_000))
+    monkeypatch.setattr(pictures, "ROOM", Room(1_000))
     app = handed_in(open_page("learning"), trained.content())
     assert said(app) == [upload.FULL.format("run.npz")]
-    monkeypatch.setattr(payloads, "ROOM", roomy := Room(1 << 20))
+    monkeypatch.setattr(pictures, "ROOM", roomy := Room(1 << 20))
     app.run()
     assert said(app) == []
-    assert payloads.size(np.zeros(1_000)[1:]) == 999 * 8, "NumPy says of a view that it has nothing of its own"
+    assert pictures.size(np.zeros(1_000)[1:]) == 999 * 8, "NumPy says of a view that it has nothing of its own"
     found = read_recording(io.BytesIO(trained.content()), "run.npz")
     assert roomy.taken > sum(maps.nbytes for of_line in found.maps for maps in of_line.values())
 

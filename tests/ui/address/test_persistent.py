@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.address import fields, persistent
+from attnviz.pictures import fields
+from attnviz.ui.address import persistent
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui.address.fields import SiteBounds
+from attnviz.pictures.fields import SiteBounds
 from attnviz.ui.address.share import link_problems, shared_query
 from attnviz.ui.heads.state import HeadsState, view_of
 

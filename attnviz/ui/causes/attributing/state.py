@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from attnviz.ui.address.fields import Say, choice, declared, flag, text, whole
+from attnviz.pictures.fields import Say, choice, declared, flag, text, whole
 from attnviz.ui.causes.state import CausesState
 
 NONE, RUNNER_UP = "#none", "#runner-up"

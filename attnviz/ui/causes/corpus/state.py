@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnviz.ui.address import fields
-from attnviz.ui.address.fields import SiteBounds
+from attnviz.pictures import fields
+from attnviz.pictures.fields import SiteBounds
 from attnviz.ui.causes.corpus.measures import AXES, SPREAD
 from attnviz.ui.causes.state import CausesState, current
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from attnviz.pictures.fields import Say, choice, declared, text, whole
 from attnviz.text.limits import MAX_CHARACTERS
-from attnviz.ui.address.fields import Say, choice, declared, text, whole
 from attnviz.ui.causes.state import CausesState
 
 MOST_CELLS = 200

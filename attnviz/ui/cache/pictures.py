@@ -1,43 +1,40 @@
-"""What the browser is sent for a tab: computed once for a text, and cached for the choices that follow."""
+"""The one front of the caches of what pages compute of traces: pictures, and what these are made from."""
 
 import hashlib
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from attnviz.ui.cache import budget
 from attnviz.ui.cache.bounded import BoundedCache
 from attnviz.ui.cache.room import Room
-from attnviz.widgets.wire import Payload
-
-if TYPE_CHECKING:
-    from attnviz.maps.options import MapOptions
-    from attnviz.tracing.trace import TraceLike
-    from attnviz.transformer.probe import Kind
 
 Made = TypeVar("Made")
-Key: TypeAlias = "tuple[str, Kind, MapOptions | str]"  # of which picture, of which maps; or of what else is measured
 # Bytes of all visitors' own weights and of what is computed from them.
 ROOM = Room(int(budget.bytes_for("own tensors")))
 
 
-def cached_payload(trace: "TraceLike", key: Key, view: dict[str, Any], *, make: Callable[[], Payload]) -> Payload:
-    """`make()`, or what it gave before for the same run and `key`; with `view` in its header."""
-    return cached(trace, key, make=make).with_view(view)
+def cached(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """Return `make()`, or what it returned before for the same picture and `key`.
 
-
-def cached(trace: "TraceLike", key: Key, *, make: Callable[[], Made]) -> Made:
-    """`make()`, or what it gave before for the same weights, sentences, interventions and `key`.
-
-    What is computed of a visitor's own weights is cached for that visitor alone, and goes when they leave.
+    A trace in the key counts by its weights, sentences and interventions; whatever else the result depends on (kinds,
+    options, a probe that was passed to the run) belongs to the key, too, and counts by its `repr`. With a visitor's own
+    weights in the key, the result is cached for that visitor alone, and goes when they leave.
     """
-    done = [each.digest for each in trace.interventions]
-    said = repr((trace.model_id, trace.info.dtype, trace.sentences, done, key))
+    from attnviz.tracing.trace_like import TraceLike  # torch, which a page's frame does without
+
+    said = repr((picture, [_name_of(part) if isinstance(part, TraceLike) else part for part in key]))
     name = hashlib.blake2b(said.encode("utf-8", "surrogatepass")).hexdigest()
-    return _within_room(name, make) if trace.is_brought else _made.get(name, read=lambda *_: _shown(make))
+    if any(isinstance(part, TraceLike) and part.is_brought for part in key):
+        return _within_room(name, make)
+    return _made.get(name, read=lambda *_: _shown(make))
+
+
+def _name_of(trace: Any) -> tuple[Any, ...]:
+    return trace.model_id, trace.info.dtype, trace.sentences, [each.digest for each in trace.interventions]
 
 
 def _shown(make: Callable[[], Made]) -> Made:
@@ -49,7 +46,7 @@ _made: BoundedCache[str, Any] = BoundedCache(most=budget.bytes_for("payloads"), 
 
 
 class _Kept:
-    """What was computed; it counts against the room for as long as it is cached."""
+    """A result that counts against the room for as long as it is cached."""
 
     def __init__(self, made: Any) -> None:
         self.made = made
@@ -57,7 +54,7 @@ class _Kept:
 
 
 def _within_room(name: str, make: Callable[[], Made]) -> Made:
-    """As `_made`; where there is no room to keep it, it is made, and made again the next time."""
+    """Cache for this session; where the room is full, make it without keeping it."""
     made: list[Made] = []
 
     def make_and_keep() -> _Kept:
@@ -78,7 +75,7 @@ def _made_of_own(name: str, _make: Callable[[], _Kept]) -> _Kept:
 
 
 def size(made: Any) -> int:
-    """Bytes of what pages make of weights: packed numbers, tensors, tables, and what consists of these."""
+    """Count the bytes of what pages make of weights: packed numbers, tensors, tables, and what consists of these."""
     if isinstance(made, tuple | list):
         return sum(map(size, made))
     if isinstance(made, dict):

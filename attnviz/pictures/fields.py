@@ -1,8 +1,8 @@
-"""What an address holds, field by field: how a text is read, what is said of one that cannot be followed, how a
-value is written. Knows no Streamlit.
+"""Declaration of a picture's or a page's state: names, types, defaults and options of its fields, once.
 
-A page's state is a frozen dataclass whose fields are declared with the functions below; `read` and `write` do the rest.
-What only a trace knows (kinds, counts) comes as `bounds`, by the field's name, or as a function of the values before.
+A state is a frozen dataclass whose fields are declared with the functions below. `read` makes it of an address's texts,
+and `write` makes these texts of it; `attnviz.pictures.browser_view` is the same for the browser. What only a trace
+knows (kinds, counts) comes as `bounds`, by the field's name, or as a function of the values before.
 """
 
 import math
@@ -17,13 +17,21 @@ Say = Callable[..., None]
 Read = Callable[[str, Any, Any, Say], Any]  # (text, bound, default, say)
 
 
+Shape = type | tuple[type, ...]  # of a value that a browser sends
+
+
 @dataclass(frozen=True)
 class Spec:
-    """How one field is written in an address, under `name` where that is another than the field's own."""
+    """How one field is written in an address, under `name` where that is another than the field's own.
+
+    `shape` is the type of its value in a browser's view, `options` what it can be, with a title each.
+    """
 
     read: Read
     write: Callable[[Any], str] = str
     name: str = ""
+    shape: Shape = str
+    options: Mapping[Any, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -34,11 +42,11 @@ class SiteBounds:
 
     @classmethod
     def of(cls, trace: Any) -> "SiteBounds":
-        """Those of a trace."""
+        """Return those of a trace."""
         return cls({kind: trace.shape(kind) for kind in trace.kinds})
 
     def by_field(self) -> dict[str, Any]:
-        """The bounds of fields called kind, layer and head."""
+        """Return the bounds of fields called kind, layer and head."""
         return {
             "kind": tuple(self.shapes),
             "layer": lambda found: self.shapes[found["kind"]][0],
@@ -57,17 +65,25 @@ class PageState:
     """The base of a page's state: its declared fields are what a link carries."""
 
     def to_params(self) -> dict[str, str]:
-        """Every declared field as the text that a link carries."""
+        """Write every declared field as the text that a link carries."""
         return write(self)
 
 
-def declared(default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "") -> Any:
-    """A field of a state that is read and written in a way of its own."""
-    return field(default=default, metadata={"spec": Spec(read, write, name)})
+def declared(
+    default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "", shape: Shape = str,
+    options: Mapping[Any, str] | None = None,
+) -> Any:  # fmt: skip
+    """Declare a field of a state that is read and written in a way of its own."""
+    return field(default=default, metadata={"spec": Spec(read, write, name, shape, options or {})})
 
 
-def choice(default: Any, options: Sequence[Any] = ()) -> Any:
-    """One of a few, which are `options` or the field's bound."""
+def unlinked(default: Any, shape: Shape) -> Any:
+    """Declare a field that browser and picture tell each other, and that no link carries."""
+    return field(default=default, metadata={"shape": shape})
+
+
+def choice(default: Any, options: Sequence[Any] | Mapping[Any, str] = (), *, name: str = "") -> Any:
+    """Declare one of a few values, which are `options`, perhaps with a title each, or the field's bound."""
 
     def read(text: str, bound: Sequence[Any] | None, default: Any, say: Say) -> Any:
         known = {str(option): option for option in bound or options}
@@ -75,17 +91,19 @@ def choice(default: Any, options: Sequence[Any] = ()) -> Any:
             say(f"it can be {', '.join(known)}", default)
         return known.get(text, default)
 
-    return declared(default, read, _or_none)
+    titles = options if isinstance(options, Mapping) else {}
+    shape = (str, type(None)) if default is None else type(default)
+    return declared(default, read, _or_none, name=name, shape=shape, options=titles)
 
 
 def index(default: int | str = 0, *, of: str, name: str = "") -> Any:
-    """A layer or a head (`of`), or the mean of them where the default's page has such a thing: see `or_mean`."""
-    return declared(default, _index(of, knows_mean=False), name=name)
+    """Declare a layer or a head (`of`); see `or_mean` for pages that also have the mean of them."""
+    return declared(default, _index(of, knows_mean=False), name=name, shape=(int, str))
 
 
 def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
-    """A layer or a head, or "mean"."""
-    return declared(default, _index(of, knows_mean=True), name=name)
+    """Declare a layer or a head, or "mean"."""
+    return declared(default, _index(of, knows_mean=True), name=name, shape=(int, str))
 
 
 def _index(of: str, *, knows_mean: bool) -> Read:
@@ -100,8 +118,8 @@ def _index(of: str, *, knows_mean: bool) -> Read:
     return read
 
 
-def whole(default: int | None = None, count: int = 10_000, *, used: str = "") -> Any:
-    """A whole number from 0 to `count - 1`; `used` says what the default means."""
+def whole(default: int | None = None, count: int = 10_000, *, used: str = "", name: str = "") -> Any:
+    """Declare a whole number from 0 to `count - 1`; `used` says what the default means."""
 
     def read(text: str, bound: int | None, default: Any, say: Say) -> Any:
         if is_index(text, most := bound or count):
@@ -110,11 +128,11 @@ def whole(default: int | None = None, count: int = 10_000, *, used: str = "") ->
         say(allowed, used or ("none" if default is None else default))
         return default
 
-    return declared(default, read, _or_none)
+    return declared(default, read, _or_none, name=name, shape=(int, type(None)) if default is None else int)
 
 
 def number(default: float, low: float, high: float, *, name: str = "") -> Any:
-    """A number from `low` to `high`; a whole one where the default is."""
+    """Declare a number from `low` to `high`; a whole one where the default is."""
     kind = type(default)
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
@@ -124,29 +142,28 @@ def number(default: float, low: float, high: float, *, name: str = "") -> Any:
         say(f"it is a number from {low:g} to {high:g}", f"{default:g}")
         return default
 
-    return declared(default, read, name=name)
+    return declared(default, read, name=name, shape=(int, float) if kind is float else int)
 
 
 def flag(*, default: bool = False) -> Any:
-    """On or off: 1 or 0 in an address, true or false in older links."""
+    """Declare a switch: 1 or 0 in an address, true or false in older links."""
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
         if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
             say("it is true or false", str(default).lower())
         return known.get(text, default)
 
-    return declared(default, read, lambda value: "1" if value else "0")
+    return declared(default, read, lambda value: "1" if value else "0", shape=(bool, int))
 
 
 def text(default: str = "", *, limit: int) -> Any:
-    """What somebody types, as far as `limit` characters; the default where that is nothing."""
+    """Declare a typed text of at most `limit` characters; the default stands for an empty one."""
     return declared(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
 
 
 def window(name: str = "") -> Any:
-    """Part of a map, None for the whole: first row, row after the last, first key, key after the last (0.8.2.10).
-
-    Whether the map is as long as that, the picture knows.
+    """Declare part of a map, None for the whole: first row, row after the last, first key, key after the last, such as
+    0.8.2.10. The picture knows whether its map is that long.
     """
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
@@ -158,18 +175,18 @@ def window(name: str = "") -> Any:
         say("a zoom is given as first row, last row, first key, last key, such as 0.8.2.10", "the whole map")
         return None
 
-    return declared(None, read, lambda value: ".".join(map(str, value or ())), name=name)
+    return declared(None, read, lambda value: ".".join(map(str, value or ())), name=name, shape=(list, type(None)))
 
 
 def is_index(text: str, count: int = 100_000) -> bool:
-    """Whether a text is a number from 0 to `count - 1`."""
+    """Check whether a text is a number from 0 to `count - 1`."""
     return text.isdecimal() and len(text) < 6 and int(text) < count
 
 
 def read(
     state: type[State], texts: Mapping[str, str], bounds: Mapping[str, Any], start: Any = None, **given: Any
 ) -> tuple[State, tuple[Problem, ...]]:
-    """The state that texts ask for, and a sentence for each that cannot be followed; the others still count.
+    """Return the state that texts ask for, and a sentence for each text that cannot be followed.
 
     Args:
         state: a dataclass whose fields are declared as above.
@@ -192,9 +209,18 @@ def read(
 
 
 def write(state: Any) -> dict[str, str]:
-    """Every declared field as the text that a link carries."""
-    specs = {one.name: one.metadata["spec"] for one in fields(state) if "spec" in one.metadata}
-    return {spec.name or name: spec.write(getattr(state, name)) for name, spec in specs.items()}
+    """Write every declared field as the text that a link carries."""
+    return write_view(type(state), {name: getattr(state, name) for name in specs_of(state)})
+
+
+def write_view(state: type, view: Mapping[str, Any]) -> dict[str, str]:
+    """Write those fields of `state` that a view holds as the texts that a link carries."""
+    return {spec.name or name: spec.write(view[name]) for name, spec in specs_of(state).items() if name in view}
+
+
+def specs_of(state: Any) -> dict[str, Spec]:
+    """Return how each declared field is written, by its name."""
+    return {one.name: one.metadata["spec"] for one in fields(state) if "spec" in one.metadata}
 
 
 def _sayer(problems: list[Problem], name: str, asked: str) -> Say:

@@ -1,0 +1,66 @@
+"""A state as the browser has it, the `view` of a payload: what it is sent, and what of its answer is valid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from attnviz.pictures.fields import Shape, specs_of
+
+MOST_TEXT = 1 << 20  # characters: a large painted mask, as text
+MOST_PARTS = 4096  # heads of a list
+
+
+def to_view(state: Any) -> dict[str, Any]:
+    """Return what the browser is sent of a state: every declared field by its own name, tuples as lists."""
+    return {name: _as_list(getattr(state, name)) for name in _shapes(type(state))}
+
+
+def from_view(state: type, told: Any) -> dict[str, Any] | None:
+    """Validate a view that a browser sent: its values by the names of `state`'s fields, lists as tuples.
+
+    Fields that it does not hold, and others than declared, are left out. None where any value has another type than
+    declared or is larger than anything that our scripts send: a client can send anything.
+    """
+    if not isinstance(told, Mapping):
+        return None
+    shapes = {name: shape for name, shape in _shapes(state).items() if name in told}
+    if not all(is_of(told[name], shape) for name, shape in shapes.items()):
+        return None
+    return {name: _as_tuple(told[name]) for name in shapes}
+
+
+def options_of(state: type) -> dict[str, list[list[Any]]]:
+    """Return the options of a state's fields with their titles, as a payload's header has them."""
+    return {
+        name: [[*option] for option in spec.options.items()] for name, spec in specs_of(state).items() if spec.options
+    }
+
+
+def is_of(value: Any, shape: Shape) -> bool:
+    """Check a value's type and its size; a list holds numbers, texts and lists of these."""
+    if isinstance(value, bool) and bool not in (shape if isinstance(shape, tuple) else (shape,)):
+        return False
+    return isinstance(value, shape) and _is_plain(value, depth=3)
+
+
+def _is_plain(value: Any, *, depth: int) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MOST_TEXT and value.isprintable()
+    if isinstance(value, int | float):
+        return abs(value) < 1 << 53  # as far as a browser counts
+    if isinstance(value, Sequence):
+        return depth > 0 and len(value) <= MOST_PARTS and all(_is_plain(part, depth=depth - 1) for part in value)
+    return value is None
+
+
+def _shapes(state: type) -> dict[str, Shape]:
+    unlinked = {one.name: one.metadata["shape"] for one in fields(state) if "shape" in one.metadata}
+    return {name: spec.shape for name, spec in specs_of(state).items()} | unlinked
+
+
+def _as_list(value: Any) -> Any:
+    return [_as_list(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(part) for part in value) if isinstance(value, tuple | list) else value
