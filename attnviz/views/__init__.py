@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attnviz.views.heads.heatmap import heatmap
     from attnviz.views.heads.links import links, whole_model
+    from attnviz.views.paper import save
 
-__all__ = ["heatmap", "links", "whole_model"]
+__all__ = ["heatmap", "links", "save", "whole_model"]
 
 _HOME = {
     "heatmap": "attnviz.views.heads.heatmap",
     "links": "attnviz.views.heads.links",
+    "save": "attnviz.views.paper",
     "whole_model": "attnviz.views.heads.links",
 }
 
