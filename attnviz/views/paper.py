@@ -16,7 +16,9 @@ _NEEDS = (
 
 
 @reads_arguments
-def save(figure: "go.Figure", path: Path | str, *, width: int = 900, height: int | None = None, scale: float = 2.0) -> Path:
+def save(
+    figure: "go.Figure", path: Path | str, *, width: int = 900, height: int | None = None, scale: float = 2.0
+) -> Path:
     """Write a figure as .svg, .png or .pdf, by the ending of `path`; the folder is made. Returns the path.
 
     `width` and `height` are in pixels, the height the figure's own where it is left out; a .png has `scale` pixels for
