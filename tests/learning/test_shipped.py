@@ -95,11 +95,10 @@ def test_a_shipped_recording_shows_what_is_said_of_it(name, recordings):
     assert recording.own_prefix[-1] == np.float32(recording.scores["own_prefix"])
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, one in ALL.items() if one.is_causal and "shifted-labels" not in one.without]
-)
-def test_a_causal_toy_scores_the_same_on_either_prefix_at_every_moment(name, recordings):
-    np.testing.assert_array_equal(recordings[name].teacher_prefix, recordings[name].own_prefix)
+def test_a_causal_toy_scores_the_same_on_either_prefix_at_every_moment(recordings):
+    for name, one in ALL.items():
+        if one.is_causal and "shifted-labels" not in one.without:
+            np.testing.assert_array_equal(recordings[name].teacher_prefix, recordings[name].own_prefix, err_msg=name)
 
 
 def superdiagonal(recording: Recording) -> float:

@@ -88,15 +88,12 @@ def test_what_cannot_be_joined_is_refused_by_name(folder, files, sentence) -> No
         joined(folder(**files) / "main.js")
 
 
-NAMES = sorted(page.parent.name for page in bundle.WIDGETS.glob("*/widget.html"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_widget_is_an_element_and_a_module_with_a_default_export(name: str, run) -> None:
-    source = bundle.source(name)
-    assert source.html.startswith("<")
-    assert not {"<link", "<script"} & set(source.html.split())
-    assert run(source.module, "(module) => typeof module.default") == "function"
+def test_every_widget_is_an_element_and_a_module_with_a_default_export(run) -> None:
+    for name in sorted(page.parent.name for page in bundle.WIDGETS.glob("*/widget.html")):
+        source = bundle.source(name)
+        assert source.html.startswith("<"), name
+        assert not {"<link", "<script"} & set(source.html.split()), name
+        assert run(source.module, "(module) => typeof module.default") == "function", name
 
 
 def test_a_script_is_a_module_of_its_own(run) -> None:

@@ -177,12 +177,13 @@ def test_a_damaged_archive_is_one_sentence_and_takes_neither_time_nor_memory(con
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("at", range(0, 400, 7))
-def test_safetensors_with_a_wrong_byte_are_read_or_refused(at) -> None:
-    content = bytearray(save({"attn": ATTN}, {"tokens": json.dumps(WORDS)}))
-    content[at % len(content)] ^= 0xFF
-    with suppress(ValueError):  # a weight may change unnoticed, or the tokens' text
-        read(bytes(content), "own.safetensors")
+def test_safetensors_with_a_wrong_byte_are_read_or_refused() -> None:
+    whole = save({"attn": ATTN}, {"tokens": json.dumps(WORDS)})
+    for at in range(0, 400, 7):
+        content = bytearray(whole)
+        content[at % len(content)] ^= 0xFF
+        with suppress(ValueError):  # a weight may change unnoticed, or the tokens' text
+            read(bytes(content), "own.safetensors")
 
 
 @pytest.mark.parametrize(("content", "name", "said"), BROKEN.values(), ids=BROKEN)
