@@ -60,7 +60,7 @@ def _packing() -> Iterator[Row]:
     pair = [toy_recording(shipped.path(Experiment("twice", without=gone))) for gone in ((), ("causal-mask",))]
     shown = [ShownRun(run.experiment, "", "recorded", run) for run in pair]
     moments = tuple(TrainingRun(Experiment("twice", steps=10)))
-    piece = Piece(Experiment("twice"), LiveView("training", 0, moments[5:7]), 5)
+    piece = Piece(Experiment("twice"), LiveView("running", 0, moments[5:7]), 5)
     work = {
         "pack": lambda: learning_payload(shown, None, view={}).packed(),
         "update": lambda: feed_payload([piece]).packed(),

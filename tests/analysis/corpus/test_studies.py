@@ -72,15 +72,15 @@ def test_stopping_keeps_what_was_done(model, monkeypatch) -> None:
     monkeypatch.setattr(reading, "BATCH_TOKENS", 1)
     queue = Studies(share=1.0)
     reached = threading.Event()
-    real = studies._Resting._tell
+    real = studies.RestingProgress.note
 
     def tell(self, done, total):
         real(self, done, total)
-        if self._run.stage == "ablation" and done == 2:
+        if self.run.stage == "ablation" and done == 2:
             reached.set()
-            self._run.stop()
+            self.run.stop()
 
-    monkeypatch.setattr(studies._Resting, "_tell", tell)
+    monkeypatch.setattr(studies.RestingProgress, "note", tell)
     run = queue.ask(model, lines_of(LINES), to="fr")
     view = run.wait(PATIENCE)
     assert reached.is_set()
@@ -88,7 +88,7 @@ def test_stopping_keeps_what_was_done(model, monkeypatch) -> None:
     assert view.study.gradient.sentences == len(LINES)
     assert view.study.ablation.sentences == 2
     assert queue.ask(model, lines_of(LINES), to="fr") is run  # and stays so until somebody asks again
-    monkeypatch.setattr(studies._Resting, "_tell", real)
+    monkeypatch.setattr(studies.RestingProgress, "note", real)
     again = queue.ask(model, lines_of(LINES), to="fr", again=True)
     assert again.wait(PATIENCE).study.ablation.sentences == len(LINES)
 
@@ -108,17 +108,19 @@ def test_one_that_waits_stops_at_once(model, gate) -> None:
     second.look("a")
     assert second.stop("a")
     assert second.look().state == "stopped"
+    assert (
+        queue.ask(model, lines_of(LINES[1:2]), to="fr") is second
+    )  # a page that is drawn again does not begin it anew
     gate.set()
     assert first.wait(PATIENCE).state == "done"
-    thread = queue._thread
+    thread = queue.queue.thread
     if thread is not None:
         thread.join(PATIENCE)
     assert (second.look().state, second.look().error) == ("stopped", "")  # its turn does not come
 
 
-def test_one_that_nobody_watches_makes_room(model, gate, monkeypatch) -> None:
-    monkeypatch.setattr(studies, "_LEFT", 0.0)
-    queue = Studies(share=1.0)
+def test_one_that_nobody_watches_makes_room(model, gate) -> None:
+    queue = Studies(share=1.0, left=0.0)
     left, wanted = (queue.ask(model, lines_of(LINES[at : at + 2]), to="fr") for at in (0, 2))
     left.look("a")
     gate.set()
@@ -130,7 +132,7 @@ def test_a_queue_has_an_end(model, gate) -> None:
     queue = Studies(share=1.0, most_waiting=1)
     for at in (0, 1):
         queue.ask(model, lines_of(LINES[at : at + 1]), to="fr")
-        while at == 0 and queue._running is None:
+        while at == 0 and queue.queue.running is None:
             pass
     with pytest.raises(ValueError, match="1 lists wait to be read already: ask again"):
         queue.ask(model, lines_of(LINES[2:3]), to="fr")
@@ -162,8 +164,8 @@ def test_half_of_the_time_it_rests(model, monkeypatch) -> None:
     monkeypatch.setattr(studies.time, "monotonic", lambda: next(clock) / 10)
     monkeypatch.setattr(studies.time, "sleep", slept.append)
     queue = Studies(share=0.25)
-    run = studies.StudyRun(model, (CorpusLine("a"),), "fr", queue._changed)
-    studies._Resting(run, queue)._tell(1, 1)
+    run = studies.StudyRun(model, (CorpusLine("a"),), "fr", queue.queue.changed, 20.0)
+    studies.RestingProgress(run, queue).note(1, 1)
     assert slept == [pytest.approx(0.3)]  # three times as long as it worked
     assert run.look().done == 1
 

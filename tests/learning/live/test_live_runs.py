@@ -61,7 +61,7 @@ def test_what_fails_in_the_worker_is_said_and_the_worker_goes_on(runs, monkeypat
 
 
 def test_after_a_while_without_a_run_the_worker_is_ended(runs, monkeypatch):
-    monkeypatch.setattr(runs, "_idle", 0.1)
+    monkeypatch.setattr(runs.queue, "_idle", 0.1)
     assert runs.watch(Experiment("reverse", steps=1)).wait(PATIENCE).state == "done"
     until(lambda: runs.pid is None)
 
@@ -70,7 +70,7 @@ def test_who_asks_for_the_same_watches_the_same_and_a_worker_that_is_killed_says
     first = runs.watch(LONG)
     assert runs.watch(Experiment("twice", steps=2_000)) is first
     until(lambda: first.look().moments)
-    assert first.look().state == "training"
+    assert first.look().state == "running"
     so_far = first.so_far()
     assert so_far.steps[0] == 0
     assert so_far.written(0)
@@ -146,7 +146,7 @@ def test_a_run_that_nobody_waits_for_is_passed_over():
 
 def test_one_address_has_half_of_the_places_and_leaves_the_others_to_others(monkeypatch):
     runs = LiveRuns(most_waiting=4)
-    monkeypatch.setattr(runs, "_begin", lambda: None)  # nothing is trained: all wait
+    monkeypatch.setattr(runs.queue, "begin", lambda: None)  # nothing is trained: all wait
     for seed in (1, 2):
         runs.watch(Experiment("reverse", steps=2, seed=seed), "192.0.2.1")
     said = "2 runs from your address wait already. Watch a recording and try again in a minute."

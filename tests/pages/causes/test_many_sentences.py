@@ -36,7 +36,7 @@ def gone_over(app: AppTest) -> AppTest:
     """Press the button, and wait for the end."""
     app.button(key="corpus-read").click().run()
     until = time.monotonic() + 60
-    while watch.queue()._thread is not None and time.monotonic() < until:
+    while watch.queue().queue.thread is not None and time.monotonic() < until:
         time.sleep(0.05)
     return app.run()
 
@@ -90,21 +90,21 @@ def test_a_line_that_the_model_cannot_read_is_named_and_the_list_stays(open_page
 
 
 def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
-    real = studies._Resting._tell
+    real = studies.RestingProgress.note
 
     def tell(self, done, total):
         real(self, done, total)
-        if self._run.stage == "ablation" and done == 2:
-            self._run._seen.clear()
-            self._run.stop()
+        if self.run.stage == "ablation" and done == 2:
+            self.run._seen.clear()
+            self.run.stop()
 
-    monkeypatch.setattr(studies._Resting, "_tell", tell)
+    monkeypatch.setattr(studies.RestingProgress, "note", tell)
     app = gone_over(
         typed(open_page("causes", sentences="own", kind="decoder_self", layer="1", head="3", **OPEN), *LINES[:4])
     )
     assert notes(app).startswith("Stopped: heads were measured on 4 of 4 sentences, and taken out on 2.")
     assert [heading.value for heading in app.subheader] == ["Decoder self L1 H3 over 4 sentences"]
-    monkeypatch.setattr(studies._Resting, "_tell", real)
+    monkeypatch.setattr(studies.RestingProgress, "note", real)
     assert "stopped" not in notes(gone_over(app))
 
 

@@ -46,7 +46,7 @@ def test_a_full_queue_is_said_and_the_recording_plays(open_page, monkeypatch) ->
 
 def test_while_a_run_waits_its_recording_is_shown_and_how_many_go_before(open_page, monkeypatch) -> None:
     made = LiveRuns(most_waiting=3)
-    monkeypatch.setattr(made, "_begin", lambda: None)  # nothing is trained: all wait
+    monkeypatch.setattr(made.queue, "begin", lambda: None)  # nothing is trained: all wait
     monkeypatch.setattr(runs, "queue", lambda: made)
     made.watch(Experiment("sort", steps=6))
     app = open_page("learning", task="reverse", first="none", second="none", train="1", guess="no")
@@ -55,32 +55,32 @@ def test_while_a_run_waits_its_recording_is_shown_and_how_many_go_before(open_pa
     (told,) = [sentence for sentence in (info.value for info in app.info) if "before you" in sentence]
     assert "1 before you" in told
     assert "recording is shown" in told
-    (run,) = [run for run in made._waiting.values() if run.experiment.task == "reverse"]
-    run._became("training")
-    made._waiting.clear()
+    (run,) = [run for run in made.queue.waiting.values() if run.experiment.task == "reverse"]
+    run.set_state("running")
+    made.queue.waiting.clear()
     app.run()
     assert states(app) == ["live"]
-    run._became("failed", "It was only a test.")
+    run.set_state("failed", "It was only a test.")
 
 
 def test_a_run_that_begins_while_the_page_is_drawn_is_drawn_again_as_it_is_trained(open_page, monkeypatch) -> None:
     made = LiveRuns(most_waiting=3)
-    monkeypatch.setattr(made, "_begin", lambda: None)
+    monkeypatch.setattr(made.queue, "begin", lambda: None)
     monkeypatch.setattr(runs, "queue", lambda: made)
     run = made.watch(Experiment("reverse"))
     drawn = []
 
     def payload(shown, *args, **kwargs):
         drawn.append([one.state for one in shown])
-        made._waiting.clear()
-        run._became("training")
+        made.queue.waiting.clear()
+        run.set_state("running")
         return learning_payload(shown, *args, **kwargs)
 
     monkeypatch.setattr(page, "learning_payload", payload)
     app = open_page("learning", task="reverse", first="none", second="none", train="1", guess="no")
     assert drawn == [["recorded"], ["live"]]
     assert states(app) == ["live"]
-    run._became("failed", "It was only a test.")
+    run.set_state("failed", "It was only a test.")
 
 
 def test_a_choice_in_the_picture_becomes_the_address_and_one_of_other_runs_does_not(monkeypatch) -> None:

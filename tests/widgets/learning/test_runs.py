@@ -92,7 +92,7 @@ def test_a_live_run_in_pieces_is_the_recording_and_a_lost_piece_is_noticed(modul
     found = [_moment(blind, at) for at in range(len(blind.steps))]
 
     def piece(since: int, end: int) -> list[int]:
-        looked = LiveView("training", 0, tuple(found[since:end]))
+        looked = LiveView("running", 0, tuple(found[since:end]))
         return sent(feed_payload([Piece(blind.experiment, looked, since)]))
 
     for file in ("learning/js/feeds.js", "shared/js/unpack.js"):
@@ -143,7 +143,7 @@ def test_what_a_second_brought_is_shown_in_five_beats_and_all_of_it_once_the_run
           return seen;
           function feedKeys(bytes) { return unpack(new Uint8Array(bytes)).header.runs.map((one) => one.key); }
         }""",
-        [piece(0, 10, "training"), piece(10, 20, "done")],
+        [piece(0, 10, "running"), piece(10, 20, "done")],
     )
     assert shown == [2, 4, 6, 8, 10, 20]
 

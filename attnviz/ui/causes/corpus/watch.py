@@ -6,8 +6,9 @@ from uuid import uuid4
 import streamlit as st
 
 from attnviz.analysis.corpus.lines import CorpusLine
-from attnviz.analysis.corpus.studies import OVER, Studies, StudyRun, StudyView
+from attnviz.analysis.corpus.studies import Studies, StudyRun, StudyView
 from attnviz.analysis.corpus.study import STAGES, CorpusStudy
+from attnviz.learning.live.one_at_a_time import OVER
 from attnviz.models.protocol import Model
 from attnviz.text.glossary import definition
 from attnviz.ui import layout
